@@ -1,0 +1,49 @@
+"""Environment variables, read once by settings.py. Nonsense raises with what is accepted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+
+
+def text(name: str, default: str) -> str:
+    return os.environ.get(name, default)
+
+
+def flag(name: str, *, default: bool) -> bool:
+    value = os.environ.get(name)
+    if value is None:
+        return default
+    if value.lower() in TRUE:
+        return True
+    if value.lower() in FALSE:
+        return False
+    accepted = ", ".join(sorted((TRUE | FALSE) - {""}))
+    raise ImproperlyConfigured(f"{name}={value!r}: accepted are {accepted}")
+
+
+def number(name: str, default: float, *, least: float) -> float:
+    value = os.environ.get(name, "")
+    if not value:
+        return default
+    try:
+        found = float(value)
+    except ValueError:
+        found = float("nan")
+    if not found >= least:
+        raise ImproperlyConfigured(f"{name}={value!r}: a number of at least {least:g} is accepted")
+    return found
+
+
+def words(name: str, default: tuple[str, ...]) -> list[str]:
+    value = os.environ.get(name)
+    return list(default) if value is None else [w.strip() for w in value.split(",") if w.strip()]
+
+
+def folder(name: str, default: Path) -> Path:
+    return Path(os.environ.get(name) or default).resolve()
