@@ -1,0 +1,134 @@
+"""What every command shares: verbs, `--json`, exit codes, data on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, ClassVar, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, handle_default_options
+from django.db import connections
+
+
+class ExitCode(IntEnum):
+    """What a command's exit status says; 0 is ok."""
+
+    OK = 0
+    USAGE = 1
+    NOT_FOUND = 2
+    NOT_ALLOWED = 3
+    NO_APPROVED_VALUE = 4
+    NOT_ACCEPTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument in argparse's own words."""
+
+    flags: tuple[str, ...]
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb of a noun: its name, one line of help, what runs it, and its arguments.
+
+    run: called with the parsed options as keywords, less those that Django adds itself.
+    """
+
+    name: str
+    help: str
+    run: Callable[..., None]
+    arguments: tuple[Argument, ...] = ()
+
+
+def argument(*flags: str, **options: Any) -> Argument:
+    """Describe an argument as `add_argument` takes it."""
+    return Argument(flags, options)
+
+
+JSON = argument("--json", action="store_true", dest="as_json", help="print data as JSON")
+
+
+class Door(BaseCommand):
+    """A command with verbs (`verbs`), or one without (`arguments` and `run`).
+
+    A command answers with `emit`, reports progress with `progress` and ends early with `fail`.
+    """
+
+    requires_system_checks: ClassVar[list[str]] = []
+    output_transaction = False
+
+    def verbs(self) -> tuple[Verb, ...]:
+        """The noun's verbs; empty for a command that is a verb itself."""
+        return ()
+
+    def arguments(self) -> tuple[Argument, ...]:
+        """The arguments of a command without verbs."""
+        return ()
+
+    def run(self, **options: Any) -> None:
+        """Do what a command without verbs does."""
+        raise NotImplementedError(f"{type(self).__module__}: neither verbs nor run are defined")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        found = self.verbs()
+        if not found:
+            _add(parser, (*self.arguments(), JSON))
+            return
+        nested = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+        for verb in found:
+            _add(
+                nested.add_parser(verb.name, help=verb.help, description=verb.help),
+                (*verb.arguments, JSON),
+            )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.as_json = bool(options.pop("as_json", False))
+        wanted = {k: v for k, v in options.items() if k not in _DJANGO_OPTIONS}
+        name = wanted.pop("verb", None)
+        run = next((verb.run for verb in self.verbs() if verb.name == name), self.run)
+        run(**wanted)
+
+    def emit(self, data: Any, text: str) -> None:
+        """Print the answer: `data` as JSON with `--json`, else `text`."""
+        answer = json.dumps(data, indent=1, default=str, allow_nan=False) if self.as_json else text
+        if answer:
+            self.stdout.write(answer)
+
+    def progress(self, text: str) -> None:
+        """Say on stderr what is going on."""
+        self.stderr.write(text, style_func=str)
+        self.stderr.flush()
+
+    def fail(self, code: ExitCode, message: str) -> NoReturn:
+        """End the command with one line on stderr and this exit status."""
+        raise CommandError(message, returncode=int(code))
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """As Django's, but a usage error exits with 1, since 2 means "not found" here."""
+        try:
+            # Not "called from the command line": argparse's own errors then raise CommandError.
+            parser = self.create_parser(argv[0], argv[1])
+            options = vars(parser.parse_args(argv[2:]))
+            handle_default_options(argparse.Namespace(**options))
+            self.execute(*options.pop("args", ()), **options)
+        except CommandError as error:
+            self.stderr.write(f"{argv[1]}: {error}", style_func=str)
+            sys.exit(error.returncode)
+        finally:
+            connections.close_all()
+
+
+_DJANGO_OPTIONS = frozenset(
+    {"settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks", "verbosity"}
+)
+
+
+def _add(parser: argparse.ArgumentParser, arguments: tuple[Argument, ...]) -> None:
+    for item in arguments:
+        parser.add_argument(*item.flags, **item.options)

@@ -1,0 +1,63 @@
+"""The base of all commands: exit codes, streams, verbs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from campaigns.management.door import Door, ExitCode, Verb, argument
+
+
+class Fruit(Door):
+    def verbs(self) -> tuple[Verb, ...]:
+        return (Verb("show", "show one", self.show, (argument("name"),)),)
+
+    def show(self, *, name: str) -> None:
+        self.progress("looking")
+        if name != "apple":
+            self.fail(ExitCode.NOT_FOUND, f"{name}: no such fruit; accepted: apple")
+        self.emit({"name": name}, f"an {name}")
+
+
+class Plain(Door):
+    def run(self, **options: Any) -> None:
+        self.emit(options, "done")
+
+
+def test_it_prints_text_or_json_on_stdout_and_progress_on_stderr(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call_command(Fruit(), "show", "apple")
+    assert capsys.readouterr() == ("an apple\n", "looking\n")
+    call_command(Fruit(), "show", "apple", "--json")
+    assert json.loads(capsys.readouterr().out) == {"name": "apple"}
+
+
+def test_it_runs_a_command_without_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command(Plain(), "--json")
+    assert json.loads(capsys.readouterr().out) == {}
+
+
+def test_it_carries_the_exit_code_of_a_failure() -> None:
+    with pytest.raises(CommandError) as caught:
+        call_command(Fruit(), "show", "pear")
+    assert caught.value.returncode == ExitCode.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [(["show", "pear"], 2), (["show"], 1), (["peel", "apple"], 1), ([], 1)],
+)
+def test_it_exits_with_one_line_and_keeps_two_for_not_found(
+    argv: list[str], code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("campaigns.management.door.connections.close_all", lambda: None)
+    with pytest.raises(SystemExit) as caught:
+        Fruit().run_from_argv(["manage.py", "fruit", *argv])
+    assert caught.value.code == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.strip().splitlines()[-1].startswith("fruit: ")
