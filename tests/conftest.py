@@ -1,0 +1,49 @@
+"""Fixtures and rules for the whole suite."""
+
+import os
+import shutil
+
+import pytest
+
+from kopt import celery_app
+from tools.kernels import has_nvidia_card
+
+# Playwright's synchronous interface runs an event loop in the thread that also talks to the database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+def pytest_collection_modifyitems(items):
+    missing = {"gpu": _no_cuda(), "browser": _no_browser()}
+    for item in items:
+        for marker, reason in missing.items():
+            if reason and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _no_cuda():
+    if not has_nvidia_card():
+        return "no CUDA device on this machine"
+    torch = pytest.importorskip("torch")
+    return "" if torch.version.cuda else "this torch is built without CUDA"
+
+
+def _no_browser():
+    return "" if shutil.which("chromium") else "no chromium on PATH (apt-get install chromium)"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _queue_of_its_own(tmp_path_factory):
+    """Keep the suite's messages away from the workers of a running kopt: their rows differ."""
+    options = dict(celery_app.conf.broker_transport_options)
+    for name in ("data_folder_in", "data_folder_out", "control_folder"):
+        if name in options:
+            options[name] = str(tmp_path_factory.mktemp(name.removesuffix("_in")))
+    if "data_folder_in" in options:
+        options["data_folder_out"] = options["data_folder_in"]
+    celery_app.conf.broker_transport_options = options
+
+
+@pytest.fixture(autouse=True)
+def _data_folder_of_its_own(settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "data"
+    settings.DATA_DIR.mkdir()

@@ -1,0 +1,175 @@
+"""Make .venv ready: standard library only, run by `make run` and `make test`.
+
+A second run compares one hash and returns. The first one says what it is about to download,
+installs, and only then writes the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tools import kernels
+from tools.kernels import HostTorch, Kernels, SetupError
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "kopt-ready"
+REQUIREMENTS = ROOT / "requirements.txt"
+WORKER_REQUIREMENTS = ROOT / "requirements-worker.txt"
+
+PYTHONS = ((3, 11), (3, 12), (3, 13))
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def main() -> None:
+    wanted = _wanted_kernels()
+    _need_supported_python()
+    key = _key(wanted)
+    if VENV_PYTHON.exists() and STAMP.exists() and STAMP.read_text() == key:
+        return
+    STAMP.unlink(missing_ok=True)
+    _make_venv()
+    pins = {name: _lines(REQUIREMENTS)[name] for name in kernels.PACKAGES}
+    choice = kernels.choose(wanted, kernels.Machine(_host_python(), str(VENV_PYTHON), pins))
+    _link_host(choice.host)
+    _say("fetching the web server, worker and test packages (about 150 MB)")
+    _install_packages(beside_host=choice.host is not None)
+    _say(choice.notice)
+    if choice.arguments:
+        _pip("install", *choice.arguments)
+    STAMP.write_text(key)
+    _say("ready")
+
+
+def _wanted_kernels() -> Kernels:
+    value = os.environ.get("KERNELS") or Kernels.AUTO.value
+    try:
+        return Kernels(value)
+    except ValueError:
+        accepted = ", ".join(kind.value for kind in Kernels)
+        raise SetupError(f"KERNELS={value!r}: accepted are {accepted}") from None
+
+
+def _need_supported_python() -> None:
+    """Go on under another installed Python when this one is too old or too new."""
+    if sys.version_info[:2] in PYTHONS:
+        return
+    for major, minor in PYTHONS:
+        other = shutil.which(f"python{major}.{minor}")
+        if other and _runs(other, ""):
+            os.execv(other, [other, "-m", "tools.bootstrap"])
+    raise SetupError(
+        f"Python 3.11, 3.12 or 3.13 is needed and {VERSION} was found;"
+        " install one, or name it: make run PYTHON=/path/to/python3.12"
+    )
+
+
+def _key(wanted: Kernels) -> str:
+    sources = (REQUIREMENTS, WORKER_REQUIREMENTS, Path(__file__), Path(kernels.__file__))
+    parts = [wanted.value, VERSION, *(path.read_text() for path in sources)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _make_venv() -> None:
+    if VENV_PYTHON.exists() and _site_packages().is_dir():
+        return
+    _say(f"making .venv with Python {VERSION}")
+    host, uv = _host_python(), shutil.which("uv")
+    if _runs(host, "import ensurepip"):
+        command = [host, "-m", "venv", "--clear", str(VENV)]
+    elif uv:
+        command = [uv, "venv", "--quiet", "--clear", "--seed", "--python", host, str(VENV)]
+    else:
+        raise SetupError(
+            f"{host} cannot make virtual environments; install the package that lets it"
+            f" (Debian: apt-get install python{VERSION}-venv) or uv, and run again"
+        )
+    try:
+        _run(*command)
+    except SetupError:
+        shutil.rmtree(VENV, ignore_errors=True)
+        raise
+
+
+def _site_packages() -> Path:
+    return VENV / "lib" / f"python{VERSION}" / "site-packages"
+
+
+def _host_python() -> str:
+    """The python outside .venv, also when the user runs make with .venv activated."""
+    if Path(sys.prefix).resolve() != VENV:
+        return sys.executable
+    return str(Path(sys.base_prefix, "bin", f"python{VERSION}"))
+
+
+def _runs(python: str, code: str) -> bool:
+    command = [python, "-c", code]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _link_host(host: HostTorch | None) -> None:
+    """Let .venv see the host's packages after its own; a .pth reaches into another venv too."""
+    link = _site_packages() / "zz_host_packages.pth"
+    link.unlink(missing_ok=True)
+    if host:
+        link.write_text("\n".join(host.folders) + "\n")
+
+
+def _lines(path: Path) -> dict[str, str]:
+    """Requirement lines by package name."""
+    lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+    return {re.split(r"[=<>\[ ]", line)[0]: line for line in lines if line}
+
+
+def _install_packages(*, beside_host: bool) -> None:
+    """Install all but torch and triton; beside a host's own torch, floors replace pins."""
+    chosen = _lines(REQUIREMENTS)
+    for name in kernels.PACKAGES:
+        del chosen[name]
+    if beside_host:
+        chosen |= _lines(WORKER_REQUIREMENTS)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
+        listing.write("\n".join(chosen.values()) + "\n")
+        listing.flush()
+        uv = shutil.which("uv")
+        if uv and not beside_host and not _pip_is_configured():
+            _run(uv, "pip", "install", "--quiet", "--python", str(VENV_PYTHON), "-r", listing.name)
+        else:
+            _pip("install", "-r", listing.name)
+
+
+def _pip_is_configured() -> bool:
+    """Whether pip was told where to look; uv would not hear of it."""
+    command = [str(VENV_PYTHON), "-m", "pip", "config", "list"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return re.search(r"index[-_]url|find[-_]links|no[-_]index", done.stdout) is not None
+
+
+def _pip(*arguments: str) -> None:
+    _run(str(VENV_PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+
+
+def _run(*command: str) -> None:
+    if subprocess.run(command, check=False).returncode != 0:
+        raise SetupError(f"failed: {' '.join(command)}; mend what it says above and run again")
+
+
+def _say(text: str) -> None:
+    print(f"setup: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SetupError as error:
+        sys.exit(f"setup: {error}")
+    except KeyboardInterrupt:
+        sys.exit("setup: stopped; run again to go on")

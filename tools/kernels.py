@@ -1,0 +1,154 @@
+"""Where torch and triton come from on this machine: decided once, from what is here and on offer.
+
+The CUDA build is never fetched by accident, and torch is never left out by accident.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+TORCH_FLOOR = (2, 6)
+TRITON_FLOOR = (3, 2)
+PUBLIC_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+PACKAGES = ("torch", "triton")
+
+# Run by the python outside .venv: what it has, without touching a device.
+HOST_PROBE = """
+import json, sys
+import torch
+try:
+    import triton
+except ImportError:
+    triton = None
+folders = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+print(json.dumps([torch.__version__, triton and triton.__version__, folders]))
+"""
+
+
+class Kernels(enum.Enum):
+    """The accepted values of the variable KERNELS."""
+
+    AUTO = "auto"
+    OWN = "own"
+    CPU = "cpu"
+    CUDA = "cuda"
+    NONE = "none"
+
+
+class SetupError(Exception):
+    """The environment cannot be made; the message says what to do."""
+
+
+class HostTorch(NamedTuple):
+    """The torch of the python outside .venv, and the folders it is imported from."""
+
+    torch: str
+    triton: str | None
+    folders: tuple[str, ...]
+
+
+class Choice(NamedTuple):
+    """The decision: arguments for pip, what to tell the user before, the host torch if used."""
+
+    arguments: tuple[str, ...]
+    notice: str
+    host: HostTorch | None = None
+
+
+class Machine(NamedTuple):
+    """The two pythons to ask (outside .venv, inside it) and the pinned torch and triton lines."""
+
+    host_python: str
+    venv_python: str
+    pins: Mapping[str, str]
+
+
+def choose(wanted: Kernels, machine: Machine) -> Choice:
+    """Return where torch comes from. Raises SetupError when what was wanted is not to be had."""
+    if wanted is Kernels.NONE:
+        return Choice((), "no torch here (KERNELS=none): kernels run on workers elsewhere")
+    if wanted in (Kernels.AUTO, Kernels.OWN):
+        host, complaint = _host_torch(machine.host_python)
+        if host:
+            return _own(host, machine.pins)
+        if wanted is Kernels.OWN:
+            raise SetupError(f"KERNELS=own: {complaint}")
+    if wanted is Kernels.CUDA:
+        return _cuda(machine.pins, "KERNELS=cuda")
+    if wanted is Kernels.AUTO and has_nvidia_card():
+        return _cuda(machine.pins, "an NVIDIA card is here")
+    return _cpu(wanted, machine)
+
+
+def _host_torch(python: str) -> tuple[HostTorch | None, str]:
+    """Return the host's torch, or None and why it cannot be used."""
+    command = [python, "-W", "ignore", "-c", HOST_PROBE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    if done.returncode != 0:
+        return None, f"{python} cannot import torch"
+    torch, triton, folders = json.loads(done.stdout.splitlines()[-1])
+    for name, found, floor in (("torch", torch, TORCH_FLOOR), ("triton", triton, TRITON_FLOOR)):
+        if found and _numbers(found) < floor:
+            least = ".".join(map(str, floor))
+            return None, f"{name} {found} of {python} is older than {least}"
+    return HostTorch(torch, triton, tuple(folders)), ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+
+
+def _own(host: HostTorch, pins: Mapping[str, str]) -> Choice:
+    if host.triton:
+        notice = f"using this host's own torch {host.torch} and triton {host.triton}"
+        return Choice((), notice, host)
+    notice = f"using this host's own torch {host.torch}; fetching triton (200 MB), which it lacks"
+    return Choice((pins["triton"],), notice, host)
+
+
+def _cuda(pins: Mapping[str, str], why: str) -> Choice:
+    # Three equal signs leave out a local CPU build, which would otherwise count as the newer one.
+    exact = pins["torch"].replace("==", "===")
+    notice = f"{why}: fetching torch with CUDA and triton, about 3 GB, 5.5 GB on disk"
+    return Choice((exact, pins["triton"]), notice)
+
+
+def _cpu(wanted: Kernels, machine: Machine) -> Choice:
+    build, triton = machine.pins["torch"] + "+cpu", machine.pins["triton"]
+    notice = "fetching the CPU build of torch (200 MB) and triton (200 MB), 1.5 GB on disk"
+    if _is_offered(machine.venv_python, build):
+        return Choice((build, triton), notice)
+    if _is_offered(machine.venv_python, build, "--index-url", PUBLIC_CPU_INDEX):
+        arguments = ("--extra-index-url", PUBLIC_CPU_INDEX, build, triton)
+        return Choice(arguments, f"{notice}, from {PUBLIC_CPU_INDEX}")
+    missing = f"neither pip's index nor {PUBLIC_CPU_INDEX} has {build}"
+    if wanted is Kernels.CPU:
+        raise SetupError(f"KERNELS=cpu: {missing}")
+    return _cuda(machine.pins, f"{missing} (KERNELS=none leaves torch out of a web-only host)")
+
+
+def _is_offered(python: str, pinned: str, *index: str) -> bool:
+    """Ask the index for its list of versions, which fetches no wheel (a dry run may)."""
+    name, version = pinned.split("==")
+    limits = ("--timeout", "15", "--retries", "1", "--disable-pip-version-check")
+    command = [python, "-m", "pip", "index", "versions", name, *index, *limits]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
+    return listed is not None and version in listed[1].split(", ")
+
+
+def has_nvidia_card() -> bool:
+    if Path("/dev/nvidia0").exists():
+        return True
+    smi = shutil.which("nvidia-smi")
+    if smi is None:
+        return False
+    done = subprocess.run([smi, "--list-gpus"], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and "GPU " in done.stdout
