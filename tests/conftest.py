@@ -1,5 +1,6 @@
 """Fixtures and rules for the whole suite."""
 
+import importlib.util
 import os
 import shutil
 
@@ -8,7 +9,7 @@ import pytest
 from kopt import celery_app
 from tools.kernels import has_nvidia_card
 
-# Playwright's synchronous interface runs an event loop in the thread that also talks to the database.
+# Playwright's synchronous interface runs an event loop in the thread that uses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
@@ -23,8 +24,9 @@ def pytest_collection_modifyitems(items):
 def _no_cuda():
     if not has_nvidia_card():
         return "no CUDA device on this machine"
-    torch = pytest.importorskip("torch")
-    return "" if torch.version.cuda else "this torch is built without CUDA"
+    if importlib.util.find_spec("torch") is None:
+        return "no torch here"
+    return "" if importlib.import_module("torch").version.cuda else "torch is built without CUDA"
 
 
 def _no_browser():
