@@ -1,0 +1,101 @@
+"""The values that a verdict is made of: words, reasons, gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from campaigns.rules.noise import Gain
+
+
+class Verdict(StrEnum):
+    """What we conclude about a candidate; the value is stored, `words` is what people read."""
+
+    ACCEPTED = "accepted"
+    NO_CHANGE = "no_change"
+    REJECTED = "rejected"
+    INVALID = "invalid"
+    NEEDS_REVIEW = "needs_review"
+    RUNNING = "running"
+
+    @property
+    def words(self) -> str:
+        """The verdict as every page, report and command prints it."""
+        return "no change shown" if self is Verdict.NO_CHANGE else self.value.replace("_", " ")
+
+
+class Reason(StrEnum):
+    """Why the verdict is what it is; exactly one per decision."""
+
+    PROMOTED = "promoted"
+    BASELINE = "baseline"
+    WITHIN_NOISE = "within_noise"
+    TOO_FEW_SAMPLES = "too_few_samples"
+    NEEDS_SECOND_SESSION = "needs_second_session"
+    SLOWER = "slower"
+    CASE_REGRESSED = "case_regressed"
+    WRONG_RESULT = "wrong_result"
+    BUILD_FAILED = "build_failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    CHEATED = "cheated"
+    ABOVE_ROOF = "above_roof"
+    BROKEN_HOST = "broken_host"
+    DEVICE_TIME_DISAGREES = "device_time_disagrees"
+    NO_DEVICE_TIME = "no_device_time"
+    NOT_TIMED = "not_timed"
+
+    @property
+    def words(self) -> str:
+        """The reason as people read it."""
+        return self.value.replace("_", " ")
+
+
+VERDICT_OF: Mapping[Reason, Verdict] = {
+    Reason.PROMOTED: Verdict.ACCEPTED,
+    Reason.BASELINE: Verdict.ACCEPTED,
+    Reason.WITHIN_NOISE: Verdict.NO_CHANGE,
+    Reason.TOO_FEW_SAMPLES: Verdict.NO_CHANGE,
+    Reason.NEEDS_SECOND_SESSION: Verdict.NO_CHANGE,
+    Reason.SLOWER: Verdict.REJECTED,
+    Reason.CASE_REGRESSED: Verdict.REJECTED,
+    Reason.WRONG_RESULT: Verdict.REJECTED,
+    Reason.BUILD_FAILED: Verdict.REJECTED,
+    Reason.CRASHED: Verdict.REJECTED,
+    Reason.TIMED_OUT: Verdict.REJECTED,
+    Reason.CHEATED: Verdict.INVALID,
+    Reason.ABOVE_ROOF: Verdict.INVALID,
+    Reason.BROKEN_HOST: Verdict.INVALID,
+    Reason.DEVICE_TIME_DISAGREES: Verdict.NEEDS_REVIEW,
+    Reason.NO_DEVICE_TIME: Verdict.NEEDS_REVIEW,
+    Reason.NOT_TIMED: Verdict.NEEDS_REVIEW,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One check with its numbers. passed is None where it was not reached or cannot apply."""
+
+    name: str
+    passed: bool | None
+    found: str
+    limit: str
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is concluded from one report, and why.
+
+    gain: against the incumbent; None without one. cases: the same per case.
+    void: nothing was learned about the candidate (the host broke), so it has to be measured again.
+    """
+
+    verdict: Verdict
+    reason: Reason
+    sentence: str
+    gain: Gain | None = None
+    cases: Mapping[str, Gain] = field(default_factory=dict)
+    gates: tuple[Gate, ...] = ()
+    void: bool = False

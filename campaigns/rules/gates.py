@@ -1,0 +1,222 @@
+"""What one report must pass by itself: build, correctness, plausibility, device time, samples."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
+from campaigns.rules.decision import Gate, Reason
+from campaigns.rules.guard import GuardPolicy
+from campaigns.rules.noise import LEAST_FLOOR, LEAST_PAIRS
+from campaigns.rules.roofline import Floor
+from campaigns.rules.wording import digits, duration, share
+
+# Device counters leave out the gaps between kernels and differ a little from the clock besides.
+DEVICE_SLACK = 0.05
+
+_FAILED: Mapping[Outcome, Reason] = {
+    Outcome.WRONG_RESULT: Reason.WRONG_RESULT,
+    Outcome.CHEATED: Reason.CHEATED,
+    Outcome.CRASHED: Reason.CRASHED,
+    Outcome.TIMED_OUT: Reason.TIMED_OUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """What a report is judged against.
+
+    has_incumbent: False for the baseline. noise: the noise floor as a fraction (`noise_floor`).
+    floors: physical floor per case; a case without one is not checked. protected: cases that may
+    not regress; None means all. sessions: independent sessions that showed this same gain.
+    """
+
+    has_incumbent: bool
+    noise: float = LEAST_FLOOR
+    seed: int = 0
+    floors: Mapping[str, Floor] = field(default_factory=dict)
+    protected: frozenset[str] | None = None
+    guard: GuardPolicy = GuardPolicy.STANDARD
+    sessions: int = 1
+    launch_overhead_us: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A gate and, where it decides, the reason and the sentence that explains it."""
+
+    gate: Gate
+    reason: Reason | None = None
+    sentence: str = ""
+
+
+def any_loop(timings: Iterable[Timing]) -> bool:
+    """Say whether a plain loop was timed, so that device time decides (design §3)."""
+    return any(timing.timer is Timer.LOOP for timing in timings)
+
+
+def build(report: Report, standard: Standard) -> Finding:
+    """Did it compile and load?"""
+    if report.outcome is Outcome.BUILD_FAILED:
+        gate = Gate("build", False, report.reason, "compiles and loads")
+        return Finding(gate, Reason.BUILD_FAILED, f"The build failed: {report.reason}")
+    return Finding(Gate("build", True, "built", "compiles and loads"))
+
+
+def correctness(report: Report, standard: Standard) -> Finding:
+    """Was every case right, and how much of the tolerance was used?"""
+    limit = "every case within 1 × its tolerance"
+    if reason := _FAILED.get(report.outcome):
+        sentence = f"{reason.words.capitalize()} during {report.phase}: {report.reason}"
+        return Finding(Gate("correctness", False, report.reason, limit), reason, sentence)
+    if not report.cases:
+        sentence = "Wrong result: no case was checked, so nothing shows that it is right."
+        gate = Gate("correctness", False, "no case was checked", limit)
+        return Finding(gate, Reason.WRONG_RESULT, sentence)
+    worst = max(report.cases, key=_error_share)
+    found = _errors(worst)
+    if _error_share(worst) > 1:
+        sentence = f"Wrong result: {found}{'; ' + worst.message if worst.message else ''}"
+        return Finding(Gate("correctness", False, found, limit), Reason.WRONG_RESULT, sentence)
+    return Finding(Gate("correctness", True, found, limit))
+
+
+def plausibility(report: Report, standard: Standard) -> Finding:
+    """Is it slower than physics allows (law 6)?"""
+    checked: list[tuple[float, CaseReport, float, Floor]] = []
+    for case in report.cases:
+        if case.candidate is None:
+            continue
+        time_us = _decisive_time(case.candidate)
+        if not _is_time(case.candidate):
+            found = f"{case.case}: a measured time that is not above 0 µs"
+            sentence = f"Invalid: {found}. Real work takes time above zero."
+            gate = Gate("plausibility", False, found, "finite times above zero")
+            return Finding(gate, Reason.ABOVE_ROOF, sentence)
+        if floor := standard.floors.get(case.case):
+            checked.append((time_us / floor.floor_us, case, time_us, floor))
+    if not checked:
+        return Finding(Gate("plausibility", None, "no floor is known", "at or above the floor"))
+    ratio, case, time_us, floor = min(checked, key=lambda item: item[0])
+    found = f"{case.case}: {duration(time_us)}"
+    limit = f"floor {duration(floor.floor_us)} ({floor.arithmetic})"
+    if ratio < 1:
+        sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
+        gate = Gate("plausibility", False, found, limit, floor.limit.citation)
+        return Finding(gate, Reason.ABOVE_ROOF, sentence)
+    return Finding(Gate("plausibility", True, found, limit, floor.limit.citation))
+
+
+def device_time(report: Report, standard: Standard) -> Finding:
+    """Do the judge's clock and the driver's tracer tell the same story?"""
+    limit = f"within {duration(standard.launch_overhead_us)} + {share(DEVICE_SLACK)} of burst time"
+    compared = []
+    for case in report.cases:
+        arms = (case.candidate, case.incumbent if standard.has_incumbent else None)
+        timings = [timing for timing in arms if timing]
+        counted = [timing for timing in timings if timing.device_us is not None]
+        if standard.has_incumbent and any_loop(timings) and len(counted) < len(timings):
+            return _no_device_time(case.case, limit)
+        compared += [_apart(case.case, timing, standard) for timing in counted]
+    if not compared:
+        return Finding(Gate("device time", None, "not recorded on this device", limit))
+    excess, found = max(compared)
+    if excess > 0:
+        sentence = f"Needs review: {found} disagree beyond the launch overhead."
+        gate = Gate("device time", False, found, limit)
+        return Finding(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+    return Finding(Gate("device time", True, found, limit))
+
+
+def samples(report: Report, standard: Standard) -> Finding:
+    """Was every case timed often enough, beside the incumbent where there is one?"""
+    limit = f"at least {LEAST_PAIRS} {'pairs' if standard.has_incumbent else 'samples'} a case"
+    fewest = math.inf
+    for case in report.cases:
+        if not _timed(case, standard):
+            sentence = (
+                f"Needs review: {case.case} is correct but was not timed, so nothing is shown."
+            )
+            gate = Gate("samples", False, f"{case.case}: not timed", limit)
+            return Finding(gate, Reason.NOT_TIMED, sentence)
+        if standard.has_incumbent and case.incumbent and not _is_time(case.incumbent):
+            sentence = f"The incumbent's times on {case.case} are not times; measure again."
+            gate = Gate("samples", False, f"{case.case}: incumbent at or below 0 µs", limit)
+            return Finding(gate, Reason.BROKEN_HOST, sentence)
+        fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
+    found = f"{fewest:g}; noise floor {share(standard.noise)}"
+    if fewest < LEAST_PAIRS:
+        sentence = f"No change shown: {fewest:g} measured, {limit} needed."
+        return Finding(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)
+    return Finding(Gate("samples", True, found, limit))
+
+
+def _error_share(case: CaseReport) -> float:
+    if not case.correct:
+        return math.inf
+    if case.margin is None:
+        return 0.0
+    return math.inf if math.isnan(case.margin) else case.margin
+
+
+def _errors(case: CaseReport) -> str:
+    parts = [f"{case.case}: {'correct' if _error_share(case) <= 1 else 'wrong'}"]
+    if case.margin is not None:
+        warning = ", more than half of it" if 0.5 < case.margin <= 1 else ""
+        parts.append(f"{digits(case.margin, 2)} × its tolerance{warning}")
+    if case.max_abs_error is not None:
+        parts.append(f"largest absolute error {case.max_abs_error:.2g}")
+    if case.max_rel_error is not None:
+        parts.append(f"relative {case.max_rel_error:.2g}")
+    return ", ".join(parts)
+
+
+def _is_time(timing: Timing) -> bool:
+    times = timing.samples_us
+    if timing.device_us is not None:
+        times = (*times, timing.device_us)
+    return bool(timing.samples_us) and all(0 < us < math.inf for us in times)
+
+
+def _decisive_time(timing: Timing) -> float:
+    """The burst time, or the device time where that decides (a plain loop)."""
+    if timing.timer is Timer.LOOP and timing.device_us is not None:
+        return timing.device_us
+    return statistics.median(timing.samples_us) if timing.samples_us else 0.0
+
+
+def _timed(case: CaseReport, standard: Standard) -> bool:
+    if case.candidate is None or case.candidate.timer is Timer.NONE:
+        return False
+    if not standard.has_incumbent:
+        return True
+    if case.incumbent is None or case.incumbent.timer is Timer.NONE:
+        return False
+    pairs = len(case.candidate.samples_us), len(case.incumbent.samples_us)
+    if pairs[0] != pairs[1]:
+        raise ValueError(f"{case.case}: {pairs[0]} and {pairs[1]} samples; accepted: equal numbers")
+    return True
+
+
+def _apart(name: str, timing: Timing, standard: Standard) -> tuple[float, str]:
+    """Return how far beyond the allowance (µs; positive fails) burst and device time are apart."""
+    burst_us, device_us = statistics.median(timing.samples_us), timing.device_us or 0.0
+    apart_us = device_us - burst_us
+    if timing.timer is not Timer.LOOP:
+        # A plain loop also pays for every launch, so only its device time may be the smaller one.
+        apart_us = abs(apart_us)
+    excess_us = apart_us - standard.launch_overhead_us - DEVICE_SLACK * burst_us
+    found = f"{name}: burst {duration(burst_us)} and device {duration(device_us)}"
+    return excess_us, found
+
+
+def _no_device_time(name: str, limit: str) -> Finding:
+    sentence = (
+        f"Needs review: {name} was timed as a plain loop, which device time has to decide, "
+        "and none was recorded."
+    )
+    gate = Gate("device time", False, f"{name}: plain loop without device time", limit)
+    return Finding(gate, Reason.NO_DEVICE_TIME, sentence)

@@ -1,0 +1,127 @@
+"""When a campaign ends, and what it says (R49; law 10): reaching the roofline is a success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.wording import share
+
+ROUND_LIMIT = 120
+
+
+class StopReason(StrEnum):
+    """Why a campaign stopped."""
+
+    TARGET_MET = "target_met"
+    ROOFLINE_REACHED = "roofline_reached"
+    MAX_ROUNDS = "max_rounds"
+    CONSECUTIVE_REGRESSIONS = "consecutive_regressions"
+    FAILURE_BUDGET = "failure_budget"
+    USER = "user"
+    NO_IDEAS_LEFT = "no_ideas_left"
+
+
+@dataclass(frozen=True, slots=True)
+class StopPolicy:
+    """A campaign's limits. max_rounds counts the baseline and stays under 120."""
+
+    target_fraction: float = 0.90
+    max_rounds: int = 20
+    max_consecutive_regressions: int = 5
+    max_consecutive_non_accepts: int = 8
+
+    def __post_init__(self) -> None:
+        if not 0 < self.target_fraction <= 1:
+            raise ValueError(f"target_fraction: {self.target_fraction!r}; accepted: (0, 1]")
+        if not 1 <= self.max_rounds < ROUND_LIMIT:
+            raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: 1 to {ROUND_LIMIT - 1}")
+        for name in ("max_consecutive_regressions", "max_consecutive_non_accepts"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: {getattr(self, name)!r}; accepted: 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Where a campaign stands.
+
+    rounds: closed rounds with the baseline. accepts: accepted rounds after the baseline.
+    share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN.
+    """
+
+    rounds: int
+    accepts: int = 0
+    consecutive_regressions: int = 0
+    consecutive_non_accepts: int = 0
+    share_of_floor: float | None = None
+    user_stopped: bool = False
+    ideas_left: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Streaks:
+    """The counts of `History` that follow from its closed rounds."""
+
+    accepts: int
+    consecutive_regressions: int
+    consecutive_non_accepts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The end of a campaign. success: it got where it wanted."""
+
+    reason: StopReason
+    sentence: str
+    success: bool
+
+
+def count_streaks(decisions: Iterable[tuple[Verdict, Reason]]) -> Streaks:
+    """Count over the rounds' verdicts in order, baseline included.
+
+    A broken host is no attempt (law 8) and leaves every count alone. A round that was not slower
+    ends a streak of regressions; only an accepted one ends a streak of failures.
+    """
+    accepts = regressions = failures = 0
+    for verdict, reason in decisions:
+        if reason is Reason.BROKEN_HOST:
+            continue
+        slower = reason in (Reason.SLOWER, Reason.CASE_REGRESSED)
+        regressions = regressions + 1 if slower else 0
+        failures = 0 if verdict is Verdict.ACCEPTED else failures + 1
+        accepts += verdict is Verdict.ACCEPTED and reason is not Reason.BASELINE
+    return Streaks(accepts, regressions, failures)
+
+
+def should_stop(policy: StopPolicy, history: History) -> Stop | None:
+    """Return why the campaign ends now, or None to go on."""
+    if history.user_stopped:
+        return Stop(StopReason.USER, "Stopped by a person.", False)
+    return _goal(policy, history) or _budget(policy, history)
+
+
+def _goal(policy: StopPolicy, history: History) -> Stop | None:
+    reached = history.share_of_floor
+    if reached is None or reached < policy.target_fraction:
+        return None
+    figures = f"{share(reached)} of the roofline, the target is {share(policy.target_fraction)}"
+    if history.accepts == 0:
+        sentence = f"Already at the roofline: the baseline reaches {figures}."
+        return Stop(StopReason.ROOFLINE_REACHED, sentence, True)
+    return Stop(StopReason.TARGET_MET, f"Target met: the incumbent reaches {figures}.", True)
+
+
+def _budget(policy: StopPolicy, history: History) -> Stop | None:
+    if history.rounds >= policy.max_rounds:
+        return Stop(StopReason.MAX_ROUNDS, f"All {policy.max_rounds} rounds are used.", False)
+    if history.consecutive_regressions >= policy.max_consecutive_regressions:
+        sentence = f"{history.consecutive_regressions} rounds in a row were slower."
+        return Stop(StopReason.CONSECUTIVE_REGRESSIONS, sentence, False)
+    if history.consecutive_non_accepts >= policy.max_consecutive_non_accepts:
+        sentence = f"{history.consecutive_non_accepts} rounds in a row were not accepted."
+        return Stop(StopReason.FAILURE_BUDGET, sentence, False)
+    if not history.ideas_left:
+        return Stop(StopReason.NO_IDEAS_LEFT, "The proposer has no untried idea left.", False)
+    return None

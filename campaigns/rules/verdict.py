@@ -1,0 +1,173 @@
+"""From the facts of one report to one verdict (R43): gates in order, the first failure decides."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
+from campaigns.rules import gates
+from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.gates import Finding, Standard, any_loop
+from campaigns.rules.guard import CaseEffect, case_effect
+from campaigns.rules.means import geomean
+from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, regressed
+from campaigns.rules.wording import change, share
+
+_FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
+    gates.build,
+    gates.correctness,
+    gates.plausibility,
+    gates.device_time,
+    gates.samples,
+)
+GATE_NAMES = (
+    "build",
+    "correctness",
+    "plausibility",
+    "device time",
+    "samples",
+    "guard",
+    "aggregate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Candidate against incumbent. device_gain: by device time, where a plain loop was timed."""
+
+    gain: Gain
+    cases: dict[str, Gain]
+    device_gain: float | None
+
+
+def decide(report: Report, standard: Standard) -> Decision:
+    """Judge one report. Raises ValueError when the two arms of a case differ in sample count."""
+    if report.outcome is Outcome.BROKEN_HOST:
+        sentence = f"The host failed, not the candidate: {report.reason}. It is measured again."
+        return _decision(Reason.BROKEN_HOST, sentence, ())
+    passed: list[Gate] = []
+    for check in _FACT_GATES:
+        finding = check(report, standard)
+        passed.append(finding.gate)
+        if finding.reason:
+            return _decision(finding.reason, finding.sentence, tuple(passed))
+    if not standard.has_incumbent:
+        sentence = f"Baseline: correct and timed on {len(report.cases)} case(s)."
+        return _decision(Reason.BASELINE, sentence, tuple(passed))
+    return _judge_comparison(compare(report, standard), standard, tuple(passed))
+
+
+def compare(report: Report, standard: Standard) -> Comparison:
+    """Estimate the gain over all cases and for each; every case must hold both arms' samples."""
+    pairs = {case.case: _pairs(case) for case in report.cases}
+    return Comparison(
+        gain=interval(pairs, standard.seed),
+        cases={name: interval({name: own}, standard.seed) for name, own in pairs.items()},
+        device_gain=_device_gain(report),
+    )
+
+
+def _judge_comparison(
+    compared: Comparison, standard: Standard, passed: tuple[Gate, ...]
+) -> Decision:
+    guard, total = _guard(compared, standard), _aggregate(compared, standard)
+    found = (*passed, guard.gate, total.gate)
+    # A candidate that is slower over all cases is called so, whichever case shows it most.
+    first = total if total.reason is Reason.SLOWER or not guard.reason else guard
+    reason = first.reason or Reason.PROMOTED
+    sentence = first.sentence or _promoted(compared.gain, standard)
+    return _decision(reason, sentence, found, compared)
+
+
+def _guard(compared: Comparison, standard: Standard) -> Finding:
+    limit = f"no protected case slower than {change(standard.guard.limit)}"
+    effects = {
+        name: case_effect(gain, standard.noise, standard.guard)
+        for name, gain in compared.cases.items()
+        if standard.protected is None or name in standard.protected
+    }
+    if not effects:
+        return Finding(Gate("guard", None, "no case is protected", limit))
+    worst = min(effects, key=lambda name: compared.cases[name].high)
+    rejected = CaseEffect.REJECT in effects.values()
+    warned = [name for name, effect in effects.items() if effect is CaseEffect.WARN]
+    found = f"{worst}: {_against(compared.cases[worst])}"
+    if rejected:
+        sentence = (
+            f"Rejected: {found} on a protected case; the limit is {change(standard.guard.limit)}."
+        )
+        return Finding(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
+    warning = f"; warning: {', '.join(warned)} below the noise floor" if warned else ""
+    return Finding(Gate("guard", True, found + warning, limit))
+
+
+def _aggregate(compared: Comparison, standard: Standard) -> Finding:
+    gain, noise = compared.gain, standard.noise
+    found, limit = _against(gain), f"interval above zero and more than {share(noise)}"
+    failed = Gate("aggregate", False, found, limit)
+    better = improved(gain, noise)
+    if compared.device_gain is not None and better != (compared.device_gain > noise):
+        sentence = f"Needs review: {found}, but device time, which decides, says " + change(
+            compared.device_gain
+        )
+        return Finding(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
+    if regressed(gain, noise):
+        return Finding(failed, Reason.SLOWER, f"Rejected: {found}.")
+    if not better:
+        sentence = f"No change shown: {found}; the noise floor is {share(noise)}."
+        return Finding(failed, Reason.WITHIN_NOISE, sentence)
+    if gain.gain < ONE_SESSION and standard.sessions < 2:
+        sentence = f"No change shown: {found}; under {share(ONE_SESSION)} needs a second session."
+        return Finding(failed, Reason.NEEDS_SECOND_SESSION, sentence)
+    return Finding(Gate("aggregate", True, found, limit))
+
+
+def _promoted(gain: Gain, standard: Standard) -> str:
+    return f"Accepted: {_against(gain)}, above the noise floor of {share(standard.noise)}."
+
+
+def _against(gain: Gain) -> str:
+    span = f"{change(gain.low)} to {change(gain.high)}"
+    return f"{change(gain.gain)} against the incumbent ({span}, {gain.kind}, n={gain.pairs} pairs)"
+
+
+def _pairs(case: CaseReport) -> list[Pair]:
+    if case.candidate is None or case.incumbent is None:
+        raise ValueError(f"{case.case}: accepted: cases with both arms timed")
+    return list(zip(case.incumbent.samples_us, case.candidate.samples_us, strict=True))
+
+
+def _device_gain(report: Report) -> float | None:
+    """The gain with device time for every case timed as a plain loop; None where none was."""
+    arms = [(case.incumbent, case.candidate) for case in report.cases]
+    timed = [(old, new) for old, new in arms if old and new]
+    if not any(any_loop(pair) for pair in timed):
+        return None
+    return geomean(_decisive_ratio(old, new) for old, new in timed) - 1
+
+
+def _decisive_ratio(old: Timing, new: Timing) -> float:
+    if any_loop((old, new)) and old.device_us and new.device_us:
+        return old.device_us / new.device_us
+    return statistics.median(old.samples_us) / statistics.median(new.samples_us)
+
+
+def _decision(
+    reason: Reason,
+    sentence: str,
+    found: tuple[Gate, ...],
+    compared: Comparison | None = None,
+) -> Decision:
+    missing = "no incumbent" if reason is Reason.BASELINE else "not reached"
+    rest = tuple(Gate(name, None, missing, "") for name in GATE_NAMES[len(found) :])
+    return Decision(
+        verdict=VERDICT_OF[reason],
+        reason=reason,
+        sentence=sentence,
+        gain=compared.gain if compared else None,
+        cases=compared.cases if compared else {},
+        gates=found + rest,
+        void=reason is Reason.BROKEN_HOST,
+    )

@@ -1,0 +1,42 @@
+"""How sentences, charts and tables write numbers: few digits, one unit, never a bare sign."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def digits(value: float, figures: int = 3) -> str:
+    """Write a number with so many significant figures and never with an exponent: 34.3, 0.0042."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    rounded = float(f"{value:.{figures - 1}e}")
+    places = max(0, figures - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{places}f}"
+
+
+def duration(value_us: float) -> str:
+    """Write a duration given in microseconds: "34.3 µs", "1.25 ms", "2.00 s"."""
+    if value_us >= 1e6:
+        return f"{digits(value_us / 1e6)} s"
+    if value_us >= 1e3:
+        return f"{digits(value_us / 1e3)} ms"
+    return f"{digits(value_us)} µs"
+
+
+def amount(value: float, unit: str) -> str:
+    """Write a large quantity with a decimal prefix: "33.6 MB", "3.35 TB/s"."""
+    size, prefix = next(((s, p) for s, p in _PREFIXES if abs(value) >= s), (1.0, ""))
+    return f"{digits(value / size)} {prefix}{unit}"
+
+
+def change(fraction: float) -> str:
+    """Write a signed change given as a fraction: 0.052 is "+5.2 %"."""
+    text = f"{fraction * 100:+.1f}"
+    return f"{text.lstrip('+-') if float(text) == 0 else text} %"
+
+
+def share(fraction: float) -> str:
+    """Write an unsigned share given as a fraction: 0.9 is "90 %", 0.955 is "95.5 %"."""
+    return f"{fraction * 100:.1f}".removesuffix(".0") + " %"

@@ -1,0 +1,70 @@
+import pytest
+
+from campaigns.rules.decision import VERDICT_OF, Reason
+from campaigns.rules.stop import History, StopPolicy, StopReason, count_streaks, should_stop
+
+POLICY = StopPolicy()
+
+
+@pytest.mark.parametrize(
+    ("history", "reason", "success"),
+    [
+        (History(1, share_of_floor=0.93), StopReason.ROOFLINE_REACHED, True),
+        (History(4, accepts=2, share_of_floor=0.90), StopReason.TARGET_MET, True),
+        (History(20, share_of_floor=0.5), StopReason.MAX_ROUNDS, False),
+        (History(7, consecutive_regressions=5), StopReason.CONSECUTIVE_REGRESSIONS, False),
+        (History(9, consecutive_non_accepts=8), StopReason.FAILURE_BUDGET, False),
+        (History(3, user_stopped=True, share_of_floor=0.95), StopReason.USER, False),
+        (History(3, ideas_left=False), StopReason.NO_IDEAS_LEFT, False),
+    ],
+)
+def test_it_stops_with_a_reason(history, reason, success):
+    stop = should_stop(POLICY, history)
+    assert stop is not None
+    assert (stop.reason, stop.success) == (reason, success)
+    assert stop.sentence.endswith(".")
+
+
+def test_it_goes_on_while_there_is_room():
+    assert should_stop(POLICY, History(19, 3, 4, 7, share_of_floor=0.8999)) is None
+    assert should_stop(POLICY, History(2)) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_rounds": 0},
+        {"max_rounds": 120},
+        {"target_fraction": 0},
+        {"max_consecutive_regressions": 0},
+        {"max_consecutive_non_accepts": 0},
+    ],
+)
+def test_it_refuses_a_policy_out_of_range(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        StopPolicy(**wrong)
+
+
+def test_it_counts_streaks_and_leaves_out_a_broken_host():
+    reasons = [
+        Reason.BASELINE,
+        Reason.SLOWER,
+        Reason.PROMOTED,
+        Reason.BUILD_FAILED,
+        Reason.SLOWER,
+        Reason.BROKEN_HOST,
+        Reason.CASE_REGRESSED,
+    ]
+    found = count_streaks((VERDICT_OF[reason], reason) for reason in reasons)
+    assert (found.accepts, found.consecutive_regressions, found.consecutive_non_accepts) == (
+        1,
+        2,
+        3,
+    )
+
+
+def test_it_ends_a_streak_of_regressions_with_a_tie():
+    # Requirements §7: -0.8 % and then -0.9 % are ties.
+    reasons = [Reason.BASELINE, Reason.SLOWER, Reason.WITHIN_NOISE, Reason.WITHIN_NOISE]
+    found = count_streaks((VERDICT_OF[reason], reason) for reason in reasons)
+    assert (found.consecutive_regressions, found.consecutive_non_accepts) == (0, 3)

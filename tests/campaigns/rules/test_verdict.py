@@ -1,0 +1,204 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from campaigns.evaluator.contract import Outcome, Timer
+from campaigns.rules.decision import VERDICT_OF, Reason, Verdict
+from campaigns.rules.gates import Standard
+from campaigns.rules.guard import GuardPolicy
+from campaigns.rules.roofline import Work, physical_floor
+from campaigns.rules.verdict import GATE_NAMES, decide
+from tests.campaigns.rules.builders import case, ceiling, report, timing
+
+AGAINST = Standard(has_incumbent=True)
+BASELINE = Standard(has_incumbent=False)
+SLOW, FAST = timing([10.0] * 10), timing([5.0] * 10)
+
+
+def times(*ratios: float) -> list:
+    """One report case per ratio of incumbent to candidate time."""
+    return [
+        case(timing([10.0 / ratio] * 10), SLOW, f"case {index}")
+        for index, ratio in enumerate(ratios)
+    ]
+
+
+def test_it_accepts_a_clear_gain_and_names_its_baseline():
+    found = decide(report(case(FAST, SLOW)), AGAINST)
+    assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.PROMOTED)
+    assert found.gain is not None
+    assert found.gain.gain == pytest.approx(1.0)
+    assert "+100.0 % against the incumbent" in found.sentence
+    assert "n=10 pairs" in found.sentence
+    assert tuple(gate.name for gate in found.gates) == GATE_NAMES
+    assert [gate.passed for gate in found.gates] == [True, True, None, None, True, True, True]
+
+
+def test_it_accepts_a_correct_baseline():
+    found = decide(report(case(SLOW)), BASELINE)
+    assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.BASELINE)
+    assert found.gain is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "reason"),
+    [
+        (1.0, Reason.WITHIN_NOISE),
+        (1.009, Reason.WITHIN_NOISE),
+        (0.992, Reason.WITHIN_NOISE),
+        (1.015, Reason.NEEDS_SECOND_SESSION),
+        (1.03, Reason.PROMOTED),
+        (0.98, Reason.SLOWER),
+        (0.5, Reason.SLOWER),
+    ],
+)
+def test_it_judges_the_size_of_a_gain(ratio, reason):
+    found = decide(report(*times(ratio)), AGAINST)
+    assert found.reason is reason
+    assert found.verdict is VERDICT_OF[reason]
+
+
+def test_it_believes_a_small_gain_after_a_second_session():
+    twice = Standard(has_incumbent=True, sessions=2)
+    assert decide(report(*times(1.015)), twice).reason is Reason.PROMOTED
+
+
+def test_it_raises_the_bar_on_a_noisy_worker():
+    noisy = Standard(has_incumbent=True, noise=0.06)
+    assert decide(report(*times(1.05)), noisy).reason is Reason.WITHIN_NOISE
+
+
+def test_it_shows_no_change_when_the_interval_holds_zero():
+    spread = timing([8.0, 12.0, 7.0, 13.0, 8.5, 12.5, 7.5, 11.0, 9.0, 12.0])
+    found = decide(report(case(spread, SLOW)), AGAINST)
+    assert found.verdict is Verdict.NO_CHANGE
+    assert found.gain is not None
+    assert found.gain.low < 0 < found.gain.high
+    assert "faster" not in found.sentence
+
+
+def test_it_rejects_a_win_that_costs_a_protected_case():
+    found = decide(report(*times(2.0, 0.9)), AGAINST)
+    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.CASE_REGRESSED)
+    unprotected = Standard(has_incumbent=True, protected=frozenset({"case 0"}))
+    assert decide(report(*times(2.0, 0.9)), unprotected).verdict is Verdict.ACCEPTED
+
+
+def test_it_guards_harder_under_the_strict_policy():
+    strict = Standard(has_incumbent=True, guard=GuardPolicy.STRICT)
+    assert decide(report(*times(2.0, 0.96)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide(report(*times(2.0, 0.96)), strict).reason is Reason.CASE_REGRESSED
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (Outcome.BUILD_FAILED, Verdict.REJECTED),
+        (Outcome.WRONG_RESULT, Verdict.REJECTED),
+        (Outcome.CRASHED, Verdict.REJECTED),
+        (Outcome.TIMED_OUT, Verdict.REJECTED),
+        (Outcome.CHEATED, Verdict.INVALID),
+        (Outcome.BROKEN_HOST, Verdict.INVALID),
+    ],
+)
+def test_it_turns_each_failed_outcome_into_its_verdict(outcome, verdict):
+    found = decide(report(case(), outcome=outcome, reason="what happened"), AGAINST)
+    assert found.verdict is verdict
+    assert found.reason.value == outcome.value
+    assert "what happened" in found.sentence
+    assert found.void is (outcome is Outcome.BROKEN_HOST)
+
+
+def test_it_needs_at_least_five_pairs():
+    few = report(case(timing([5.0] * 4), timing([10.0] * 4)))
+    assert decide(few, AGAINST).reason is Reason.TOO_FEW_SAMPLES
+
+
+def test_it_does_not_accept_what_was_not_timed():
+    untimed = timing([5.0] * 10, timer=Timer.NONE)
+    for cases in ([case()], [case(FAST)], [case(FAST, SLOW), case()], [case(untimed, SLOW)]):
+        assert decide(report(*cases), AGAINST).reason is Reason.NOT_TIMED
+
+
+def test_it_does_not_accept_a_report_without_cases():
+    assert decide(report(), BASELINE).reason is Reason.WRONG_RESULT
+
+
+def test_it_prints_the_arithmetic_of_an_impossible_time():
+    floor = physical_floor(Work(0, 16.75e6), [ceiling(3.35e12)], [])
+    assert floor is not None
+    standard = Standard(has_incumbent=True, floors={"4096x4096": floor})
+    found = decide(report(case(timing([4.99] * 10), SLOW)), standard)
+    assert (found.verdict, found.reason) == (Verdict.INVALID, Reason.ABOVE_ROOF)
+    assert "16.8 MB ÷ 3.35 TB/s = 5.00 µs" in found.sentence
+    assert found.gates[2].citation.endswith("h100.md:L23")
+    assert decide(report(case(timing([5.01] * 10), SLOW)), standard).verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.parametrize("time_us", [0.0, -3.0, float("nan"), float("inf")])
+def test_it_never_takes_no_time_for_speed(time_us):
+    broken = report(case(timing([5.0] * 9 + [time_us]), SLOW))
+    assert decide(broken, AGAINST).reason is Reason.ABOVE_ROOF
+
+
+def test_it_measures_again_when_the_incumbent_has_no_times():
+    found = decide(report(case(FAST, timing([10.0] * 9 + [0.0]))), AGAINST)
+    assert found.reason is Reason.BROKEN_HOST
+    assert found.void
+
+
+@pytest.mark.parametrize("device_us", [40.0, 160.0])
+def test_it_asks_for_review_when_device_time_disagrees(device_us):
+    arms = timing([100.0] * 10, device_us), timing([200.0] * 10, 200.0)
+    assert decide(report(case(*arms)), AGAINST).reason is Reason.DEVICE_TIME_DISAGREES
+
+
+def test_it_allows_the_launch_overhead_between_burst_and_device_time():
+    arms = timing([10.0] * 10, 6.0), timing([20.0] * 10, 16.0)
+    assert decide(report(case(*arms)), AGAINST).verdict is Verdict.ACCEPTED
+
+
+def loops(candidate_device_us: float | None):
+    """A plain loop that halves burst time, with this much device time against 10 µs."""
+    candidate = timing([20.0] * 10, candidate_device_us, Timer.LOOP)
+    return report(case(candidate, timing([40.0] * 10, 10.0, Timer.LOOP)))
+
+
+def test_it_lets_device_time_decide_a_plain_loop():
+    assert decide(loops(5.0), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide(loops(10.0), AGAINST).reason is Reason.DEVICE_TIME_DISAGREES
+    assert decide(loops(None), AGAINST).reason is Reason.NO_DEVICE_TIME
+
+
+def test_it_refuses_arms_of_different_length():
+    with pytest.raises(ValueError, match="4096x4096: 9 and 10 samples"):
+        decide(report(case(timing([5.0] * 9), SLOW)), AGAINST)
+
+
+def test_it_has_a_verdict_for_every_reason():
+    assert set(VERDICT_OF) == set(Reason)
+    assert Verdict.NO_CHANGE.words == "no change shown"
+    assert Verdict.NEEDS_REVIEW.words == "needs review"
+
+
+MARGINS = st.one_of(st.none(), st.floats(0, 3), st.just(float("nan")))
+
+
+@given(
+    facts=st.lists(st.tuples(st.booleans(), MARGINS, st.floats(0.5, 50)), min_size=1, max_size=4),
+    floor_us=st.floats(0.1, 20),
+)
+@settings(max_examples=150, deadline=None)
+def test_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
+    floor = physical_floor(Work(0, floor_us * 1e6), [ceiling(1e12)], [])
+    assert floor is not None
+    names = [f"case {index}" for index in range(len(facts))]
+    standard = Standard(has_incumbent=True, floors=dict.fromkeys(names, floor))
+    cases = [
+        case(timing([time_us] * 6), timing([60.0] * 6), name, correct, margin)
+        for name, (correct, margin, time_us) in zip(names, facts, strict=True)
+    ]
+    right = all(correct and (margin is None or margin <= 1) for correct, margin, _ in facts)
+    possible = all(time_us >= floor.floor_us for _, _, time_us in facts)
+    accepted = decide(report(*cases), standard).verdict is Verdict.ACCEPTED
+    assert accepted == (right and possible)
