@@ -143,7 +143,7 @@ def _install_packages(*, beside_host: bool) -> None:
         if uv and not beside_host and not _pip_is_configured():
             _run(uv, "pip", "install", "--quiet", "--python", str(VENV_PYTHON), "-r", listing.name)
         else:
-            _pip("install", "-r", listing.name)
+            _pip("install", "-qq", "-r", listing.name)
 
 
 def _pip_is_configured() -> bool:
@@ -154,7 +154,7 @@ def _pip_is_configured() -> bool:
 
 
 def _pip(*arguments: str) -> None:
-    _run(str(VENV_PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+    _run(str(VENV_PYTHON), "-m", "pip", "--disable-pip-version-check", *arguments)
 
 
 def _run(*command: str) -> None:
