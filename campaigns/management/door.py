@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, handle_default_options
 from django.db import connections
@@ -60,8 +60,7 @@ class Door(BaseCommand):
     A command answers with `emit`, reports progress with `progress` and ends early with `fail`.
     """
 
-    requires_system_checks: ClassVar[list[str]] = []
-    output_transaction = False
+    requires_system_checks = []
 
     def verbs(self) -> tuple[Verb, ...]:
         """The noun's verbs; empty for a command that is a verb itself."""

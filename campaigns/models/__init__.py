@@ -1,0 +1,39 @@
+"""The records of what we do, one noun a file."""
+
+from campaigns.models.campaign import AbortReason, Campaign
+from campaigns.models.candidate import Candidate
+from campaigns.models.evaluation import Evaluation, EvaluationKind
+from campaigns.models.event import Event
+from campaigns.models.guarded import Immutable
+from campaigns.models.problem import Case, Problem
+from campaigns.models.protocol import Protocol
+from campaigns.models.round import Round, RoundKind
+from campaigns.models.transitions import (
+    CampaignState,
+    EvaluationState,
+    IllegalTransition,
+    RoundState,
+)
+from campaigns.models.verdict import Verdict
+from campaigns.models.worker import Worker
+
+__all__ = [
+    "AbortReason",
+    "Campaign",
+    "CampaignState",
+    "Candidate",
+    "Case",
+    "Evaluation",
+    "EvaluationKind",
+    "EvaluationState",
+    "Event",
+    "IllegalTransition",
+    "Immutable",
+    "Problem",
+    "Protocol",
+    "Round",
+    "RoundKind",
+    "RoundState",
+    "Verdict",
+    "Worker",
+]

@@ -1,0 +1,87 @@
+"""One Problem on one Platform with one backend and one goal."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from campaigns.models.problem import Problem
+from campaigns.models.protocol import Protocol
+from campaigns.models.transitions import FINISHED, CampaignState, Stateful
+from knowledge.models import Platform
+
+
+class AbortReason(models.TextChoices):
+    """Why a campaign ended without a result; a campaign that ran its course has a StopReason."""
+
+    USER = "user"
+    BASELINE_FAILED = "baseline_failed"
+    PROBLEM_UNUSABLE = "problem_unusable"
+
+
+class CampaignQuerySet(models.QuerySet["Campaign"]):
+    def for_list(self) -> CampaignQuerySet:
+        """What the campaign list shows, without a query per row."""
+        return self.select_related("problem", "platform", "incumbent__round").order_by("-pk")
+
+    def unfinished(self) -> CampaignQuerySet:
+        return self.exclude(state__in=FINISHED)
+
+
+class Campaign(Stateful):
+    """State, goal and counters. Everything measured hangs on its rounds.
+
+    target: what step 0 found, as written by `campaigns.steps.set_target`.
+    noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
+    stop_policy: the fields of `campaigns.rules.stop.StopPolicy`.
+    result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
+    "gain_high", "pairs", "interval"}; a gain of 0.05 is 5 % faster, None was not measured.
+    """
+
+    title = models.CharField(max_length=200)
+    problem = models.ForeignKey(Problem, on_delete=models.PROTECT)
+    platform = models.ForeignKey(Platform, on_delete=models.PROTECT)
+    protocol = models.ForeignKey(Protocol, on_delete=models.PROTECT)
+    backend = models.CharField(max_length=40)
+    cases = models.JSONField(default=list)
+    proposer = models.CharField(max_length=40, default="search")
+    state = models.CharField(max_length=20, choices=CampaignState, default=CampaignState.DRAFT)
+    paused_from = models.CharField(max_length=20, blank=True)
+    pause_requested = models.BooleanField(default=False)
+    stop_requested = models.BooleanField(default=False)
+    stop_policy = models.JSONField(default=dict)
+    stop_reason = models.CharField(max_length=40, blank=True)
+    stop_sentence = models.TextField(blank=True)
+    target = models.JSONField(default=dict)
+    noise = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    seed = models.BigIntegerField()
+    incumbent = models.ForeignKey(
+        "campaigns.Candidate", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CampaignQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"campaign {self.pk} ({self.title})"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in FINISHED
+
+    @property
+    def queue(self) -> str:
+        return queue_of(self.platform)
+
+
+def queue_of(platform: Platform) -> str:
+    """The Celery queue whose workers measure on this platform."""
+    return f"platform.{platform.slug}"

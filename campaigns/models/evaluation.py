@@ -1,0 +1,61 @@
+"""Facts measured about a candidate: outcome, correctness, timings, environment."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.models.candidate import Candidate
+from campaigns.models.guarded import Guarded
+from campaigns.models.transitions import EvaluationState, Stateful
+from campaigns.models.worker import Worker
+
+
+class EvaluationKind(models.TextChoices):
+    BASELINE = "baseline"
+    SCREEN = "screen"
+    DECIDE = "decide"
+    REPORT = "report"
+
+
+class Evaluation(Stateful, Guarded):
+    """One measurement, claimed by one worker at a time; immutable once done.
+
+    report: `campaigns.evaluator.contract.Report` as JSON, with every sample.
+    holder, heartbeat_at, phase: whoever has claimed it, when it last showed life, and in what.
+    claims: how often it was claimed; a candidate that takes its worker along is given up.
+    """
+
+    SEALED = models.Q(state=EvaluationState.DONE)
+
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="evaluations")
+    against = models.ForeignKey(
+        Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    kind = models.CharField(max_length=20, choices=EvaluationKind)
+    state = models.CharField(max_length=20, choices=EvaluationState, default=EvaluationState.QUEUED)
+    attempt = models.PositiveIntegerField(default=1)
+    claims = models.PositiveIntegerField(default=0)
+    holder = models.CharField(max_length=120, blank=True)
+    phase = models.CharField(max_length=20, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    worker = models.ForeignKey(Worker, null=True, blank=True, on_delete=models.PROTECT)
+    outcome = models.CharField(
+        max_length=20, blank=True, choices=[(o.value, o.value) for o in Outcome]
+    )
+    reason = models.TextField(blank=True)
+    report = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["candidate", "kind", "attempt"], name="one_evaluation_per_attempt"
+            ),
+        )
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.kind} evaluation {self.pk} of {self.candidate}"

@@ -1,0 +1,74 @@
+"""Rows that may not be rewritten: append-only rows, and rows that are sealed once finished.
+
+Law 7 is held three times: here for every ORM path (save, delete, update, bulk calls, the admin),
+by a database trigger for whatever goes round the ORM (see migration 0002), and by PROTECT on the
+foreign keys, so that no cascade can reach a sealed row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django.db import models
+
+
+class Immutable(Exception):
+    """A recorded row was about to be changed or deleted."""
+
+
+class GuardedQuerySet(models.QuerySet[Any]):
+    """Refuses to touch sealed rows in bulk; `model.SEALED` says which rows those are."""
+
+    def update(self, **kwargs: Any) -> int:
+        self._refuse_sealed("changed")
+        return super().update(**kwargs)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        self._refuse_sealed("deleted")
+        return super().delete()
+
+    def bulk_update(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> int:
+        listed = list(objs)
+        self.model._default_manager.filter(pk__in=[o.pk for o in listed])._refuse_sealed("changed")
+        return super().bulk_update(listed, *args, **kwargs)
+
+    def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+        if kwargs.get("update_conflicts"):
+            raise Immutable(f"{self.model._meta.verbose_name_plural} are not changed by an insert")
+        return super().bulk_create(objs, *args, **kwargs)
+
+    def _refuse_sealed(self, done: str) -> None:
+        # Sliced or combined querysets cannot be filtered further; look at their keys instead.
+        rows = self.model._default_manager.filter(pk__in=list(self.values_list("pk", flat=True)))
+        sealed = rows.filter(self.model.SEALED).first()
+        if sealed is not None:
+            raise Immutable(f"{sealed} is recorded and can not be {done}; corrections are new rows")
+
+
+class Guarded(models.Model):
+    """Base of rows that become immutable when they match `SEALED`."""
+
+    SEALED: ClassVar[models.Q]
+
+    objects = GuardedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self._refuse_if_sealed("changed")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        self._refuse_if_sealed("deleted")
+        return super().delete(*args, **kwargs)
+
+    def _refuse_if_sealed(self, done: str) -> None:
+        if self.pk is None:
+            return
+        if type(self)._default_manager.filter(pk=self.pk).filter(self.SEALED).exists():
+            raise Immutable(f"{self} is recorded and can not be {done}; corrections are new rows")
+
+
+ALWAYS = models.Q(pk__isnull=False)

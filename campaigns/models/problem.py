@@ -1,0 +1,57 @@
+"""What a kernel must compute: reference, input generator, cases, tolerance, work model."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from campaigns.models.guarded import ALWAYS, Guarded
+
+
+class Problem(Guarded):
+    """One version of a problem folder, kept whole: the digest is over all of its files.
+
+    files: file name → text, exactly as imported. tolerance: {"atol": …, "rtol": …}.
+    """
+
+    SEALED = ALWAYS
+
+    slug = models.SlugField()
+    digest = models.CharField(max_length=64)
+    title = models.CharField(max_length=200)
+    op = models.CharField(max_length=60)
+    dtype = models.CharField(max_length=20)
+    summary = models.TextField(blank=True)
+    files = models.JSONField()
+    backends = models.JSONField()
+    tolerance = models.JSONField()
+    config_class = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["slug", "digest"], name="one_row_per_problem_version"),
+        )
+        ordering = ("slug", "-created_at")
+
+    def __str__(self) -> str:
+        return f"{self.slug}@{self.digest[:8]}"
+
+
+class Case(Guarded):
+    """One input configuration of a problem: shape, dtype, distribution."""
+
+    SEALED = ALWAYS
+
+    problem = models.ForeignKey(Problem, on_delete=models.PROTECT, related_name="cases")
+    name = models.CharField(max_length=80)
+    params = models.JSONField()
+    device_kinds = models.JSONField(default=list)
+    protected = models.BooleanField(default=True)
+    ordinal = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["problem", "name"], name="one_case_name"),)
+        ordering = ("ordinal",)
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.name}"

@@ -1,0 +1,61 @@
+"""One hypothesis tried. Round 1 is the baseline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+from campaigns.models.campaign import Campaign
+from campaigns.models.guarded import Guarded
+from campaigns.models.transitions import RoundState, Stateful
+
+
+class RoundKind(models.TextChoices):
+    BASELINE = "baseline"
+    ATTEMPT = "attempt"
+    SWEEP = "sweep"
+
+
+class Round(Stateful, Guarded):
+    """One hypothesis, its candidates and what came of it; immutable once closed.
+
+    hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
+    against: the incumbent when the round was opened, and so the other arm of its measurements.
+    chosen: the candidate that the verdict is about.
+    """
+
+    SEALED = models.Q(state=RoundState.CLOSED)
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="rounds")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=20, choices=RoundKind, default=RoundKind.ATTEMPT)
+    state = models.CharField(max_length=20, choices=RoundState, default=RoundState.OPEN)
+    hypothesis = models.JSONField(default=dict)
+    against = models.ForeignKey(
+        "campaigns.Candidate", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    chosen = models.ForeignKey(
+        "campaigns.Candidate", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    opened_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["campaign", "number"], name="one_round_number"),
+            models.UniqueConstraint(
+                fields=["campaign"],
+                condition=~models.Q(state=RoundState.CLOSED),
+                name="one_open_round_per_campaign",
+            ),
+        )
+        ordering = ("campaign", "number")
+
+    def __str__(self) -> str:
+        return f"round {self.number} of campaign {self.campaign_id}"
+
+    @property
+    def title(self) -> str:
+        hypothesis: dict[str, Any] = self.hypothesis
+        return str(hypothesis.get("title") or "Baseline: the problem's own v0")

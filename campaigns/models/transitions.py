@@ -1,0 +1,135 @@
+"""The one place that knows which state may follow which, for campaigns, rounds and evaluations.
+
+`move` changes a state by a conditional UPDATE and looks at the row count, so of two workers that
+try the same step exactly one wins. Saving another state by hand is refused by the models.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+
+class CampaignState(models.TextChoices):
+    DRAFT = "draft"
+    CONFIRMED = "confirmed"
+    PREPARE = "prepare"
+    BASELINE = "baseline"
+    ANALYZE = "analyze"
+    VALIDATE = "validate"
+    DECIDE = "decide"
+    REPORT = "report"
+    PAUSED = "paused"
+    DONE = "done"
+    ABORTED = "aborted"
+
+
+class RoundState(models.TextChoices):
+    OPEN = "open"
+    SCREENED = "screened"
+    JUDGED = "judged"
+    CLOSED = "closed"
+
+
+class EvaluationState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+
+
+C, R, E = CampaignState, RoundState, EvaluationState
+
+WORKING = frozenset({C.CONFIRMED, C.PREPARE, C.BASELINE, C.ANALYZE, C.VALIDATE, C.DECIDE, C.REPORT})
+FINISHED = frozenset({C.DONE, C.ABORTED})
+# A campaign that writes its report has nothing left to hold back.
+PAUSABLE = WORKING - {C.REPORT}
+
+LEGAL: dict[str, frozenset[str]] = {
+    f"campaign.{C.DRAFT}": frozenset({C.CONFIRMED, C.ABORTED}),
+    f"campaign.{C.CONFIRMED}": frozenset({C.PREPARE, C.PAUSED, C.ABORTED}),
+    f"campaign.{C.PREPARE}": frozenset({C.BASELINE, C.PAUSED, C.ABORTED}),
+    f"campaign.{C.BASELINE}": frozenset({C.DECIDE, C.PAUSED, C.ABORTED}),
+    f"campaign.{C.ANALYZE}": frozenset({C.VALIDATE, C.REPORT, C.PAUSED, C.ABORTED}),
+    f"campaign.{C.VALIDATE}": frozenset({C.DECIDE, C.PAUSED, C.ABORTED}),
+    f"campaign.{C.DECIDE}": frozenset({C.ANALYZE, C.REPORT, C.PAUSED, C.ABORTED}),
+    f"campaign.{C.REPORT}": frozenset({C.DONE, C.ABORTED}),
+    f"campaign.{C.PAUSED}": frozenset(PAUSABLE | {C.ABORTED}),
+    f"round.{R.OPEN}": frozenset({R.SCREENED, R.JUDGED}),
+    f"round.{R.SCREENED}": frozenset({R.JUDGED}),
+    f"round.{R.JUDGED}": frozenset({R.CLOSED}),
+    f"evaluation.{E.QUEUED}": frozenset({E.RUNNING, E.DONE}),
+    f"evaluation.{E.RUNNING}": frozenset({E.QUEUED, E.DONE}),
+}
+
+
+class IllegalTransition(Exception):
+    """A state was asked for that may not follow the present one."""
+
+
+def is_legal(kind: str, before: str, after: str) -> bool:
+    return after in LEGAL.get(f"{kind}.{before}", frozenset())
+
+
+def require_legal(kind: str, before: str, after: str) -> None:
+    """Raise IllegalTransition, naming what may follow `before`."""
+    if not is_legal(kind, before, after):
+        allowed = ", ".join(sorted(LEGAL.get(f"{kind}.{before}", ()))) or "nothing"
+        raise IllegalTransition(f"{kind}: {before} → {after} is not legal; accepted: {allowed}")
+
+
+def move(row: models.Model, after: str, **also: Any) -> bool:
+    """Take `row` from the state it was read in to `after`; False when someone else was first.
+
+    `also` are further fields to set in the same UPDATE; a `<field>__is` key is a further condition.
+    Raises IllegalTransition before touching the database.
+    """
+    kind = row._meta.model_name or ""
+    before: str = row.state  # type: ignore[attr-defined]
+    require_legal(kind, before, after)
+    conditions = {k.removesuffix("__is"): v for k, v in also.items() if k.endswith("__is")}
+    values = {k: v for k, v in also.items() if not k.endswith("__is")}
+    rows = type(row)._default_manager.filter(pk=row.pk, state=before, **conditions)
+    if not claim(rows, state=after, **values):
+        return False
+    for name, value in {"state": after, **values}.items():
+        setattr(row, name, value)
+    row._loaded_state = after  # type: ignore[attr-defined]
+    return True
+
+
+def claim(rows: models.QuerySet[Any], **values: Any) -> bool:
+    """Change exactly one row by a conditional UPDATE; False when the condition no longer holds.
+
+    Goes past the guard of sealed rows on purpose, in one statement: the condition is the caller's,
+    and the database's own trigger still refuses a sealed row.
+    """
+    return models.QuerySet.update(rows, **values) == 1
+
+
+class Stateful(models.Model):
+    """Base of rows whose `state` changes through `move` alone."""
+
+    class Meta:
+        abstract = True
+
+    _loaded_state: str | None = None
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        state: str = self.state  # type: ignore[attr-defined]
+        if self.pk is not None and self._loaded_state not in (None, state):
+            raise IllegalTransition(
+                f"{self._meta.model_name}: state is changed by transitions.move, not by save"
+            )
+        super().save(*args, **kwargs)
+        self._loaded_state = state
+
+    @classmethod
+    def from_db(cls, *args: Any, **kwargs: Any) -> Any:
+        row = super().from_db(*args, **kwargs)
+        row._loaded_state = row.__dict__.get("state")
+        return row
+
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        super().refresh_from_db(*args, **kwargs)
+        self._loaded_state = self.__dict__.get("state")

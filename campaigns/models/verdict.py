@@ -1,0 +1,37 @@
+"""What we conclude from an evaluation, with the reason and the gates it passed."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from campaigns.models.evaluation import Evaluation
+from campaigns.models.guarded import ALWAYS, Guarded
+from campaigns.models.round import Round
+
+
+class Verdict(Guarded):
+    """The verdict of one round, computed by `campaigns.rules.verdict` from stored samples.
+
+    gain, gain_low, gain_high: relative to the incumbent of the round (0.05 is 5 % faster).
+    gates: name, passed, found, limit, citation of each gate in reading order.
+    cases: per case times and gain with interval.
+    """
+
+    SEALED = ALWAYS
+
+    round = models.OneToOneField(Round, on_delete=models.PROTECT, related_name="verdict")
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="verdicts")
+    word = models.CharField(max_length=30)
+    reason = models.CharField(max_length=40)
+    sentence = models.TextField()
+    gain = models.FloatField(null=True, blank=True)
+    gain_low = models.FloatField(null=True, blank=True)
+    gain_high = models.FloatField(null=True, blank=True)
+    pairs = models.PositiveIntegerField(default=0)
+    interval_kind = models.CharField(max_length=100, blank=True)
+    gates = models.JSONField(default=list)
+    cases = models.JSONField(default=list)
+    decided_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.word} ({self.reason}): {self.round}"
