@@ -40,7 +40,7 @@ def main() -> None:
     pins = {name: _lines(REQUIREMENTS)[name] for name in kernels.PACKAGES}
     choice = kernels.choose(wanted, kernels.Machine(_host_python(), str(VENV_PYTHON), pins))
     _link_host(choice.host)
-    _say("fetching the web server, worker and test packages (about 150 MB)")
+    _say("installing the web server, worker and test packages (on a first run it fetches 150 MB)")
     _install_packages(beside_host=choice.host is not None)
     _say(choice.notice)
     if choice.arguments:

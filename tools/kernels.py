@@ -109,20 +109,22 @@ def _own(host: HostTorch, pins: Mapping[str, str]) -> Choice:
     if host.triton:
         notice = f"using this host's own torch {host.torch} and triton {host.triton}"
         return Choice((), notice, host)
-    notice = f"using this host's own torch {host.torch}; fetching triton (200 MB), which it lacks"
+    notice = f"using this host's own torch {host.torch}; triton, which it lacks, is 200 MB to fetch"
     return Choice((pins["triton"],), notice, host)
 
 
 def _cuda(pins: Mapping[str, str], why: str) -> Choice:
     # Three equal signs leave out a local CPU build, which would otherwise count as the newer one.
     exact = pins["torch"].replace("==", "===")
-    notice = f"{why}: fetching torch with CUDA and triton, about 3 GB, 5.5 GB on disk"
+    notice = f"{why}: installing torch with CUDA and triton, about 3 GB to fetch, 5.5 GB on disk"
     return Choice((exact, pins["triton"]), notice)
 
 
 def _cpu(wanted: Kernels, machine: Machine) -> Choice:
     build, triton = machine.pins["torch"] + "+cpu", machine.pins["triton"]
-    notice = "fetching the CPU build of torch (200 MB) and triton (200 MB), 1.5 GB on disk"
+    notice = (
+        "installing the CPU build of torch (200 MB to fetch) and triton (200 MB), 1.5 GB on disk"
+    )
     if _is_offered(machine.venv_python, build):
         return Choice((build, triton), notice)
     if _is_offered(machine.venv_python, build, "--index-url", PUBLIC_CPU_INDEX):
