@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from tools import kernels
@@ -39,9 +39,8 @@ def main() -> None:
     _make_venv()
     pins = {name: _lines(REQUIREMENTS)[name] for name in kernels.PACKAGES}
     choice = kernels.choose(wanted, kernels.Machine(_host_python(), str(VENV_PYTHON), pins))
-    _link_host(choice.host)
     _say("installing the web server, worker and test packages (on a first run it fetches 150 MB)")
-    _install_packages(beside_host=choice.host is not None)
+    _install_packages(choice.host)
     _say(choice.notice)
     if choice.arguments:
         _pip("install", *choice.arguments)
@@ -129,21 +128,26 @@ def _lines(path: Path) -> dict[str, str]:
     return {re.split(r"[=<>\[ ]", line)[0]: line for line in lines if line}
 
 
-def _install_packages(*, beside_host: bool) -> None:
-    """Install all but torch and triton; beside a host's own torch, floors replace pins."""
-    chosen = _lines(REQUIREMENTS)
-    for name in kernels.PACKAGES:
-        del chosen[name]
-    if beside_host:
-        chosen |= _lines(WORKER_REQUIREMENTS)
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
-        listing.write("\n".join(chosen.values()) + "\n")
-        listing.flush()
-        uv = shutil.which("uv")
-        if uv and not beside_host and not _pip_is_configured():
-            _run(uv, "pip", "install", "--quiet", "--python", str(VENV_PYTHON), "-r", listing.name)
-        else:
-            _pip("install", "-qq", "-r", listing.name)
+def _install_packages(host: HostTorch | None) -> None:
+    """Install all but torch and triton; beside a host's own torch, floors complete what it has."""
+    pinned = {n: line for n, line in _lines(REQUIREMENTS).items() if n not in kernels.PACKAGES}
+    floors = {n: line for n, line in _lines(WORKER_REQUIREMENTS).items() if "==" not in line}
+    _link_host(None)
+    if host is None:
+        _install(pinned.values())
+        return
+    # The link comes second, so that programs such as ruff are in .venv even if the host has them.
+    _install(line for name, line in pinned.items() if name not in floors)
+    _link_host(host)
+    _pip("install", "-qq", *floors.values())
+
+
+def _install(lines: Iterable[str]) -> None:
+    uv = shutil.which("uv")
+    if uv and not _pip_is_configured():
+        _run(uv, "pip", "install", "--quiet", "--python", str(VENV_PYTHON), *lines)
+    else:
+        _pip("install", "-qq", *lines)
 
 
 def _pip_is_configured() -> bool:
@@ -159,7 +163,8 @@ def _pip(*arguments: str) -> None:
 
 def _run(*command: str) -> None:
     if subprocess.run(command, check=False).returncode != 0:
-        raise SetupError(f"failed: {' '.join(command)}; mend what it says above and run again")
+        brief = " ".join(command[:5])
+        raise SetupError(f"{brief} … failed; mend what it says above and run again")
 
 
 def _say(text: str) -> None:

@@ -2,13 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.architecture.source_tree import ROOT
 from tools import bootstrap
-from tools.kernels import Kernels, SetupError
+from tools.kernels import HostTorch, Kernels, SetupError
 
 
 @pytest.fixture
@@ -60,16 +59,29 @@ def test_it_names_the_accepted_kernels():
     assert done.stderr == "setup: KERNELS='gpu': accepted are auto, own, cpu, cuda, none\n"
 
 
-def test_it_installs_floors_instead_of_pins_beside_the_hosts_torch(monkeypatch):
-    listings = []
+@pytest.fixture
+def installs(venv, monkeypatch):
+    """What pip is asked to install, each time with whether the host's packages are in sight."""
+    link = bootstrap._site_packages() / "zz_host_packages.pth"
+    link.parent.mkdir(parents=True)
+    asked = []
     monkeypatch.setattr(bootstrap, "_pip_is_configured", lambda: True)
-    monkeypatch.setattr(
-        bootstrap, "_pip", lambda *args: listings.append(Path(args[-1]).read_text().split())
-    )
-    bootstrap._install_packages(beside_host=False)
-    bootstrap._install_packages(beside_host=True)
-    pinned, beside = listings
-    assert "numpy==2.4.6" in pinned
-    assert "numpy>=1.26" in beside
-    assert "pytest==9.2.0" in beside
-    assert not [line for line in pinned + beside if line.startswith(("torch", "triton"))]
+    monkeypatch.setattr(bootstrap, "_pip", lambda *args: asked.append((link.exists(), args)))
+    return asked
+
+
+def test_it_installs_every_pin_but_torch(installs):
+    bootstrap._install_packages(None)
+    [(linked, lines)] = installs
+    assert not linked
+    assert {"numpy==2.4.6", "django==5.2.19", "pytest==9.2.0"} <= set(lines)
+    assert not [line for line in lines if line.startswith(("torch", "triton"))]
+
+
+def test_it_only_completes_what_a_host_with_its_own_torch_owns(installs):
+    bootstrap._install_packages(HostTorch("2.9.0", "3.5.0", ("/opt/site-packages",)))
+    [(linked, lines), (linked_then, floors)] = installs
+    assert (linked, linked_then) == (False, True)
+    assert "ruff==0.17.5" in lines
+    assert not [line for line in lines if line.startswith("numpy")]
+    assert "numpy>=1.26" in floors
