@@ -1,0 +1,35 @@
+"""A number together with the line it rests on: the only form in which facts leave this app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+UNKNOWN = "UNKNOWN (gpu-wiki not found)"  # what every page and command prints for a missing fact
+
+
+class Evidence(StrEnum):
+    """How a value came to be known."""
+
+    DOCUMENTED = "documented"
+    DERIVED = "derived"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One cited value.
+
+    `value` is in the canonical `unit` ("B/s", "op/s", "B", "Hz", "W", "count", …); `display` is
+    the value as its line writes it ("4.8 TB/s"); `citation` is the full citation line and `href`
+    the address in this application that opens the pinned revision at that line. `evidence` is one
+    of the values of `Evidence`, a plain string so that the record survives JSON.
+    """
+
+    metric: str
+    value: float
+    unit: str
+    evidence: str
+    citation: str
+    href: str
+    display: str
