@@ -1,0 +1,60 @@
+"""C++ on the host's processor: g++ or clang++, a shared object, plain shared memory."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from campaigns.evaluator.backends.base import (
+    Backend,
+    Unsupported,
+    check_flags,
+    compile_or_fail,
+    register,
+)
+from campaigns.evaluator.backends.host import HostPlan
+from campaigns.evaluator.backends.library import Library, write_source
+from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.memory import Memory
+
+COMPILERS = ("g++", "clang++")
+FLAGS = ("-O2", "-std=c++17", "-shared", "-fPIC")
+
+
+def compiler() -> str:
+    """The first C++ compiler on PATH. Raises Unsupported."""
+    for name in COMPILERS:
+        if found := shutil.which(name):
+            return found
+    raise Unsupported(f"no C++ compiler on PATH; install one of {', '.join(COMPILERS)}")
+
+
+class CppKernel:
+    timer = Timer.CALLS
+
+    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+        self._source = source
+        self._folder = folder
+        self._library: Library | None = None
+
+    def build(self, example: Layout) -> None:
+        check_flags(self._source.flags)
+        path = write_source(self._source, self._folder, ".cpp")
+        out = self._folder / "candidate.so"
+        self._library = Library(out, self._source, example)
+        command = [compiler(), *FLAGS, *self._source.flags, path.name, "-o", out.name]
+        compile_or_fail(command, self._folder)
+
+    def load(self) -> None:
+        if self._library is None:
+            raise RuntimeError("load before build")
+        self._library.load()
+
+    def plan(self, layout: Layout, memory: Memory, slots: int) -> HostPlan:
+        if self._library is None:
+            raise RuntimeError("plan before build")
+        return HostPlan(self._library.calls(layout, memory, slots))
+
+
+register(Backend("cpp", ".cpp", ("cpu",), CppKernel))

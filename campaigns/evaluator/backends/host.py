@@ -1,0 +1,30 @@
+"""Bursts on a CPU: one synchronous call after the other. Registers nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from campaigns.evaluator.contract import Timer
+
+
+class HostPlan:
+    """Calls bound to slots in shared memory. timer: CALLS, or NONE where times mean nothing."""
+
+    def __init__(self, calls: list[Callable[[], None]], timer: Timer = Timer.CALLS) -> None:
+        self._calls = calls
+        self._timer = timer
+
+    def call(self, slot: int) -> None:
+        self._calls[slot]()
+
+    def prepare(self, calls: int) -> Timer:
+        for call in self._calls[:calls]:
+            call()
+        return self._timer
+
+    def run(self, calls: int) -> None:
+        for call in self._calls[:calls]:
+            call()
+
+    def profile(self, calls: int) -> tuple[float, float]:
+        return -1.0, -1.0

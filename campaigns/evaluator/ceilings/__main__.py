@@ -1,0 +1,70 @@
+"""Measure one device: `python -m campaigns.evaluator.ceilings --device cpu|cuda:0 [--json]`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import socket
+import sys
+from datetime import UTC, datetime
+
+from campaigns.evaluator.ceilings.cpu import measure_cpu
+from campaigns.evaluator.ceilings.document import shown
+from campaigns.evaluator.ceilings.host import cpu_name
+from campaigns.evaluator.ceilings.result import CeilingsError, Result, dump
+
+DEVICE = re.compile(r"cpu|cuda:(?P<index>\d+)")
+
+
+def measure(device: str) -> Result:
+    """Measure "cpu" or "cuda:<index>". Raises CeilingsError with one line."""
+    found = DEVICE.fullmatch(device)
+    if found is None:
+        raise CeilingsError(f"device '{device}'; accepted: cpu, cuda:0, cuda:1, …")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    where = {
+        "device": device,
+        "host": socket.gethostname(),
+        "measured_at": now,
+        "command": f"python -m campaigns.evaluator.ceilings --device {device} --json",
+    }
+    if found["index"] is None:
+        run = measure_cpu()
+        return Result(
+            **where,
+            name=cpu_name(),
+            versions=run.versions,
+            clocks=run.clocks,
+            samples=run.samples,
+            ceilings=run.ceilings,
+            notes=run.notes,
+        )
+    # Late: a host without a card has no use for torch and may not even have it.
+    from campaigns.evaluator.ceilings.gpu import measure_gpu
+
+    return measure_gpu(int(found["index"]), where)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m campaigns.evaluator.ceilings")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:<index>")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    words = parser.parse_args()
+    try:
+        result = measure(words.device)
+    except CeilingsError as error:
+        print(f"ceilings: {error}", file=sys.stderr)
+        return 1
+    if words.as_json:
+        print(dump(result))
+        return 0
+    for ceiling in result.ceilings:
+        label = f"{ceiling.metric} {ceiling.dtype}".strip()
+        print(f"{label}: {shown(ceiling.rate, ceiling.unit)} ({ceiling.basis})")
+    for note in result.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

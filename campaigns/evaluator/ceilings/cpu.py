@@ -1,0 +1,150 @@
+"""Ceilings of a CPU: a small C++ probe, compiled for this machine and run as a process."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from campaigns.evaluator.ceilings.host import (
+    cpu_clocks_mhz,
+    cpu_name,
+    cpus_usable,
+    first_line,
+    last_level_cache_bytes,
+    memory_available_bytes,
+)
+from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Sample, highest
+
+PROBE = Path(__file__).with_name("probe.cpp")
+FLAGS = ("-O3", "-march=native", "-fopenmp")
+COMPILERS = ("g++", "clang++")
+MIB = 2**20
+SMALLEST_MIB = 4
+LARGEST_MIB = 512
+# An array this many times the last-level cache is not helped by it: the DRAM plateau.
+PLATEAU_CACHES = 4
+# Two arrays may take a quarter of the free memory.
+MEMORY_SHARE = 8
+COMPILE_LIMIT_S = 60
+RUN_LIMIT_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class CpuRun:
+    """What the probe found, before host and date are added."""
+
+    samples: tuple[Sample, ...]
+    ceilings: tuple[Ceiling, ...]
+    versions: dict[str, str]
+    clocks: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def measure_cpu(rounds: int = 3, repeats: int = 3, largest_mib: int | None = None) -> CpuRun:
+    """Compile the probe, run it and choose the ceilings. Takes about 8 s.
+
+    repeats: of every measurement in each round. largest_mib: of one array, from the host if None.
+
+    Raises CeilingsError when there is no compiler or the probe fails.
+    """
+    cache_bytes = last_level_cache_bytes()
+    largest = largest_mib or _largest_mib(cache_bytes, memory_available_bytes())
+    before = cpu_clocks_mhz()
+    compiler, text = _probe(largest, rounds, repeats)
+    after = cpu_clocks_mhz()
+    samples = read_probe(text)
+    ceilings, notes = choose(samples, cache_bytes)
+    versions = {
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        Path(compiler).name: first_line(compiler, "--version"),
+        "flags": " ".join(FLAGS),
+    }
+    return CpuRun(samples, ceilings, versions, _clocks(before, after), notes)
+
+
+def read_probe(text: str) -> tuple[Sample, ...]:
+    """The probe's lines as samples, rounds joined. CeilingsError names a line it cannot read."""
+    rates: dict[tuple[str, str, str, int, int], list[float]] = {}
+    for line in text.splitlines():
+        try:
+            metric, dtype, method, threads, array_bytes, *found = line.split()
+            key = (metric, dtype.strip("-"), method, int(threads), int(array_bytes))
+            rates.setdefault(key, []).extend(map(float, found))
+        except ValueError:
+            raise CeilingsError(f"probe: '{line:.80}' does not read as a measurement") from None
+    if not rates:
+        raise CeilingsError("probe: it printed nothing")
+    return tuple(Sample(*key, tuple(found)) for key, found in rates.items())
+
+
+def choose(
+    samples: tuple[Sample, ...], cache_bytes: int
+) -> tuple[tuple[Ceiling, ...], tuple[str, ...]]:
+    """The ceilings, and notes on what weakens them.
+
+    The copy ceiling comes from arrays that the caches do not help; where the cache size is not
+    known or memory is short, from the largest arrays, with a note.
+    """
+    largest = max(sample.array_bytes for sample in samples)
+    plateau = cache_bytes * PLATEAU_CACHES
+    notes = []
+    if not cache_bytes or plateau > largest:
+        known = f"{cache_bytes / MIB:g} MiB" if cache_bytes else "unknown"
+        notes.append(
+            f"last-level cache {known}, largest array {largest / MIB:g} MiB: "
+            "caches may have helped copy_bandwidth"
+        )
+        plateau = largest
+    in_memory = [sample for sample in samples if sample.array_bytes >= plateau]
+    found = [highest(in_memory, "copy_bandwidth")]
+    found += [highest(samples, "fma_throughput", dtype) for dtype in ("float32", "float64")]
+    return tuple(ceiling for ceiling in found if ceiling is not None), tuple(notes)
+
+
+def _largest_mib(cache_bytes: int, available_bytes: int) -> int:
+    """The largest array: on the plateau if memory allows, always a power of two."""
+    wanted = LARGEST_MIB
+    while wanted * MIB < cache_bytes * PLATEAU_CACHES:
+        wanted *= 2
+    while (
+        wanted > SMALLEST_MIB and available_bytes and wanted * MIB * MEMORY_SHARE > available_bytes
+    ):
+        wanted //= 2
+    return wanted
+
+
+def _probe(largest_mib: int, rounds: int, repeats: int) -> tuple[str, str]:
+    """The compiler that was used, and what the probe printed."""
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        raise CeilingsError(f"no C++ compiler; install one of: {', '.join(COMPILERS)}")
+    with tempfile.TemporaryDirectory(prefix="kopt-ceilings-") as scratch:
+        program = str(Path(scratch) / "probe")
+        _run([compiler, *FLAGS, str(PROBE), "-o", program], COMPILE_LIMIT_S)
+        return compiler, _run([program, *map(str, (largest_mib, rounds, repeats))], RUN_LIMIT_S)
+
+
+def _run(command: list[str], limit_s: float) -> str:
+    name = Path(command[0]).name
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=True)
+    except subprocess.TimeoutExpired:
+        raise CeilingsError(f"{name}: not done after {limit_s:g} s") from None
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip().splitlines() or ["it said nothing"])[0]
+        raise CeilingsError(f"{name}: exit {error.returncode}: {said}") from None
+    except OSError as error:
+        raise CeilingsError(f"{name}: {error.strerror}") from None
+    return done.stdout
+
+
+def _clocks(before: list[float], after: list[float]) -> dict[str, str]:
+    clocks = {"cpus usable": str(cpus_usable()), "cpu": cpu_name()}
+    for when, mhz in (("before", before), ("after", after)):
+        clocks[f"cpu clock {when}"] = f"{min(mhz):g} to {max(mhz):g} MHz" if mhz else "not reported"
+    return clocks

@@ -1,0 +1,37 @@
+"""Why an evaluation ended, split by who must act.
+
+    EvaluationError
+    ├── CandidateError      the candidate's fault: a result, carries its Outcome
+    └── HostError           ours or the machine's: measure again, never becomes experience
+        └── BadReference    the problem's ref.py can not be used
+"""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Outcome, Phase
+
+
+class EvaluationError(Exception):
+    """Base of the tree. `reason` is one line for people."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class CandidateError(EvaluationError):
+    """The candidate failed; `case` is where, when one case is to blame."""
+
+    def __init__(self, outcome: Outcome, phase: Phase, reason: str, case: str = "") -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.phase = phase
+        self.case = case
+
+
+class HostError(EvaluationError):
+    """The host, the device or the incumbent failed."""
+
+
+class BadReference(HostError):
+    """The problem's `ref.py` can not be used; the line names the function and what is wrong."""

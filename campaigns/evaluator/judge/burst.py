@@ -1,0 +1,166 @@
+"""One burst: n calls on n fresh slots between two looks at the judge's clock, each one proven.
+
+Refresh every input, poison every output, wait for the device, start the clock, say go, wait for
+done, and at once run the fence: a look for poison at positions that nobody but the judge knows.
+The clock stops when the fence has answered, so work that was left running either delays it or is
+seen by it. Then, off the clock: every output against the reference, inputs and guards untouched.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract import Outcome, Phase
+from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
+from campaigns.evaluator.judge.fresh import Supply, Truth, fill, inputs_intact, scalars
+from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.layout import TensorArg
+
+FENCE_POSITIONS = 64
+# How long a burst that looked unfinished is left alone before it is judged late or empty.
+SETTLE_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything about one case that its bursts share."""
+
+    reference: Reference
+    supply: Supply
+    tolerance: Tolerance
+    refresh: str
+    device: torch.device
+    scrub: torch.Tensor | None
+    limit_s: float
+
+    def wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+class Fence:
+    """Positions to sample in every output, drawn before the clock and told to nobody."""
+
+    def __init__(self, bench: Bench, slots: Slots) -> None:
+        self._parts: list[tuple[torch.Tensor, torch.Tensor, float | int]] = []
+        for arg in slots.layout.outputs:
+            view = slots.all(arg)
+            poison = bench.supply.poison(arg)
+            view.fill_(poison)
+            shape = (slots.count, min(FENCE_POSITIONS, arg.count))
+            at = torch.randint(arg.count, shape, device=bench.device)
+            self._parts.append((view, at, poison))
+
+    def sees_poison(self) -> bool:
+        """Whether any sampled element still holds what the judge put there."""
+        seen = [(view.gather(1, at) == poison).any() for view, at, poison in self._parts]
+        return bool(torch.stack(seen).any())
+
+
+def run_burst(bench: Bench, channel: Channel, slots: Slots) -> float:
+    """Seconds on the judge's clock for `slots.count` proven calls of the runner behind `channel`.
+
+    Raises CandidateError (late, wrong, or touched what is not its own) or HostError.
+    """
+    truth = bench.supply.fresh(slots.count, bench.refresh)
+    fill(slots, truth)
+    fence = Fence(bench, slots)
+    if bench.scrub is not None:
+        bench.scrub.add_(1)
+    channel.start_burst(slots.count, bench.limit_s)
+    bench.wait()
+    started = time.perf_counter()
+    channel.burst(slots.count, bench.limit_s)
+    unfinished = fence.sees_poison()
+    seconds = time.perf_counter() - started
+    if unfinished:
+        _blame_unfinished(bench, channel, slots, truth)
+    _prove(bench, channel, slots, truth)
+    return seconds
+
+
+def _blame_unfinished(bench: Bench, channel: Channel, slots: Slots, truth: Truth) -> None:
+    """Poison was seen inside the clock: is the work late, or was it never done?"""
+    bench.wait()
+    time.sleep(SETTLE_S)
+    bench.wait()
+    if all(_slot_ok(bench, slots, truth, k) for k in range(slots.count)):
+        raise _guilty(
+            channel,
+            Outcome.CHEATED,
+            f"said done before its work was done ({slots.count} calls): the fence saw unwritten "
+            "outputs that were written only after the clock had stopped",
+        )
+
+
+def _prove(bench: Bench, channel: Channel, slots: Slots, truth: Truth) -> None:
+    for k in range(slots.count):
+        if not _slot_ok(bench, slots, truth, k):
+            worst = compare_slot(bench, slots, truth, k)
+            raise _guilty(
+                channel,
+                Outcome.WRONG_RESULT,
+                f"timed call {k + 1} of {slots.count} is wrong: {worst.message}",
+            )
+    changed = inputs_intact(slots, truth)
+    if changed:
+        raise _guilty(channel, Outcome.CHEATED, f"a call changed its input {changed!r}")
+    if not slots.gaps_intact():
+        raise _guilty(channel, Outcome.WRONG_RESULT, "a call wrote outside its output")
+
+
+def _guilty(channel: Channel, outcome: Outcome, reason: str) -> Exception:
+    if channel.name != "candidate":
+        return HostError(f"the {channel.name} failed on case {channel.case}: {reason}")
+    return CandidateError(outcome, Phase.BURST, f"case {channel.case}: {reason}", channel.case)
+
+
+def _slot_ok(bench: Bench, slots: Slots, truth: Truth, k: int) -> bool:
+    want = expect(bench, slots, truth, k, None)
+    found = {arg.name: slots.one(arg, k) for arg in slots.layout.outputs}
+    if all(quick(found[name], want[name], bench.tolerance) for name in want):
+        return True
+    return all(compare(found[name], want[name], bench.tolerance).ok for name in want)
+
+
+def compare_slot(bench: Bench, slots: Slots, truth: Truth, k: int) -> Comparison:
+    """The worst comparison over the outputs of slot `k`, against a float64 reference."""
+    want = expect(bench, slots, truth, k, torch.float64)
+    found = [
+        compare(slots.one(arg, k), want[arg.name], bench.tolerance)
+        for arg in slots.layout.outputs
+    ]
+    return max(found, key=lambda comparison: comparison.margin)
+
+
+def expect(
+    bench: Bench, slots: Slots, truth: Truth, k: int, precision: torch.dtype | None
+) -> dict[str, torch.Tensor]:
+    """What slot `k` should hold, computed from the judge's own inputs.
+
+    precision: the dtype floating tensors are raised to first; None keeps their own.
+    """
+
+    def raised(tensor: torch.Tensor) -> torch.Tensor:
+        wants = precision is not None and tensor.is_floating_point()
+        return tensor.to(precision) if wants else tensor
+
+    layout = slots.layout
+    kwargs: dict[str, Any] = dict(scalars(layout))
+    for arg in layout.inputs:
+        kwargs[arg.name] = raised(truth.rows(arg)[k].view(arg.shape))
+    outputs = {arg.name: raised(_empty(arg, bench.device)) for arg in layout.outputs}
+    ordered = {arg.name: {**kwargs, **outputs}[arg.name] for arg in layout.args}
+    bench.reference.expected(ordered, tuple(outputs))
+    return outputs
+
+
+def _empty(arg: TensorArg, device: torch.device) -> torch.Tensor:
+    return torch.empty(arg.shape, dtype=getattr(torch, arg.dtype), device=device)

@@ -1,0 +1,139 @@
+"""The judge's side of one runner: questions with deadlines, and the go word for bursts."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import socket
+import time
+from typing import Any
+
+from campaigns.evaluator import wire
+from campaigns.evaluator.contract import Outcome, Phase
+from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.wire import Answer, Ask, Reply
+
+SPINS_BETWEEN_LOOKS = 20_000
+
+FAILED = {
+    Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
+    Answer.LOAD_FAILED: (Outcome.BUILD_FAILED, "the candidate could not be loaded"),
+    Answer.CALL_FAILED: (Outcome.CRASHED, "a call raised an error"),
+    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host can not run it"),
+}
+
+
+class Gate:
+    """One shared word on which both sides spin: GO by the judge, DONE or FAILED by the runner."""
+
+    IDLE, GO, DONE, FAILED = range(4)
+
+    def __init__(self) -> None:
+        self.fd = os.memfd_create("kopt-gate", os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, mmap.PAGESIZE)
+        self._word = mmap.mmap(self.fd, mmap.PAGESIZE)
+
+    def reset(self) -> None:
+        self._word[0] = self.IDLE
+
+    def go(self) -> None:
+        self._word[0] = self.GO
+
+    def answer(self) -> int:
+        """Spin a while for the runner's word; IDLE when it has not come."""
+        word = self._word
+        for _ in range(SPINS_BETWEEN_LOOKS):
+            if word[0] > 1:
+                return word[0]
+        return self.IDLE
+
+
+class Channel:
+    """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
+
+    def __init__(self, name: str, sock: socket.socket, *, spins: bool) -> None:
+        self.name = name
+        self.phase = Phase.START
+        self.case = ""
+        self.gate = Gate() if spins else None
+        self._sock = sock
+        self._sequence = 0
+        self._overhead_s = 0.0
+
+    def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
+        """Ask one question and wait for its answer, at most `limit_s` seconds."""
+        self._send(ask, body, fds or [])
+        return self._receive(limit_s)
+
+    def start_burst(self, calls: int, limit_s: float) -> None:
+        """Make the runner wait for go: spinning on the gate, or blocked on the socket."""
+        if self.gate is not None:
+            self.gate.reset()
+            self.ask(Ask.BURST, calls, limit_s)
+
+    def burst(self, calls: int, limit_s: float) -> None:
+        """Say go and wait until the runner says done. The caller's clock runs around this."""
+        if self.gate is None:
+            self.ask(Ask.BURST, calls, limit_s)
+            return
+        deadline = time.monotonic() + limit_s
+        self.gate.go()
+        while (word := self.gate.answer()) == Gate.IDLE:
+            if time.monotonic() > deadline:
+                raise self._late(limit_s)
+            self._look_alive()
+        if word != Gate.DONE:
+            self._fail(Answer.CALL_FAILED)
+
+    def _look_alive(self) -> None:
+        self._sock.setblocking(False)
+        try:
+            if not self._sock.recv(wire.REPLY.size, socket.MSG_PEEK):
+                raise self._dead()
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            raise self._dead() from None
+
+    def _send(self, ask: Ask, body: Any, fds: list[int]) -> None:
+        self._sequence += 1
+        try:
+            wire.send_ask(self._sock, ask, self._sequence, body, fds)
+        except OSError:
+            raise self._dead() from None
+
+    def _receive(self, limit_s: float) -> Reply:
+        self._sock.settimeout(limit_s)
+        try:
+            reply = wire.receive_reply(self._sock, self._sequence)
+        except TimeoutError:
+            raise self._late(limit_s) from None
+        except wire.WireError as error:
+            raise self._blame(Outcome.CHEATED, f"forged message: {error}") from None
+        except ConnectionError:
+            raise self._dead() from None
+        if reply is None:
+            raise self._dead()
+        if reply.answer is not Answer.OK:
+            self._fail(reply.answer)
+        return reply
+
+    def _fail(self, answer: Answer) -> None:
+        outcome, words = FAILED[answer]
+        if outcome is Outcome.BROKEN_HOST:
+            raise HostError(f"{self.name}: {words}, see the log")
+        raise self._blame(outcome, words)
+
+    def _late(self, limit_s: float) -> Exception:
+        return self._blame(
+            Outcome.TIMED_OUT, f"no answer within {limit_s:g} s, the limit of {self.phase}"
+        )
+
+    def _dead(self) -> Exception:
+        return self._blame(Outcome.CRASHED, f"the process died during {self.phase}")
+
+    def _blame(self, outcome: Outcome, reason: str) -> Exception:
+        where = f" on case {self.case}" if self.case else ""
+        if self.name != "candidate":
+            return HostError(f"the {self.name} failed{where}: {reason}")
+        return CandidateError(outcome, self.phase, f"{reason}{where}", self.case)

@@ -1,0 +1,132 @@
+"""The judge: makes the inputs, holds the reference, owns the clock, reads the outputs.
+
+It never loads a candidate and never imports what a candidate brings. Order of events: attach both
+runners, build, load, check every case on fresh seeds, and only then time (law 3).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from campaigns.evaluator.contract import (
+    CaseReport,
+    Job,
+    Outcome,
+    Phase,
+    Report,
+    Timing,
+    dump,
+)
+from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.problem import ProblemError
+
+
+@dataclass
+class Progress:
+    """What is known so far; becomes the report whatever happens next."""
+
+    pipe: int
+    phase: Phase = Phase.START
+    checked: dict[str, CaseReport] = field(default_factory=dict)
+    wall_s: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    _since: float = field(default_factory=time.monotonic)
+
+    def enter(self, phase: Phase, detail: str = "") -> None:
+        now = time.monotonic()
+        self.wall_s[self.phase] = self.wall_s.get(self.phase, 0.0) + now - self._since
+        self.phase, self._since = phase, now
+        os.write(self.pipe, f"phase {phase} {detail}\n".encode())
+
+
+def main(job: Job, out: Path, channels: Mapping[str, socket.socket], pipe: int) -> int:
+    """Judge one job and write its report to `out`. Runs in a process of its own."""
+    progress = Progress(pipe)
+    try:
+        timings = _judge(job, channels, progress)
+        progress.enter(Phase.DONE)
+        report = _report(job, progress, Outcome.PASSED, "correct on every case", timings)
+    except CandidateError as error:
+        progress.checked.setdefault(error.case, CaseReport(error.case, False, 0))
+        report = _report(job, progress, error.outcome, error.reason, {})
+    except (HostError, ProblemError) as error:
+        report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})
+    except Exception as error:  # noqa: BLE001 - the process edge: our fault, said as such
+        if not _out_of_memory(error):
+            raise
+        report = _report(job, progress, Outcome.BROKEN_HOST, f"{error}".splitlines()[0], {})
+    part = out.with_suffix(".part")
+    part.write_text(dump(report))
+    os.replace(part, out)
+    return 0
+
+
+def _judge(
+    job: Job, channels: Mapping[str, socket.socket], progress: Progress
+) -> dict[str, dict[str, Timing]]:
+    # Imported here: a judge is forked from a process that must not run torch code itself.
+    from campaigns.evaluator.judge.session import Session
+
+    session = Session(job, channels, progress)
+    session.attach()
+    session.load()
+    progress.enter(Phase.CHECK)
+    for case in job.cases:
+        session.check(case)
+    if not job.timed or not session.can_be_timed:
+        return {}
+    timings = {case.name: session.time(case) for case in job.cases}
+    session.stop()
+    return timings
+
+
+def _report(
+    job: Job,
+    progress: Progress,
+    outcome: Outcome,
+    reason: str,
+    timings: Mapping[str, Mapping[str, Timing]],
+) -> Report:
+    cases = []
+    for name, checked in progress.checked.items():
+        arms = timings.get(name, {})
+        if not name:
+            continue
+        cases.append(
+            CaseReport(
+                case=name,
+                correct=checked.correct,
+                checked_calls=checked.checked_calls,
+                max_abs_error=_finite(checked.max_abs_error),
+                max_rel_error=_finite(checked.max_rel_error),
+                margin=_finite(checked.margin),
+                message=checked.message,
+                candidate=arms.get("candidate"),
+                incumbent=arms.get("incumbent"),
+            )
+        )
+    return Report(
+        job_id=job.job_id,
+        outcome=outcome,
+        phase=progress.phase,
+        reason=reason,
+        cases=tuple(cases),
+        notes=tuple(progress.notes),
+        environment=progress.environment,
+        wall_s=progress.wall_s,
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

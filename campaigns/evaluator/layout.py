@@ -1,0 +1,110 @@
+"""How one call's arguments lie in memory: a slot. Judge and runner compute the same addresses.
+
+    | guard | tensor | pad | guard | tensor | pad | guard |      one slot, `stride` bytes
+
+Every slot has its own inputs and outputs, so no call can be skipped or answered by another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+ALIGN = 256
+GUARD = 256
+
+ITEM_BYTES = {
+    "float64": 8,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "int64": 8,
+    "int32": 4,
+    "int16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "bool": 1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArg:
+    """One dense row-major tensor; `offset` is in bytes from the start of its slot."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    output: bool
+
+    @property
+    def count(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.count * ITEM_BYTES[self.dtype]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArg:
+    """One number passed by value."""
+
+    name: str
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The arguments of one case in call order, and the bytes from one slot to the next."""
+
+    args: tuple[TensorArg | ScalarArg, ...]
+    stride: int
+
+    @property
+    def tensors(self) -> tuple[TensorArg, ...]:
+        return tuple(arg for arg in self.args if isinstance(arg, TensorArg))
+
+    @property
+    def inputs(self) -> tuple[TensorArg, ...]:
+        return tuple(arg for arg in self.tensors if not arg.output)
+
+    @property
+    def outputs(self) -> tuple[TensorArg, ...]:
+        return tuple(arg for arg in self.tensors if arg.output)
+
+    def gaps(self) -> list[tuple[int, int]]:
+        """Byte ranges of a slot that belong to no tensor: guard bands and padding."""
+        edges, start = [], 0
+        for arg in self.tensors:
+            edges.append((start, arg.offset))
+            start = arg.offset + arg.nbytes
+        return [*edges, (start, self.stride)]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A tensor before it has a place: name, dtype, shape, and whether it is an output."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    output: bool
+
+
+def lay_out(args: list[Plain | ScalarArg]) -> Layout:
+    """Place every tensor at a 256-byte boundary with a guard band on both sides."""
+    at = GUARD
+    placed: list[TensorArg | ScalarArg] = []
+    for arg in args:
+        if isinstance(arg, ScalarArg):
+            placed.append(arg)
+            continue
+        tensor = TensorArg(arg.name, arg.dtype, arg.shape, at, arg.output)
+        placed.append(tensor)
+        at = _up(at + tensor.nbytes, ALIGN) + GUARD
+    return Layout(tuple(placed), _up(at, ALIGN))
+
+
+def _up(value: int, to: int) -> int:
+    return -(-value // to) * to

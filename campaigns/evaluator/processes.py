@@ -1,0 +1,86 @@
+"""Process plumbing shared by service and supervisor: fork, die with the parent, kill a group."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from typing import NoReturn
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent ends.
+
+    Only for children of single-threaded parents: the signal follows the forking *thread*.
+    """
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent or parent == 1:
+        os._exit(1)
+
+
+def fork(body: Callable[[], int], log: int) -> int:
+    """Run `body` in a child of its own process group with stdout and stderr in `log`.
+
+    Returns the child's pid. The child never returns into the caller's code.
+    """
+    child = os.fork()
+    if child:
+        # Both sides set the group, so that neither can be too late for a kill.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.setpgid(child, child)
+        return child
+    _become(body, log)
+
+
+def _become(body: Callable[[], int], log: int) -> NoReturn:
+    status = 1
+    try:
+        os.setpgid(0, 0)
+        die_with_parent()
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        status = body()
+    except BaseException:  # noqa: BLE001 - the child's outermost edge: log, then leave
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def kill_group(pid: int) -> None:
+    """Kill `pid` and everything still in its process group."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+
+
+def wait_status(pid: int, grace_s: float) -> int | None:
+    """Wait up to `grace_s` seconds for `pid`; its wait status, or None while it still runs."""
+    deadline = time.monotonic() + grace_s
+    while True:
+        try:
+            done, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return 0
+        if done:
+            return status
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.005)
+
+
+def describe_status(status: int | None) -> str:
+    """A wait status in words: "killed by SIGSEGV", "exit status 3", "still running"."""
+    if status is None:
+        return "still running"
+    if os.WIFSIGNALED(status):
+        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"exit status {os.waitstatus_to_exitcode(status)}"

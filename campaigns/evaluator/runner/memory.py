@@ -1,0 +1,70 @@
+"""Open the judge's arena from the runner's side."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import pickle
+from typing import TYPE_CHECKING, Any, Protocol
+
+from campaigns.evaluator.layout import Layout, TensorArg
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Memory(Protocol):
+    """An opened arena: addresses for C functions, tensors for Python ones."""
+
+    def address(self, layout: Layout, slot: int, arg: TensorArg) -> int: ...
+
+    def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor: ...
+
+
+def open_memory(handle: Any, fds: list[int], device: str) -> Memory:
+    """Open what `campaigns.evaluator.judge.arena.Handle` describes."""
+    if handle.cuda is None:
+        return HostMemory(fds[0], handle.size)
+    return DeviceMemory(handle.cuda, device)
+
+
+class HostMemory:
+    """A shared memory file."""
+
+    def __init__(self, fd: int, size: int) -> None:
+        self._map = mmap.mmap(fd, size)
+        self._anchor = ctypes.c_char.from_buffer(self._map)
+        self._base = ctypes.addressof(self._anchor)
+
+    def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
+        return self._base + slot * layout.stride + arg.offset
+
+    def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor:
+        import torch
+
+        at = slot * layout.stride + arg.offset
+        dtype = getattr(torch, arg.dtype)
+        flat = torch.frombuffer(self._map, dtype=dtype, count=arg.count, offset=at)
+        return flat.view(arg.shape)
+
+
+class DeviceMemory:
+    """A device allocation of the judge's, opened through CUDA IPC."""
+
+    def __init__(self, pickled: bytes, device: str) -> None:
+        import torch
+
+        torch.cuda.set_device(device)
+        torch.cuda.init()
+        rebuild, args = pickle.loads(pickled)
+        self._bytes: torch.Tensor = rebuild(*args)
+
+    def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
+        return self._bytes.data_ptr() + slot * layout.stride + arg.offset
+
+    def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor:
+        import torch
+
+        at = slot * layout.stride + arg.offset
+        part = self._bytes[at : at + arg.nbytes]
+        return part.view(getattr(torch, arg.dtype)).view(arg.shape)

@@ -1,0 +1,98 @@
+"""Messages between judge and runner: fixed size, checked, nothing else is read.
+
+The runner is hostile once it has loaded its candidate. So from it the judge accepts only these
+48 bytes: a magic word, a kind, the sequence number of the question, and three numbers. What the
+judge sends is trusted by the runner's bootstrap and may carry a body (layouts, memory handles).
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+MAGIC = 0x6B6F7074
+REPLY = struct.Struct("<IIqqdd8x")
+BODY_LIMIT = 1 << 20
+
+
+class Ask(IntEnum):
+    """What the judge may ask."""
+
+    ATTACH = 1  # open the arena, lock down
+    BUILD = 2  # compile
+    LOAD = 3  # the candidate's first byte runs here
+    CASE = 4  # lay the slots out
+    CALL = 5  # one synchronous call on one slot
+    PREPARE = 6  # get ready for bursts of n calls
+    BURST = 7  # wait for go, make n calls, synchronise, say done
+    PROFILE = 8  # device time per call, as the driver's tracer sees it
+    STOP = 9
+
+
+class Answer(IntEnum):
+    """What the runner may answer."""
+
+    OK = 1
+    BUILD_FAILED = 2
+    LOAD_FAILED = 3
+    CALL_FAILED = 4
+    UNSUPPORTED = 5
+
+
+class WireError(Exception):
+    """The other side sent what this protocol does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A runner's answer. a: a small integer; x, y: numbers that only ever inform, never judge."""
+
+    answer: Answer
+    sequence: int
+    a: int
+    x: float
+    y: float
+
+
+def send_ask(sock: socket.socket, ask: Ask, sequence: int, body: Any, fds: list[int]) -> None:
+    data = pickle.dumps((int(ask), sequence, body))
+    if len(data) > BODY_LIMIT:
+        raise WireError(f"a question of {len(data)} bytes; at most {BODY_LIMIT}")
+    socket.send_fds(sock, [data], fds)
+
+
+def receive_ask(sock: socket.socket) -> tuple[Ask, int, Any, list[int]] | None:
+    """The judge's next question with its file descriptors; None when the judge has gone."""
+    data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, 4)
+    if not data:
+        return None
+    # Only the judge writes to this socket, and it is ours: its pickles are trusted.
+    ask, sequence, body = pickle.loads(data)
+    return Ask(ask), sequence, body, fds
+
+
+def send_reply(sock: socket.socket, reply: Reply) -> None:
+    sock.send(
+        REPLY.pack(MAGIC, int(reply.answer), reply.sequence, reply.a, reply.x, reply.y),
+    )
+
+
+def receive_reply(sock: socket.socket, sequence: int) -> Reply | None:
+    """The runner's answer to question `sequence`; None when it has gone.
+
+    Raises WireError for anything but one well-formed answer, TimeoutError when the socket's
+    deadline passes.
+    """
+    data = sock.recv(REPLY.size + 1)
+    if not data:
+        return None
+    if len(data) != REPLY.size:
+        raise WireError(f"an answer of {len(data)} bytes; {REPLY.size} are accepted")
+    magic, kind, echoed, a, x, y = REPLY.unpack(data)
+    if magic != MAGIC or echoed != sequence or kind not in set(Answer):
+        raise WireError(f"an answer out of turn (kind {kind}, sequence {echoed} for {sequence})")
+    return Reply(Answer(kind), echoed, a, x, y)
