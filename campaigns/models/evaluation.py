@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from django.db import models
 
-from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract import Outcome, Report, load_report
 from campaigns.models.candidate import Candidate
 from campaigns.models.guarded import Guarded
 from campaigns.models.transitions import EvaluationState, Stateful
@@ -59,3 +61,8 @@ class Evaluation(Stateful, Guarded):
 
     def __str__(self) -> str:
         return f"{self.kind} evaluation {self.pk} of {self.candidate}"
+
+    @property
+    def facts(self) -> Report | None:
+        """The stored report as a value; None before it is done. Raises ContractError."""
+        return load_report(json.dumps(self.report)) if self.report else None
