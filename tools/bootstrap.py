@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "kopt-ready"
+HOST = VENV / "kopt-host-python"
 REQUIREMENTS = ROOT / "requirements.txt"
 WORKER_REQUIREMENTS = ROOT / "requirements-worker.txt"
 
@@ -36,9 +37,11 @@ def main() -> None:
     if VENV_PYTHON.exists() and STAMP.exists() and STAMP.read_text() == key:
         return
     STAMP.unlink(missing_ok=True)
-    _make_venv()
+    host = _host_python()
+    _make_venv(host)
+    HOST.write_text(host)
     pins = {name: _lines(REQUIREMENTS)[name] for name in kernels.PACKAGES}
-    choice = kernels.choose(wanted, kernels.Machine(_host_python(), str(VENV_PYTHON), pins))
+    choice = kernels.choose(wanted, kernels.Machine(host, str(VENV_PYTHON), pins))
     _say("installing the web server, worker and test packages (on a first run it fetches 150 MB)")
     _install_packages(choice.host)
     _say(choice.notice)
@@ -73,15 +76,16 @@ def _need_supported_python() -> None:
 
 def _key(wanted: Kernels) -> str:
     sources = (REQUIREMENTS, WORKER_REQUIREMENTS, Path(__file__), Path(kernels.__file__))
-    parts = [wanted.value, VERSION, *(path.read_text() for path in sources)]
+    host = str(Path(_host_python()).parent.resolve())
+    parts = [wanted.value, VERSION, host, *(path.read_text() for path in sources)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _make_venv() -> None:
+def _make_venv(host: str) -> None:
     if VENV_PYTHON.exists() and _site_packages().is_dir():
         return
     _say(f"making .venv with Python {VERSION}")
-    host, uv = _host_python(), shutil.which("uv")
+    uv = shutil.which("uv")
     if _runs(host, "import ensurepip"):
         command = [host, "-m", "venv", "--clear", str(VENV)]
     elif uv:
@@ -104,9 +108,8 @@ def _site_packages() -> Path:
 
 def _host_python() -> str:
     """The python outside .venv, also when the user runs make with .venv activated."""
-    if Path(sys.prefix).resolve() != VENV:
-        return sys.executable
-    return str(Path(sys.base_prefix, "bin", f"python{VERSION}"))
+    inside = Path(sys.prefix).resolve() == VENV
+    return HOST.read_text() if inside and HOST.exists() else sys.executable
 
 
 def _runs(python: str, code: str) -> bool:

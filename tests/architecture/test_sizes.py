@@ -19,7 +19,7 @@ BROAD_EXCEPTS = {
 # Written so that this file does not contain what it looks for.
 EXCUSE = re.compile(r"\b(?:TOD[O]|FIXM[E]|XX[X])\b")
 # Places that exist on one developer's machine only.
-ELSEWHERE = re.compile(r"/wor[k]/|[.]librar[y]|/far[m]/|[.][.]/share[d]|/opt/(?:whee[l]s|pyp[i])")
+ELSEWHERE = re.compile(r"/wor[k]/|(?<!\w)[.]librar[y]|/far[m]/|[.][.]/share[d]|/opt/(?:whee[l]s|pyp[i])")
 TEXTS = (
     ".py",
     ".md",

@@ -16,12 +16,13 @@ def venv(tmp_path, monkeypatch):
     monkeypatch.setattr(bootstrap, "VENV", folder)
     monkeypatch.setattr(bootstrap, "VENV_PYTHON", folder / "bin" / "python")
     monkeypatch.setattr(bootstrap, "STAMP", folder / "kopt-ready")
+    monkeypatch.setattr(bootstrap, "HOST", folder / "kopt-host-python")
     return folder
 
 
 def test_it_returns_at_once_when_nothing_has_changed(venv, monkeypatch):
     monkeypatch.delenv("KERNELS", raising=False)
-    monkeypatch.setattr(bootstrap, "_make_venv", lambda: pytest.fail("made it again"))
+    monkeypatch.setattr(bootstrap, "_make_venv", lambda host: pytest.fail("made it again"))
     (venv / "bin").mkdir(parents=True)
     (venv / "bin" / "python").touch()
     (venv / "kopt-ready").write_text(bootstrap._key(Kernels.AUTO))
@@ -31,11 +32,20 @@ def test_it_returns_at_once_when_nothing_has_changed(venv, monkeypatch):
         bootstrap.main()
 
 
+def test_it_remembers_the_python_that_made_it(venv, monkeypatch):
+    venv.mkdir()
+    monkeypatch.setattr(sys, "prefix", str(venv))
+    (venv / "kopt-host-python").write_text("/gpu/bin/python")
+    assert bootstrap._host_python() == "/gpu/bin/python"
+    monkeypatch.setattr(sys, "prefix", "/usr")
+    assert bootstrap._host_python() == sys.executable
+
+
 def test_it_names_the_package_that_makes_virtual_environments(venv, monkeypatch):
     monkeypatch.setattr(bootstrap, "_runs", lambda python, code: False)
     monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
     with pytest.raises(SetupError, match=rf"apt-get install python{bootstrap.VERSION}-venv"):
-        bootstrap._make_venv()
+        bootstrap._make_venv("python3")
     assert not venv.exists()
 
 
@@ -46,7 +56,7 @@ def test_it_leaves_no_half_made_environment(venv, monkeypatch):
 
     monkeypatch.setattr(bootstrap, "_run", fail)
     with pytest.raises(SetupError, match="no space left"):
-        bootstrap._make_venv()
+        bootstrap._make_venv("python3")
     assert not venv.exists()
 
 
