@@ -12,14 +12,20 @@ MODULE_LINES = 400
 FUNCTION_LINES = 60
 PARAMETERS = 7
 ATTICS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers"}
-# The process boundaries: what goes wrong behind them is turned into a record, never swallowed.
+# Where a process ends or somebody else's code is called: everything is caught and turned into a
+# record. One handler each; a file that needs more should share one.
 BROAD_EXCEPTS = {
     "campaigns/evaluator/processes.py": 1,  # a forked child's outermost edge
+    "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
+    "campaigns/evaluator/judge/reference.py": 1,  # a person's ref.py
+    "campaigns/evaluator/runner/main.py": 2,  # the candidate, when it loads and when it is called
 }
 # Written so that this file does not contain what it looks for.
 EXCUSE = re.compile(r"\b(?:TOD[O]|FIXM[E]|XX[X])\b")
 # Places that exist on one developer's machine only.
-ELSEWHERE = re.compile(r"/wor[k]/|(?<!\w)[.]librar[y]|/far[m]/|[.][.]/share[d]|/opt/(?:whee[l]s|pyp[i])")
+ELSEWHERE = re.compile(
+    r"/wor[k]/|(?<!\w)[.]librar[y]|/far[m]/|[.][.]/share[d]|/opt/(?:whee[l]s|pyp[i])"
+)
 TEXTS = (
     ".py",
     ".md",
@@ -100,7 +106,7 @@ def test_it_names_modules_by_subject(tree):
 
 def test_it_catches_everything_only_at_process_boundaries(tree):
     assert broad_excepts(tree) == []
-    assert all((ROOT / path).exists() for path in BROAD_EXCEPTS)
+    assert [path for path in BROAD_EXCEPTS if not (ROOT / path).exists()] == []
 
 
 def test_it_leaves_no_excuses(tree):
