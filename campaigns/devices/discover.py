@@ -1,0 +1,165 @@
+"""Which devices this host has, and which wiki platform each of them is. CUDA is never started."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from django.conf import settings
+
+from campaigns.devices.nvml import Card, driver_version, visible_cards
+from knowledge.lookup import platform_for_device
+from knowledge.models import Platform
+from knowledge.specs.facts import PlatformFacts, PlatformKind, cpu_platform
+
+CPUINFO = Path("/proc/cpuinfo")
+MEMINFO = Path("/proc/meminfo")
+# Architectures whose own features (wgmma, tcgen05) compilers only emit under the suffixed name.
+SUFFIXED = ("sm_90", "sm_100", "sm_103", "sm_120")
+CHOICE = re.compile(r"cpu|cuda:\d+")
+
+
+class DeviceError(ValueError):
+    """A device was asked for that this host does not have; the message lists those it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of this host.
+
+    device: torch's name, "cpu" or "cuda:<index>". name: as the driver or the kernel reports it.
+    platform_slug: of a platform made from the name alone; `ensure_platform` knows the real one.
+    target: what compilers build for. uuid: names the device on this host, also in its lock file.
+    """
+
+    kind: Literal["cpu", "gpu"]
+    device: str
+    name: str
+    platform_slug: str
+    target: str
+    memory_bytes: int
+    uuid: str
+    detail: Mapping[str, str] = field(default_factory=dict)
+
+
+def devices() -> list[Device]:
+    """Every device of this host: the visible GPUs in CUDA's order, then the CPU."""
+    cards = visible_cards()
+    driver = driver_version() if cards else ""
+    return [*(_gpu(place, card, driver) for place, card in enumerate(cards)), _cpu()]
+
+
+def this_device(choice: str | None = None) -> Device:
+    """The device that this host measures on: the first GPU that torch can use, else the CPU.
+
+    `choice`, or else KOPT_DEVICE, names another ("cpu", "cuda:1"). Raises DeviceError.
+    """
+    wanted = choice or _configured()
+    found = devices()
+    if not wanted:
+        return next(d for d in found if d.kind == "cpu" or torch_has_cuda())
+    named = next((device for device in found if device.device == wanted), None)
+    if named is None:
+        accepted = ", ".join(device.device for device in found)
+        raise DeviceError(f"device '{wanted}': accepted on this host: {accepted}")
+    return named
+
+
+def ensure_platform(device: Device) -> Platform:
+    """The platform with exactly this device's name among its aliases, made without specs if new.
+
+    Names are compared whole: an H200 never answers for an H100.
+    """
+    found = platform_for_device(device.name)
+    if found is not None:
+        return found
+    facts = platform_facts(device)
+    made, _ = Platform.objects.get_or_create(
+        slug=facts.slug,
+        defaults={
+            "name": facts.name,
+            "vendor": facts.vendor,
+            "arch": facts.arch,
+            "kind": facts.kind.value,
+            "target": facts.target,
+            "aliases": list(facts.aliases),
+        },
+    )
+    return made
+
+
+def platform_facts(device: Device) -> PlatformFacts:
+    """What is known of a device's platform from the device alone."""
+    if device.kind == "cpu":
+        return cpu_platform(CPUINFO.read_text(), platform.machine())
+    return PlatformFacts(
+        slug=device.platform_slug,
+        name=device.name,
+        vendor="NVIDIA",
+        arch=device.target,
+        kind=PlatformKind.GPU,
+        target=device.target,
+        aliases=(device.name,),
+    )
+
+
+def compiler_target(capability: tuple[int, int]) -> str:
+    """(8, 0) → "sm_80", (9, 0) → "sm_90a"."""
+    plain = f"sm_{capability[0]}{capability[1]}"
+    return f"{plain}a" if plain in SUFFIXED else plain
+
+
+def torch_has_cuda() -> bool:
+    """Whether the installed torch was built for CUDA; torch itself is not imported."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return False
+    version = Path(spec.origin).with_name("version.py")
+    text = version.read_text() if version.is_file() else ""
+    return re.search(r"^cuda(?:\s*:[^=]*)?\s*=\s*['\"]", text, re.MULTILINE) is not None
+
+
+def _configured() -> str:
+    value = str(getattr(settings, "KOPT_DEVICE", os.environ.get("KOPT_DEVICE", "")))
+    if value and not CHOICE.fullmatch(value):
+        raise DeviceError(f"KOPT_DEVICE='{value}': accepted are cpu, cuda:0, cuda:1, …")
+    return value
+
+
+def _gpu(place: int, card: Card, driver: str) -> Device:
+    return Device(
+        kind="gpu",
+        device=f"cuda:{place}",
+        name=card.name,
+        platform_slug=re.sub(r"[^a-z0-9]+", "-", card.name.lower()).strip("-"),
+        target=compiler_target(card.capability),
+        memory_bytes=card.memory_bytes,
+        uuid=card.uuid,
+        detail={
+            "driver": driver,
+            "compute capability": ".".join(map(str, card.capability)),
+            "PCI bus": card.pci_bus,
+        },
+    )
+
+
+def _cpu() -> Device:
+    facts = cpu_platform(CPUINFO.read_text(), platform.machine())
+    found = re.search(r"^MemTotal:\s*(\d+) kB$", MEMINFO.read_text(), re.MULTILINE)
+    usable = len(os.sched_getaffinity(0))
+    return Device(
+        kind="cpu",
+        device="cpu",
+        name=facts.name,
+        platform_slug=facts.slug,
+        target=facts.target,
+        memory_bytes=int(found[1]) * 1024 if found else 0,
+        uuid=facts.slug,
+        detail={"CPUs usable": f"{usable} of {os.cpu_count()}", "kernel": platform.release()},
+    )

@@ -1,0 +1,87 @@
+"""One process of this host holds a device at a time: a kernel lock on a file named for it.
+
+The lock goes with the process, however that ends, and stays while a child that inherited it runs:
+such a child may still be using the device.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from django.conf import settings
+
+from campaigns.devices.discover import Device
+
+POLL_S = 0.1
+# `holder` takes the lock for an instant to see whether it can; that must not look like a holder.
+GLANCE_S = 0.5
+
+
+class DeviceBusy(RuntimeError):
+    """Another process holds the device; the message says which."""
+
+
+@contextmanager
+def hold(device: Device, *, wait_s: float = 0.0) -> Iterator[None]:
+    """Hold the device for the length of a `with`. DeviceBusy when it stays taken for `wait_s`.
+
+    Half a second is waited in any case.
+    """
+    with _lock_file(device).open("a+") as file:
+        _take(file, device, time.monotonic() + max(wait_s, GLANCE_S))
+        file.seek(0)
+        file.truncate()
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.seek(0)
+            file.truncate()
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def holder(device: Device) -> str | None:
+    """Who holds the device now ("process 4711"); None when it is free."""
+    path = _lock_file(device)
+    if not path.exists():
+        return None
+    with path.open("r") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _named(file)
+        return None
+
+
+def _take(file: TextIO, device: Device, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                message = f"{device.device} ({device.name}) is held by {_named(file)}"
+                raise DeviceBusy(message) from None
+            time.sleep(POLL_S)
+        else:
+            return
+
+
+def _named(file: TextIO) -> str:
+    file.seek(0)
+    process_id = file.read().strip()
+    return f"process {process_id}" if process_id else "another process"
+
+
+def _lock_file(device: Device) -> Path:
+    folder = Path(settings.DATA_DIR) / "devices"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', device.uuid)}.lock"

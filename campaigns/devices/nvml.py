@@ -1,0 +1,127 @@
+"""NVIDIA's management library: which cards there are and who uses them. CUDA is never started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pynvml
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One NVIDIA card as its driver describes it. index: in the order of the PCI bus."""
+
+    index: int
+    uuid: str
+    name: str
+    capability: tuple[int, int]
+    memory_bytes: int
+    pci_bus: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a card does at this moment."""
+
+    process_ids: tuple[int, ...]
+    busy_percent: int
+    memory_used_bytes: int
+    clock_mhz: int
+
+
+@contextmanager
+def session() -> Iterator[bool]:
+    """Open the library; False where this host has none, or no driver behind it."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def driver_version() -> str:
+    """The driver's version; empty without a driver."""
+    with session() as opened:
+        return str(pynvml.nvmlSystemGetDriverVersion()) if opened else ""
+
+
+def cards() -> list[Card]:
+    """Every card of this host; empty without a driver. A card that does not answer is left out."""
+    with session() as opened:
+        if not opened:
+            return []
+        found = (_card(index) for index in range(pynvml.nvmlDeviceGetCount()))
+        return [card for card in found if card is not None]
+
+
+def load(uuid: str) -> Load | None:
+    """What the card does now; None where it, the driver or the permission is missing."""
+    with session() as opened:
+        if not opened:
+            return None
+        try:
+            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+            running = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+            return Load(
+                process_ids=tuple(sorted(process.pid for process in running)),
+                busy_percent=int(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu),
+                memory_used_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).used),
+                clock_mhz=int(pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)),
+            )
+        except pynvml.NVMLError:
+            return None
+
+
+def visible(found: Sequence[Card], wanted: str | None) -> list[Card]:
+    """The cards in CUDA's order under CUDA_VISIBLE_DEVICES (`wanted`; None where it is not set).
+
+    As in CUDA the list ends at the first entry that names no card. Numbers count along the PCI bus,
+    which CUDA does too under CUDA_DEVICE_ORDER=PCI_BUS_ID.
+    """
+    if wanted is None:
+        return list(found)
+    chosen: list[Card] = []
+    for word in wanted.split(","):
+        card = _named(found, word.strip())
+        if card is None or card in chosen:
+            break
+        chosen.append(card)
+    return chosen
+
+
+def visible_cards() -> list[Card]:
+    """The cards that a CUDA process started now would see, in its order."""
+    return visible(cards(), os.environ.get("CUDA_VISIBLE_DEVICES"))
+
+
+def _named(found: Sequence[Card], word: str) -> Card | None:
+    if word.isdigit():
+        return next((card for card in found if card.index == int(word)), None)
+    if not word.startswith("GPU-"):
+        return None
+    matching = [card for card in found if card.uuid.startswith(word)]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _card(index: int) -> Card | None:
+    try:
+        handle: Any = pynvml.nvmlDeviceGetHandleByIndex(index)
+        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+        return Card(
+            index=index,
+            uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
+            name=str(pynvml.nvmlDeviceGetName(handle)),
+            capability=(int(major), int(minor)),
+            memory_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
+            pci_bus=str(pynvml.nvmlDeviceGetPciInfo(handle).busId),
+        )
+    except pynvml.NVMLError:
+        return None
