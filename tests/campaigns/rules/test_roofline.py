@@ -93,7 +93,7 @@ def test_it_does_not_believe_a_measurement_above_the_documented_peak():
 
 
 def test_it_builds_the_physical_floor_from_the_documented_peak():
-    measured = ceiling(3.0e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.6e12, evidence=Evidence.MEASURED)
     floor = physical_floor(TILE, [measured, BANDWIDTH], [PEAK])
     assert floor is not None
     assert floor.limit is BANDWIDTH

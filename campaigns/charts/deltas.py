@@ -1,0 +1,164 @@
+"""Deltas: was it real? Each round's change against its incumbent with interval and noise floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.charts.glyphs import GLYPHS
+from campaigns.charts.marks import Cell, Frame, Line, Mark, NoChart, Row, full
+from campaigns.charts.scale import Kind, Scale, Tick, ticks_linear
+from campaigns.rules.decision import Verdict
+from campaigns.rules.noise import ONE_SESSION, Gain
+from campaigns.rules.wording import change, digits, share
+
+TITLE = "Change per round"
+COLUMNS = ("Round", "Verdict", "Change, %", "Low, %", "High, %", "Pairs")
+WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 66, 590, 30, 32, 62
+# A change beyond this would squeeze all others together, so the axis is cut and says so.
+CUT_FROM = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaPoint:
+    """One round against the incumbent of its time."""
+
+    number: int
+    verdict: Verdict
+    href: str
+    gain: Gain
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaRow:
+    """One line of the chart. whisker: the interval. beyond: -1 or 1 where it is off scale."""
+
+    mark: Mark
+    whisker: Line | None
+    text: str
+    beyond: int
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A filled area."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaChart:
+    """Geometry of the delta chart; `templates/campaigns/charts/deltas.svg` draws it.
+
+    cuts: where the x axis ends before its values do, and so carries a break mark.
+    """
+
+    kind: str
+    title: str
+    frame: Frame
+    x: Scale
+    x_title: str
+    x_ticks: tuple[Tick, ...]
+    zero: float
+    band: Box
+    band_text: str
+    minimum: float
+    minimum_text: str
+    lines: tuple[DeltaRow, ...]
+    cuts: tuple[float, ...]
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def build(
+    points: Sequence[DeltaPoint], noise: float, minimum: float = ONE_SESSION
+) -> DeltaChart | NoChart:
+    """Lay out the chart in the order given. noise, minimum: fractions (0.01 is 1 %)."""
+    if not points:
+        return NoChart("deltas", TITLE, "No round has been compared with an incumbent yet.")
+    frame = Frame(WIDTH, TOP + ROW * len(points) + BELOW, LEFT, RIGHT, TOP, TOP + ROW * len(points))
+    least = max(2 * minimum, 2 * noise)
+    ends = [(point.gain.low, point.gain.high) for point in points]
+    whole = min(-least, *(low for low, _ in ends)), max(least, *(high for _, high in ends))
+    shown = _shown(points, least, whole)
+    room = (shown[1] - shown[0]) * 0.06
+    x = Scale(Kind.LINEAR, (shown[0] - room) * 100, (shown[1] + room) * 100, LEFT, RIGHT)
+    is_cut = shown != whole
+    return DeltaChart(
+        kind="deltas",
+        title=TITLE,
+        frame=frame,
+        x=x,
+        x_title="change against the incumbent, % (right is faster)"
+        + (", axis cut" if is_cut else ""),
+        x_ticks=ticks_linear(x, 8),
+        zero=x.position(0),
+        band=_band(noise, x, frame),
+        band_text=f"noise floor ±{share(noise)}",
+        minimum=x.position(minimum * 100),
+        minimum_text=f"minimum improvement {share(minimum)}",
+        lines=tuple(_line(point, index, x) for index, point in enumerate(points)),
+        cuts=tuple(
+            end for end, wide in ((LEFT, whole[0] < shown[0]), (RIGHT, whole[1] > shown[1])) if wide
+        ),
+        caption=_caption(points),
+        columns=COLUMNS,
+        rows=tuple(_row(point) for point in points),
+    )
+
+
+def _shown(
+    points: Sequence[DeltaPoint], least: float, whole: tuple[float, float]
+) -> tuple[float, float]:
+    """Leave out far changes where there are near ones to see."""
+    near = [p.gain for p in points if max(abs(p.gain.low), abs(p.gain.high)) <= CUT_FROM]
+    if not near:
+        return whole
+    return min(-least, *(gain.low for gain in near)), max(least, *(gain.high for gain in near))
+
+
+def _band(noise: float, x: Scale, frame: Frame) -> Box:
+    left, right = x.position(-noise * 100), x.position(noise * 100)
+    return Box(left, frame.top, round(right - left, 2), frame.bottom - frame.top)
+
+
+def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
+    gain = point.gain
+    y = TOP + ROW * (index + 0.5)
+    percent = gain.gain * 100
+    beyond = (percent > x.high) - (percent < x.low)
+    low, high = (min(max(end * 100, x.low), x.high) for end in (gain.low, gain.high))
+    span = f"{change(gain.low)} to {change(gain.high)}, n={gain.pairs} pairs"
+    mark = Mark(
+        number=point.number,
+        href=point.href,
+        glyph=GLYPHS[point.verdict],
+        x=x.position(min(max(percent, x.low), x.high)),
+        y=y,
+        data_x=full(percent),
+        data_y=full(point.number),
+        title=f"Round {point.number}: {point.verdict.words}, {change(gain.gain)} ({span})",
+    )
+    whisker = Line(x.position(low), y, x.position(high), y) if high > low else None
+    return DeltaRow(mark, whisker, change(gain.gain), beyond)
+
+
+def _caption(points: Sequence[DeltaPoint]) -> str:
+    accepted = sum(point.verdict is Verdict.ACCEPTED for point in points)
+    pairs = sorted({point.gain.pairs for point in points})
+    n = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
+    kinds = "; ".join(sorted({point.gain.kind for point in points}))
+    told = f"{accepted} of {len(points)} compared rounds were accepted against their incumbent."
+    return f"{told} Intervals: {kinds}, n={n} pairs a case."
+
+
+def _row(point: DeltaPoint) -> Row:
+    gain = point.gain
+    values = [value * 100 for value in (gain.gain, gain.low, gain.high)]
+    cells = [Cell(f"{value:+.1f}", full(value)) for value in values]
+    cells.append(Cell(digits(gain.pairs, 4), str(gain.pairs)))
+    return Row(point.number, point.href, GLYPHS[point.verdict], tuple(cells))

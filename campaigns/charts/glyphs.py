@@ -1,0 +1,41 @@
+"""One shape per verdict, so that a chart can be read without its colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from campaigns.rules.decision import Verdict
+
+RADIUS = 6.5
+
+_DISC = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0Z"
+_TRIANGLE = "M-7 -6H7L0 6.5Z"
+_CROSS = "M-5.5 -5.5L5.5 5.5M5.5 -5.5L-5.5 5.5"
+_EXCLAMATION = "M0 -3.8V1M0 3.2V4"
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A shape around the origin. outline is painted by its class, mark lies on top of it."""
+
+    verdict: Verdict
+    css: str
+    words: str
+    outline: str
+    mark: str = ""
+
+
+_SHAPES: Mapping[Verdict, tuple[str, str, str]] = {
+    Verdict.ACCEPTED: ("v-accepted", _DISC, ""),
+    Verdict.NO_CHANGE: ("v-nochange", _DISC, ""),
+    Verdict.REJECTED: ("v-rejected", _TRIANGLE, ""),
+    Verdict.INVALID: ("v-invalid", _CROSS, ""),
+    Verdict.NEEDS_REVIEW: ("v-review", _DISC, _EXCLAMATION),
+    Verdict.RUNNING: ("v-running", _DISC, ""),
+}
+
+GLYPHS: Mapping[Verdict, Glyph] = {
+    verdict: Glyph(verdict, css, verdict.words, outline, mark)
+    for verdict, (css, outline, mark) in _SHAPES.items()
+}

@@ -1,0 +1,128 @@
+"""The marks that every chart is made of: frame, glyphs at places, labels, lines, table cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from campaigns.charts.glyphs import Glyph
+
+MERGE_DISTANCE = 12
+LINE_DISTANCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The whole drawing and the plot area inside it, in SVG units."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    @property
+    def view_box(self) -> str:
+        """The value of the svg element's viewBox."""
+        return f"0 0 {self.width:g} {self.height:g}"
+
+    @property
+    def middle_x(self) -> float:
+        """Half way across the plot area."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One round's glyph. data_x, data_y: the axis values; "" where there is none."""
+
+    number: int
+    href: str
+    glyph: Glyph
+    x: float
+    y: float
+    data_x: str
+    data_y: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Text beside marks; rounds that lie together share one."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight line."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A table cell: what is shown, and the full value for its title and for exports."""
+
+    text: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One round in a chart's table twin."""
+
+    number: int
+    href: str
+    glyph: Glyph
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoChart:
+    """What stands where a chart cannot be drawn, and why."""
+
+    kind: str
+    title: str
+    sentence: str
+
+
+def full(value: float | None) -> str:
+    """Write a value with all the digits that matter, for data attributes and exports."""
+    return "" if value is None else f"{value:.12g}"
+
+
+def merge_labels(marks: Iterable[Mark], offset: float = 13) -> tuple[Label, ...]:
+    """Number the marks; those nearer than 12 units to the first of a group share its label."""
+    groups: list[list[Mark]] = []
+    for mark in marks:
+        near = (g for g in groups if math.dist((g[0].x, g[0].y), (mark.x, mark.y)) < MERGE_DISTANCE)
+        group = next(near, None)
+        if group is None:
+            groups.append([mark])
+        else:
+            group.append(mark)
+    return tuple(
+        Label(g[0].x + offset, g[0].y + 4, ", ".join(str(mark.number) for mark in g))
+        for g in groups
+    )
+
+
+def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Line, ...]:
+    """Join marks in order, clear of their glyphs; steps too short to see are left out."""
+    found = []
+    for old, new in pairwise(marks):
+        length = math.dist((old.x, old.y), (new.x, new.y))
+        if length > 2 * gap + 4:
+            dx, dy = (new.x - old.x) / length * gap, (new.y - old.y) / length * gap
+            ends = (old.x + dx, old.y + dy, new.x - dx, new.y - dy)
+            found.append(Line(*(round(end, 2) for end in ends)))
+    return tuple(found)

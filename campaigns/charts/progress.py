@@ -1,0 +1,235 @@
+"""Progress: how far to the target? Every attempt, the best so far, baseline and target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.charts.glyphs import GLYPHS
+from campaigns.charts.marks import (
+    LINE_DISTANCE,
+    Cell,
+    Frame,
+    Label,
+    Line,
+    Mark,
+    NoChart,
+    Row,
+    full,
+    merge_labels,
+)
+from campaigns.charts.scale import (
+    Kind,
+    Scale,
+    Tick,
+    outward_125,
+    ticks_125,
+    ticks_linear,
+)
+from campaigns.rules.decision import Verdict
+from campaigns.rules.wording import digits, duration
+
+TITLE = "Progress"
+FRAME = Frame(width=720, height=400, left=80, right=704, top=74, bottom=344)
+COLUMNS = ("Round", "Verdict", "Time, µs", "Low, µs", "High, µs", "Best so far, µs")
+# Rounds without a time stand on a rail above the plot.
+UNTIMED_Y = FRAME.top - 24
+# Above this ratio of largest to smallest time a linear axis would hide the later rounds.
+LOG_FROM = 10
+LEAST_WHISKER = 16
+FEWEST_ROUNDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPoint:
+    """One round's time per call over all cases; None where nothing was timed."""
+
+    number: int
+    verdict: Verdict
+    href: str
+    time_us: float | None
+    low_us: float | None = None
+    high_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a number is written: its citation and the page that opens it."""
+
+    citation: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The time to reach, its arithmetic in words, and what it rests on."""
+
+    time_us: float
+    formula: str
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A labelled horizontal line."""
+
+    y: float
+    text: str
+    text_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressChart:
+    """Geometry of the progress chart; `templates/campaigns/charts/progress.svg` draws it."""
+
+    kind: str
+    title: str
+    frame: Frame
+    x: Scale
+    y: Scale
+    y_title: str
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    marks: tuple[Mark, ...]
+    labels: tuple[Label, ...]
+    whiskers: tuple[Line, ...]
+    best: str
+    baseline: Level | None
+    goal: Level | None
+    target: Target | None
+    untimed_y: float
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def build(
+    points: Sequence[ProgressPoint], target: Target | None, interval_kind: str = ""
+) -> ProgressChart | NoChart:
+    """Lay out the chart. interval_kind says what low and high are, with n, where they are given."""
+    timed = [point.time_us for point in points if point.time_us]
+    if not timed:
+        return NoChart("progress", TITLE, "No round has been timed yet.")
+    last = max(FEWEST_ROUNDS, *(point.number for point in points))
+    x = Scale(Kind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
+    y = _y_scale(points, target)
+    marks = tuple(_mark(point, x, y) for point in points)
+    best = _best_so_far(points)
+    first = next((p.time_us for p in points if p.verdict is Verdict.ACCEPTED and p.time_us), None)
+    goal = (
+        Level(y.position(target.time_us), f"target {duration(target.time_us)}", 0)
+        if target
+        else None
+    )
+    base = Level(y.position(first), f"baseline {duration(first)}", 0) if first else None
+    return ProgressChart(
+        kind="progress",
+        title=TITLE,
+        frame=FRAME,
+        x=x,
+        y=y,
+        y_title=f"time per call, µs{', log' if y.kind is Kind.LOG else ''} (lower is better)",
+        x_ticks=tuple(tick for tick in ticks_linear(x, 10) if tick.value == int(tick.value)),
+        y_ticks=ticks_125(y) if y.kind is Kind.LOG else ticks_linear(y),
+        marks=marks,
+        labels=merge_labels(marks),
+        whiskers=_whiskers(points, x, y),
+        best=_steps(points, best, x, y),
+        baseline=_clear(base, -6),
+        goal=_clear(goal, 15),
+        target=target,
+        untimed_y=UNTIMED_Y,
+        caption=_caption(first, best[-1], target)
+        + (f" Intervals: {interval_kind}." if interval_kind else ""),
+        columns=COLUMNS,
+        rows=tuple(_row(point, so_far) for point, so_far in zip(points, best, strict=True)),
+    )
+
+
+def _y_scale(points: Sequence[ProgressPoint], target: Target | None) -> Scale:
+    ends = [v for p in points if p.time_us for v in (p.time_us, p.low_us, p.high_us) if v]
+    if target:
+        ends.append(target.time_us)
+    if max(ends) > LOG_FROM * min(ends):
+        low, high = outward_125(min(ends) * 0.85, max(ends) * 1.15)
+        return Scale(Kind.LOG, low, high, FRAME.bottom, FRAME.top)
+    return Scale(Kind.LINEAR, 0, max(ends) * 1.12, FRAME.bottom, FRAME.top)
+
+
+def _mark(point: ProgressPoint, x: Scale, y: Scale) -> Mark:
+    told = duration(point.time_us) if point.time_us else "not timed"
+    return Mark(
+        number=point.number,
+        href=point.href,
+        glyph=GLYPHS[point.verdict],
+        x=x.position(point.number),
+        y=y.position(point.time_us) if point.time_us else UNTIMED_Y,
+        data_x=full(point.number),
+        data_y=full(point.time_us),
+        title=f"Round {point.number}: {point.verdict.words}, {told}",
+    )
+
+
+def _best_so_far(points: Sequence[ProgressPoint]) -> list[float | None]:
+    best: list[float | None] = []
+    for point in points:
+        before = best[-1] if best else None
+        took = point.time_us if point.verdict is Verdict.ACCEPTED else None
+        best.append(min((t for t in (before, took) if t), default=None))
+    return best
+
+
+def _steps(
+    points: Sequence[ProgressPoint], best: Sequence[float | None], x: Scale, y: Scale
+) -> str:
+    path: list[str] = []
+    for point, time_us in zip(points, best, strict=True):
+        if time_us:
+            across = f"{'H' if path else 'M'}{x.position(point.number):g}"
+            path.append(
+                f"{across}V{y.position(time_us):g}" if path else f"{across} {y.position(time_us):g}"
+            )
+    return "".join([*path, f"H{FRAME.right:g}"]) if path else ""
+
+
+def _whiskers(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> tuple[Line, ...]:
+    lines = []
+    for point in points:
+        if point.time_us and point.low_us and point.high_us:
+            low, high, at = (
+                y.position(point.low_us),
+                y.position(point.high_us),
+                x.position(point.number),
+            )
+            if abs(low - high) >= LEAST_WHISKER:
+                lines.append(Line(at, low, at, high))
+    return tuple(lines)
+
+
+def _clear(level: Level | None, beside: float) -> Level | None:
+    """Write above or below the line, whichever keeps the text inside the plot area."""
+    if level is None:
+        return None
+    text_y = level.y + beside
+    if text_y > FRAME.bottom - 2:
+        text_y = level.y - LINE_DISTANCE
+    return Level(level.y, level.text, text_y)
+
+
+def _caption(first: float | None, best: float | None, target: Target | None) -> str:
+    if not first or not best:
+        return "No round has been accepted yet."
+    told = f"Best so far {duration(best)}, baseline {duration(first)}"
+    if not target:
+        return f"{told}; no target, because a cited ceiling is missing."
+    if best <= target.time_us:
+        return f"{told}; the target of {duration(target.time_us)} is met."
+    return (
+        f"{told}; {duration(best - target.time_us)} above the target of {duration(target.time_us)}."
+    )
+
+
+def _row(point: ProgressPoint, best: float | None) -> Row:
+    values = (point.time_us, point.low_us, point.high_us, best)
+    cells = tuple(Cell(digits(v), full(v)) if v else Cell("–") for v in values)
+    return Row(point.number, point.href, GLYPHS[point.verdict], cells)

@@ -1,0 +1,300 @@
+"""Roofline: where are we, and what bounds us? Log-log, every ceiling a link to its source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.charts.glyphs import GLYPHS
+from campaigns.charts.marks import (
+    LINE_DISTANCE,
+    Cell,
+    Frame,
+    Label,
+    Line,
+    Mark,
+    NoChart,
+    Row,
+    arrows,
+    full,
+    merge_labels,
+)
+from campaigns.charts.scale import (
+    Kind,
+    Scale,
+    Tick,
+    outward_125,
+    outward_two,
+    ticks_125,
+    ticks_of_two,
+)
+from campaigns.rules.decision import Verdict
+from campaigns.rules.roofline import TARGET_FRACTION, choose_ceiling
+from campaigns.rules.wording import digits, share
+from knowledge.specs.cited import UNKNOWN, Cited, Evidence
+
+TITLE = "Roofline"
+FRAME = Frame(width=720, height=440, left=66, right=704, top=32, bottom=382)
+COLUMNS = ("Round", "Verdict", "Intensity, FLOP/byte", "Share of roof, %")
+
+
+@dataclass(frozen=True, slots=True)
+class RoofPoint:
+    """One round on one case. intensity: FLOP/byte; flops_per_s: reached."""
+
+    number: int
+    verdict: Verdict
+    href: str
+    intensity: float | None
+    flops_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """A cited ceiling as an input. reviewed: its spec is approved."""
+
+    cited: Cited
+    reviewed: bool = True
+
+    @property
+    def label(self) -> str:
+        """Name, value, unit and where it is written: "memory bandwidth 4.8 TB/s [h200.md:L23]"."""
+        name = self.cited.metric.replace("_", " ")
+        place = self.cited.citation.rpartition("/")[2]
+        note = ", unreviewed" if not self.reviewed else ""
+        measured = ", measured" if self.cited.evidence == Evidence.MEASURED else ""
+        return f"{name} {self.cited.display} [{place}]{measured}{note}"
+
+    @property
+    def css(self) -> str:
+        """Solid when documented, dashed when measured, dotted when nobody has reviewed it."""
+        if not self.reviewed:
+            return "ceiling-unreviewed"
+        return "ceiling-measured" if self.cited.evidence == Evidence.MEASURED else "ceiling"
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """A drawn or merely listed ceiling. line is None where it would touch another line."""
+
+    roof: Roof
+    line: Line | None
+    label: Label | None
+    angle: float
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineChart:
+    """Geometry of the roofline; `templates/campaigns/charts/roofline.svg` draws it."""
+
+    kind: str
+    title: str
+    frame: Frame
+    x: Scale
+    y: Scale
+    unit: str
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    ceilings: tuple[Ceiling, ...]
+    forbidden: str
+    forbidden_label: Label
+    target: str
+    target_text: str
+    marks: tuple[Mark, ...]
+    labels: tuple[Label, ...]
+    arrows: tuple[Line, ...]
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def build(
+    points: Sequence[RoofPoint],
+    bandwidths: Sequence[Roof],
+    computes: Sequence[Roof],
+    target_fraction: float = TARGET_FRACTION,
+    case: str = "",
+) -> RooflineChart | NoChart:
+    """Lay out the chart; without both kinds of ceiling it says UNKNOWN instead."""
+    title = f"{TITLE}, {case}" if case else TITLE
+    missing = [
+        name for name, found in (("bandwidth", bandwidths), ("compute", computes)) if not found
+    ]
+    if missing:
+        return NoChart("roofline", title, f"{' and '.join(missing)} ceiling: {UNKNOWN}")
+    bytes_per_s = max(roof.cited.value for roof in bandwidths)
+    peak = max(roof.cited.value for roof in computes)
+    size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
+    outer = _Outer(bytes_per_s / size, peak / size)
+    placed = [point for point in points if point.intensity and point.flops_per_s]
+    x, y = _scales(placed, outer, size)
+    marks = tuple(_mark(point, outer, x, y, size) for point in placed)
+    ceilings = _ceilings(bandwidths, computes, x, y, size)
+    target, target_text = _target(bandwidths, computes, target_fraction, x, y, size)
+    return RooflineChart(
+        kind="roofline",
+        title=title,
+        frame=FRAME,
+        x=x,
+        y=y,
+        unit=unit,
+        x_ticks=ticks_of_two(x),
+        y_ticks=ticks_125(y),
+        ceilings=ceilings,
+        forbidden=_forbidden(outer, x, y),
+        forbidden_label=Label(FRAME.left + 10, FRAME.top + 18, "above the cited roof"),
+        target=target,
+        target_text=target_text,
+        marks=marks,
+        labels=merge_labels(marks),
+        arrows=arrows([m for m, p in zip(marks, placed, strict=True) if _kept(p, outer, size)]),
+        caption=_caption(placed, outer, size),
+        columns=(*COLUMNS[:3], f"Reached, {unit}", COLUMNS[3]),
+        rows=tuple(_row(point, outer, size) for point in points),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """The outer roof in shown units: slope per FLOP/byte, and peak."""
+
+    slope: float
+    peak: float
+
+    @property
+    def ridge(self) -> float:
+        return self.peak / self.slope
+
+    def at(self, intensity: float) -> float:
+        return min(self.slope * intensity, self.peak)
+
+    def share(self, point: RoofPoint, size: float) -> float:
+        return (point.flops_per_s or 0.0) / size / self.at(point.intensity or 1.0)
+
+
+def _kept(point: RoofPoint, outer: _Outer, size: float) -> bool:
+    return point.verdict is Verdict.ACCEPTED and outer.share(point, size) <= 1
+
+
+def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Scale, Scale]:
+    across = [point.intensity or 0.0 for point in points] + [outer.ridge]
+    x_low, x_high = outward_two(min(across) / 4, max(across) * 4)
+    heights = [(point.flops_per_s or 0.0) / size for point in points]
+    y_low, y_high = outward_125(
+        min([*heights, outer.at(min(across))]) / 2, max([*heights, outer.peak]) * 2
+    )
+    return (
+        Scale(Kind.LOG, x_low, x_high, FRAME.left, FRAME.right),
+        Scale(Kind.LOG, y_low, y_high, FRAME.bottom, FRAME.top),
+    )
+
+
+def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale, size: float) -> Mark:
+    intensity, height = point.intensity or 0.0, (point.flops_per_s or 0.0) / size
+    reached = outer.share(point, size)
+    # Nothing can be there, so it is drawn as a cross whatever was claimed.
+    glyph = GLYPHS[Verdict.INVALID if reached > 1 else point.verdict]
+    words = f"{point.verdict.words}, {share(reached)} of the roof"
+    return Mark(
+        number=point.number,
+        href=point.href,
+        glyph=glyph,
+        x=x.position(intensity),
+        y=y.position(height),
+        data_x=full(intensity),
+        data_y=full(height),
+        title=f"Round {point.number}: {words}",
+    )
+
+
+def _ceilings(
+    bandwidths: Sequence[Roof], computes: Sequence[Roof], x: Scale, y: Scale, size: float
+) -> tuple[Ceiling, ...]:
+    slope = max(roof.cited.value for roof in bandwidths) / size
+    peak = max(roof.cited.value for roof in computes) / size
+    found: list[Ceiling] = []
+    for roofs, make in ((bandwidths, _diagonal), (computes, _flat)):
+        drawn: list[float] = []
+        for roof in sorted(roofs, key=lambda roof: -roof.cited.value):
+            line = make(roof.cited.value / size, slope, peak, x, y)
+            height = line.y2 if roofs is computes else y.position(roof.cited.value / size * x.low)
+            if any(abs(height - other) < LINE_DISTANCE for other in drawn):
+                found.append(Ceiling(roof, None, None, 0))
+                continue
+            drawn.append(height)
+            found.append(_labelled(roof, line))
+    return tuple(found)
+
+
+def _diagonal(slope: float, outer_slope: float, peak: float, x: Scale, y: Scale) -> Line:
+    left = max(x.low, y.low / slope)
+    right = min(x.high, peak / slope)
+    ends = (left, slope * left, right, slope * right)
+    return Line(x.position(ends[0]), y.position(ends[1]), x.position(ends[2]), y.position(ends[3]))
+
+
+def _flat(height: float, slope: float, peak: float, x: Scale, y: Scale) -> Line:
+    left = max(x.low, height / slope)
+    return Line(x.position(left), y.position(height), x.position(x.high), y.position(height))
+
+
+def _labelled(roof: Roof, line: Line) -> Ceiling:
+    """Write along the line: below it, where the hatching does not disturb."""
+    if line.y1 == line.y2:
+        return Ceiling(roof, line, Label(line.x2 - 6, line.y2 + 15, roof.label), 0)
+    angle = math.degrees(math.atan2(line.y2 - line.y1, line.x2 - line.x1))
+    return Ceiling(roof, line, Label(line.x2 - 8, line.y2 + 20, roof.label), round(angle, 2))
+
+
+def _forbidden(outer: _Outer, x: Scale, y: Scale) -> str:
+    left = max(x.low, y.low / outer.slope)
+    corners = [(left, outer.at(left)), (outer.ridge, outer.peak), (x.high, outer.peak)]
+    corners += [(x.high, y.high), (x.low, y.high)]
+    if left > x.low:
+        corners.append((x.low, y.low))
+    return " ".join(f"{x.position(a):g},{y.position(b):g}" for a, b in corners)
+
+
+def _target(
+    bandwidths: Sequence[Roof],
+    computes: Sequence[Roof],
+    fraction: float,
+    x: Scale,
+    y: Scale,
+    size: float,
+) -> tuple[str, str]:
+    """The target's line ("" where it would touch a ceiling) and its formula with both sources."""
+    chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
+    labels = [Roof(cited).label for cited in chosen if cited]
+    text = f"target: {share(fraction)} of {' and '.join(labels)}"
+    slope, peak = (cited.value / size * fraction for cited in chosen if cited)
+    left = max(x.low, y.low / slope)
+    corners = [(left, slope * left), (peak / slope, peak), (x.high, peak)]
+    flats = [y.position(roof.cited.value / size) for roof in computes]
+    slopes = [y.position(roof.cited.value / size * left) for roof in bandwidths]
+    gaps = [abs(y.position(peak) - at) for at in flats]
+    gaps += [abs(y.position(slope * left) - at) for at in slopes]
+    if min(gaps) < LINE_DISTANCE:
+        return "", text
+    return " ".join(f"{x.position(a):g},{y.position(b):g}" for a, b in corners), text
+
+
+def _caption(points: Sequence[RoofPoint], outer: _Outer, size: float) -> str:
+    kept = [point for point in points if _kept(point, outer, size)]
+    if not kept:
+        return "No accepted round has a place under the roof yet."
+    last = kept[-1]
+    intensity = last.intensity or 0.0
+    bound = "memory" if intensity < outer.ridge else "compute"
+    reached = share(outer.share(last, size))
+    where = f"{digits(intensity)} FLOP/byte, ridge {digits(outer.ridge)}"
+    return f"Round {last.number} reaches {reached} of the roof and is {bound} bound ({where})."
+
+
+def _row(point: RoofPoint, outer: _Outer, size: float) -> Row:
+    cells = [Cell("–"), Cell("–"), Cell("–")]
+    if point.intensity and point.flops_per_s:
+        values = (point.intensity, point.flops_per_s / size, outer.share(point, size) * 100)
+        cells = [Cell(digits(value), full(value)) for value in values]
+    return Row(point.number, point.href, GLYPHS[point.verdict], tuple(cells))
