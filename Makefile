@@ -4,10 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 
-# Which servers the tests marked `storage` are run on again, when they answer.
-TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
-TEST_BROKER_URL ?= redis://127.0.0.1:6379/5
-export KERNELS TEST_DATABASE_URL TEST_BROKER_URL
+export KERNELS
 
 .DEFAULT_GOAL := run
 .PHONY: run test lint ready

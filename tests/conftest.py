@@ -48,4 +48,5 @@ def _queue_of_its_own(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _data_folder_of_its_own(settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
-    settings.DATA_DIR.mkdir()
+    settings.STATIC_ROOT = settings.DATA_DIR / "static"
+    settings.STATIC_ROOT.mkdir(parents=True)

@@ -11,15 +11,17 @@ import subprocess
 import sys
 from urllib.parse import urlsplit
 
+# Each can be changed by the variable of the same name with TEST_ before it.
+SERVERS = {
+    "DATABASE_URL": "postgres://postgres@127.0.0.1:5432/test",
+    "KOPT_BROKER_URL": "redis://127.0.0.1:6379/5",
+}
 CONNECT_LIMIT_S = 2.0
 SKIPPED = 3 * "*" + " SKIPPED: tests marked storage did not run on {url}: {error} " + 3 * "*"
 
 
 def main() -> int:
-    servers = {
-        "DATABASE_URL": os.environ["TEST_DATABASE_URL"],
-        "KOPT_BROKER_URL": os.environ["TEST_BROKER_URL"],
-    }
+    servers = {name: os.environ.get(f"TEST_{name}") or url for name, url in SERVERS.items()}
     for url in servers.values():
         if error := _silence(url):
             print(SKIPPED.format(url=url, error=error), flush=True)
