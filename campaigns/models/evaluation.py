@@ -7,6 +7,7 @@ import json
 from django.db import models
 
 from campaigns.evaluator.contract import Outcome, Report, load_report
+from campaigns.models.campaign import Campaign
 from campaigns.models.candidate import Candidate
 from campaigns.models.guarded import Guarded
 from campaigns.models.transitions import EvaluationState, Stateful
@@ -61,6 +62,10 @@ class Evaluation(Stateful, Guarded):
 
     def __str__(self) -> str:
         return f"{self.kind} evaluation {self.pk} of {self.candidate}"
+
+    @property
+    def campaign(self) -> Campaign:
+        return self.candidate.round.campaign
 
     @property
     def facts(self) -> Report | None:

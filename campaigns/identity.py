@@ -1,0 +1,46 @@
+"""Who holds a claim: a process of one host, told from every other, and whether it still lives."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from functools import cache
+from pathlib import Path
+
+NAME_LENGTH = 60
+
+
+@cache
+def host_key() -> str:
+    """Name this boot of this process namespace: only inside it does a process id mean anything."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    namespace = Path("/proc/self/ns/pid")
+    found = boot.read_text() if boot.exists() else os.uname().nodename
+    if namespace.is_symlink():
+        found += str(namespace.readlink())
+    return hashlib.sha256(found.encode()).hexdigest()[:12]
+
+
+def new_holder(worker: str) -> str:
+    """A token for one claim by this process; it differs for every claim."""
+    return f"{worker[:NAME_LENGTH]} {host_key()} {os.getpid()} {uuid.uuid4().hex[:12]}"
+
+
+def worker_of(holder: str) -> str:
+    """The worker's name in a token."""
+    return holder.rsplit(" ", 3)[0]
+
+
+def is_gone(holder: str) -> bool:
+    """Say whether the holder is a process of this host that has ended; False when unknown."""
+    parts = holder.rsplit(" ", 3)
+    if len(parts) != 4 or parts[1] != host_key() or not parts[2].isdigit():
+        return False
+    try:
+        os.kill(int(parts[2]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

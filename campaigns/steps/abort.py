@@ -1,0 +1,20 @@
+"""End a campaign that can not go on, with the reason (law 10)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from campaigns.bell import NOTHING, Next
+from campaigns.models import AbortReason, Campaign, CampaignState
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+
+
+def abort(campaign: Campaign, reason: AbortReason, sentence: str) -> Next:
+    """Move to aborted and say why; nothing follows."""
+    ending = {"stop_reason": reason, "stop_sentence": sentence, "finished_at": timezone.now()}
+    with transaction.atomic():
+        if move(campaign, CampaignState.ABORTED, **ending):
+            record(campaign, "aborted", sentence, reason=reason)
+    return NOTHING

@@ -1,0 +1,90 @@
+"""Seal a judged round: keep or roll back, then go on or stop."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.models import (
+    AbortReason,
+    Campaign,
+    CampaignState,
+    Candidate,
+    Round,
+    RoundKind,
+    RoundState,
+)
+from campaigns.models import Verdict as VerdictRow
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.roofline import share_of_floor
+from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
+from campaigns.steps.end_search import stopping
+from campaigns.steps.judge import deciding_evaluation
+
+
+def close_round(round_: Round) -> Next:
+    """Close the round in one transaction: incumbent, state of the campaign, stop reason."""
+    campaign, verdict = round_.campaign, round_.verdict
+    accepted = verdict.word == Verdict.ACCEPTED
+    if accepted:
+        campaign.incumbent = round_.chosen
+    ending = _ending(campaign, round_)
+    with transaction.atomic():
+        # The campaign is claimed first: a pause that came in between leaves the round to later.
+        if not move(campaign, ending.pop("state"), incumbent=campaign.incumbent, **ending):
+            return NOTHING
+        if not move(round_, RoundState.CLOSED, closed_at=timezone.now()):
+            transaction.set_rollback(True)
+            return NOTHING
+        kept = "kept; it is the incumbent now" if accepted else "rolled back to the incumbent"
+        record(campaign, "round_closed", f"round {round_.number}: {kept}", round=round_)
+        if "stop_reason" in ending:
+            record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
+    return NOTHING if campaign.is_finished else AGAIN
+
+
+def _ending(campaign: Campaign, round_: Round) -> dict[str, Any]:
+    """The campaign's next state, and where the search ends also why (law 10)."""
+    if round_.kind == RoundKind.BASELINE and campaign.incumbent is None:
+        return {
+            "state": CampaignState.ABORTED,
+            "stop_reason": AbortReason.BASELINE_FAILED,
+            "stop_sentence": f"Baseline: {round_.verdict.sentence}",
+            "finished_at": timezone.now(),
+        }
+    stop = should_stop(StopPolicy(**campaign.stop_policy), _history(campaign))
+    return stopping(stop) if stop else {"state": CampaignState.ANALYZE}
+
+
+def _history(campaign: Campaign) -> History:
+    verdicts = VerdictRow.objects.filter(round__campaign=campaign).order_by("round__number")
+    decisions = [(Verdict(v.word), Reason(v.reason)) for v in verdicts]
+    streaks = count_streaks(decisions)
+    return History(
+        rounds=len(decisions),
+        accepts=streaks.accepts,
+        consecutive_regressions=streaks.consecutive_regressions,
+        consecutive_non_accepts=streaks.consecutive_non_accepts,
+        share_of_floor=_share(campaign.incumbent, campaign.target),
+        user_stopped=campaign.stop_requested,
+    )
+
+
+def _share(incumbent: Candidate | None, target: dict[str, Any]) -> float | None:
+    """The incumbent's share of the floor over all cases; None where the target is UNKNOWN."""
+    report = deciding_evaluation(incumbent).facts if incumbent else None
+    if report is None:
+        return None
+    pairs = []
+    for case in report.cases:
+        floor_us = target.get("cases", {}).get(case.case, {}).get("floor_us")
+        if floor_us is None or case.candidate is None:
+            return None
+        pairs.append((floor_us, statistics.median(case.candidate.samples_us)))
+    return share_of_floor(pairs)

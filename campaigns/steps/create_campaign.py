@@ -1,0 +1,113 @@
+"""A wish becomes a Campaign in state draft, with its measuring rules frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.evaluator import contract
+from campaigns.models import Campaign, Problem, Protocol
+from campaigns.models.event import record
+from campaigns.proposers.base import proposer_names
+from campaigns.rules.stop import StopPolicy
+from campaigns.steps.import_problem import import_problem
+from knowledge.models import Platform
+
+# Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
+TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
+# A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
+CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=25.0, max_slots=64, arena_mib=1024, trials=3)
+GPU_PROTOCOL = contract.Protocol()
+
+
+class CampaignRefused(ValueError):
+    """A campaign that can not be run; one line naming the field and what is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody asks for. cases: names; empty means all that are meant for the platform."""
+
+    problem: Path
+    platform: str
+    backend: str
+    cases: tuple[str, ...] = ()
+    policy: StopPolicy = field(default_factory=StopPolicy)
+    proposer: str = "search"
+    title: str = ""
+    seed: int | None = None
+    created_by: Any = None
+
+
+def create_campaign(wish: Wish) -> Campaign:
+    """Store the campaign as a draft. Raises CampaignRefused or ProblemError; nothing is left."""
+    platform = _platform(wish.platform)
+    if wish.proposer not in proposer_names():
+        raise CampaignRefused(
+            f"proposer: {wish.proposer!r}; accepted: {', '.join(proposer_names())}"
+        )
+    with transaction.atomic():
+        problem = import_problem(wish.problem)
+        _check_backend(wish.backend, problem, platform)
+        campaign = Campaign.objects.create(
+            title=wish.title or f"{problem.title}, {wish.backend} on {platform.name}",
+            problem=problem,
+            platform=platform,
+            protocol=_protocol(CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL),
+            backend=wish.backend,
+            cases=_cases(wish.cases, problem, platform),
+            proposer=wish.proposer,
+            stop_policy=asdict(wish.policy),
+            seed=secrets.randbits(31) if wish.seed is None else wish.seed,
+            created_by=wish.created_by,
+        )
+        record(campaign, "created", f"{campaign.title}: created as a draft")
+    return campaign
+
+
+def _platform(slug: str) -> Platform:
+    platform = Platform.objects.filter(slug=slug).first()
+    if platform is None:
+        known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
+        raise CampaignRefused(f"platform: {slug!r}; accepted: {known}")
+    return platform
+
+
+def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
+    shipped = sorted(problem.backends)
+    if backend not in shipped:
+        raise CampaignRefused(
+            f"backend: {backend!r} has no v0 in problem {problem.slug}; "
+            f"accepted: {', '.join(shipped)}"
+        )
+    timed = [name for name in shipped if name in TIMED_ON.get(platform.kind, ())]
+    if backend not in timed:
+        raise CampaignRefused(
+            f"backend: {backend!r} is not timed on {platform.slug} ({platform.kind}); "
+            f"accepted there: {', '.join(timed) or 'none'}"
+        )
+
+
+def _cases(wanted: tuple[str, ...], problem: Problem, platform: Platform) -> list[str]:
+    meant = [c.name for c in problem.cases.all() if platform.kind in c.device_kinds]
+    for name in wanted:
+        if name not in meant:
+            raise CampaignRefused(
+                f"case: {name!r}; accepted for {problem.slug} on {platform.kind}: "
+                f"{', '.join(meant) or 'none'}"
+            )
+    if not meant:
+        raise CampaignRefused(f"problem: {problem.slug} has no case meant for a {platform.kind}")
+    return [name for name in meant if name in wanted] if wanted else meant
+
+
+def _protocol(rules: contract.Protocol) -> Protocol:
+    values = asdict(rules)
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+    return Protocol.objects.get_or_create(digest=digest, defaults={"rules": values})[0]

@@ -1,0 +1,32 @@
+"""Take a campaign from looking for ideas to its report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.models import Campaign, CampaignState
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.rules.stop import Stop
+
+
+def end_search(campaign: Campaign, stop: Stop) -> Next:
+    """Move to the report, with the reason for it (law 10)."""
+    values = stopping(stop)
+    with transaction.atomic():
+        if not move(campaign, values.pop("state"), **values):
+            return NOTHING
+        record(campaign, "ended", stop.sentence, reason=stop.reason)
+    return AGAIN
+
+
+def stopping(stop: Stop) -> dict[str, Any]:
+    """The fields of a campaign whose search ends for this reason."""
+    return {
+        "state": CampaignState.REPORT,
+        "stop_reason": stop.reason.value,
+        "stop_sentence": stop.sentence,
+    }

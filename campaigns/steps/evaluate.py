@@ -1,0 +1,183 @@
+"""Measure one candidate: claim the row, run the job, write the facts down once."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from django.conf import settings
+from django.db import OperationalError
+from django.db.models import F
+from django.utils import timezone
+
+from campaigns.devices.discover import Device
+from campaigns.devices.hold import hold
+from campaigns.devices.launch import Beat
+from campaigns.evaluator.contract import (
+    Case,
+    Job,
+    Outcome,
+    Phase,
+    Report,
+    protocol_from,
+)
+from campaigns.identity import new_holder
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models.transitions import WORKING, claim, move
+from campaigns.steps.materialise import materialise
+from campaigns.steps.record_report import record_report
+from campaigns.steps.worker_beat import worker_beat
+
+log = logging.getLogger(__name__)
+
+SCREEN_BLOCKS = 2
+
+
+class ClaimLost(Exception):
+    """Another worker has taken this evaluation over; what was measured here is dropped."""
+
+
+class Measurer(Protocol):
+    """What runs a job: `campaigns.devices.launch.EvaluatorService`, or a fake of it."""
+
+    def evaluate(self, job: Job, beat: Beat | None = None) -> Report: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A worker's place: its row, its device and what measures there.
+
+    patience_s: how long to wait for a device that another process of this host holds.
+    """
+
+    service: Measurer
+    device: Device
+    worker: Worker
+    patience_s: float = 5.0
+
+
+def evaluate(key: int, bench: Bench) -> Campaign | None:
+    """Measure the evaluation of that key; return its campaign, which may then advance.
+
+    None when there was nothing to claim or the claim was lost. Raises DeviceBusy before anything
+    is claimed; reconcile rings again then.
+    """
+    evaluation = _wanted(key, bench.worker)
+    if evaluation is None:
+        return None
+    with hold(bench.device, wait_s=bench.patience_s):
+        if not _claim(evaluation, bench.worker):
+            return None
+        try:
+            report = _run(evaluation, bench)
+        except ClaimLost:
+            log.warning("%s: taken over by another worker; result dropped", evaluation)
+            return None
+        return _finish(evaluation, report)
+
+
+def _wanted(key: int, worker: Worker) -> Evaluation | None:
+    rows = Evaluation.objects.select_related(
+        "candidate__round__campaign__problem",
+        "candidate__round__campaign__protocol",
+        "candidate__round__campaign__platform",
+        "against",
+    )
+    evaluation = rows.filter(pk=key, state=EvaluationState.QUEUED).first()
+    if evaluation is None:
+        return None
+    campaign = evaluation.campaign
+    held = campaign.state not in WORKING or campaign.pause_requested
+    return None if held or campaign.platform_id != worker.platform_id else evaluation
+
+
+def _claim(evaluation: Evaluation, worker: Worker) -> bool:
+    now = timezone.now()
+    return move(
+        evaluation,
+        EvaluationState.RUNNING,
+        holder=new_holder(worker.name),
+        worker=worker,
+        claims=F("claims") + 1,
+        heartbeat_at=now,
+        started_at=now,
+        phase=Phase.START.value,
+    )
+
+
+def _run(evaluation: Evaluation, bench: Bench) -> Report:
+    scratch = Path(settings.DATA_DIR) / "scratch"
+    try:
+        scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="evaluation-", dir=scratch) as folder:
+            job = _job(evaluation, bench.device, Path(folder))
+            return bench.service.evaluate(job, _Heart(evaluation, bench))
+    except OSError as error:
+        where = error.filename or scratch
+        words = "disk full" if error.errno == errno.ENOSPC else error.strerror
+        return _broken(evaluation, f"{words}: {where}")
+
+
+def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
+    campaign = evaluation.campaign
+    protocol = protocol_from(campaign.protocol.rules)
+    if evaluation.kind == EvaluationKind.SCREEN:
+        protocol = replace(protocol, blocks=SCREEN_BLOCKS)
+    rows = campaign.problem.cases.filter(name__in=campaign.cases)
+    return Job(
+        job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
+        problem=materialise(campaign.problem, folder),
+        backend=campaign.backend,
+        device=device.device,
+        target=device.target,
+        cases=tuple(Case(name=row.name, params=row.params) for row in rows),
+        candidate=evaluation.candidate.source,
+        incumbent=evaluation.against.source if evaluation.against else None,
+        scratch=folder / "scratch",
+        protocol=protocol,
+    )
+
+
+class _Heart:
+    """Called every second with the phase; shows life in the row and notices a lost claim."""
+
+    def __init__(self, evaluation: Evaluation, bench: Bench) -> None:
+        self._mine = Evaluation.objects.filter(
+            pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
+        )
+        self._bench = bench
+        self._phase, self._due = "", 0.0
+
+    def __call__(self, phase: str) -> None:
+        now = time.monotonic()
+        if phase == self._phase and now < self._due:
+            return
+        self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
+        try:
+            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase)
+            worker_beat(self._bench.worker.name, self._bench.device)
+        except OperationalError as error:
+            log.warning("heartbeat not written: %s", error)
+            return
+        if not held:
+            raise ClaimLost
+
+
+def _broken(evaluation: Evaluation, reason: str) -> Report:
+    return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+
+
+def _finish(evaluation: Evaluation, report: Report) -> Campaign | None:
+    try:
+        return record_report(evaluation, report)
+    except OperationalError as error:
+        if "full" not in str(error):
+            raise
+        # The samples do not fit; the short truth that they do not may.
+        where = settings.DATABASES["default"]["NAME"]
+        return record_report(evaluation, _broken(evaluation, f"disk full: {where}"))

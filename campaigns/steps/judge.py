@@ -1,0 +1,121 @@
+"""From the stored samples of a round's deciding evaluation to its Verdict row."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.case_table import case_rows
+from campaigns.evaluator.contract import Report
+from campaigns.models import (
+    Campaign,
+    Candidate,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Round,
+    RoundKind,
+    RoundState,
+    Verdict,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import claim, move
+from campaigns.rules.decision import Decision
+from campaigns.rules.gates import Standard
+from campaigns.rules.noise import LEAST_FLOOR, noise_floor
+from campaigns.rules.roofline import Floor, Work, physical_floor
+from campaigns.rules.verdict import compare, decide
+from knowledge.specs.cited import Cited
+
+# Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
+_WEIGHT = {EvaluationKind.SCREEN: 0, EvaluationKind.BASELINE: 1, EvaluationKind.DECIDE: 1}
+# 95 % of a normal distribution lie within this many deviations of its mean.
+_DEVIATIONS_95 = 1.96
+
+
+def judge(round_: Round) -> Next:
+    """Write the one verdict of a round; on the baseline also the campaign's noise floor."""
+    campaign = round_.campaign
+    candidate = round_.chosen or round_.candidates.get(ordinal=1)
+    evaluation = deciding_evaluation(candidate)
+    report = evaluation.facts
+    if report is None:
+        raise ValueError(f"{evaluation}: has no report to judge")
+    standard = standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE)
+    decision = decide(report, standard)
+    noise = _noise(report, standard) if round_.kind == RoundKind.BASELINE else {}
+    with transaction.atomic():
+        if not move(round_, RoundState.JUDGED, chosen=candidate):
+            return NOTHING
+        _store(round_, evaluation, report, decision)
+        if noise:
+            claim(Campaign.objects.filter(pk=campaign.pk), noise=noise)
+        record(
+            campaign,
+            "verdict",
+            f"round {round_.number}: {decision.verdict.words}: {decision.sentence}",
+            round=round_,
+            verdict=decision.verdict,
+            reason=decision.reason,
+        )
+    return AGAIN
+
+
+def deciding_evaluation(candidate: Candidate) -> Evaluation:
+    """The evaluation that a verdict on this candidate rests on."""
+    done = candidate.evaluations.filter(state=EvaluationState.DONE, kind__in=_WEIGHT)
+    last: Evaluation = max(done, key=lambda e: (_WEIGHT[EvaluationKind(e.kind)], e.attempt))
+    return last
+
+
+def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
+    """What the campaign's reports are judged against: its noise, floors and protected cases."""
+    protected = campaign.problem.cases.filter(name__in=campaign.cases, protected=True)
+    return Standard(
+        has_incumbent=has_incumbent,
+        noise=campaign.noise.get("floor", LEAST_FLOOR),
+        seed=campaign.seed,
+        floors=_floors(campaign.target),
+        protected=frozenset(protected.values_list("name", flat=True)),
+    )
+
+
+def _floors(target: dict[str, Any]) -> dict[str, Floor]:
+    bandwidths = [Cited(**cited) for cited in target.get("bandwidth", ())]
+    computes = [Cited(**cited) for cited in target.get("compute", ())]
+    found = {
+        name: physical_floor(Work(flops=case["flops"], bytes=case["bytes"]), bandwidths, computes)
+        for name, case in target.get("cases", {}).items()
+    }
+    return {name: floor for name, floor in found.items() if floor is not None}
+
+
+def _noise(report: Report, standard: Standard) -> dict[str, Any]:
+    """The A/A result: how far an estimate of "no change at all" strays from zero."""
+    if not report.cases or any(not (c.candidate and c.incumbent) for c in report.cases):
+        return {}
+    gain = compare(report, standard).gain
+    deviation = (gain.high - gain.low) / (2 * _DEVIATIONS_95)
+    sigma = (gain.gain**2 + deviation**2) ** 0.5
+    return {"sigma": sigma, "floor": noise_floor(sigma)} | asdict(gain)
+
+
+def _store(round_: Round, evaluation: Evaluation, report: Report, decision: Decision) -> None:
+    gain = decision.gain
+    Verdict.objects.create(
+        round=round_,
+        evaluation=evaluation,
+        word=decision.verdict.value,
+        reason=decision.reason.value,
+        sentence=decision.sentence,
+        gain=gain.gain if gain else None,
+        gain_low=gain.low if gain else None,
+        gain_high=gain.high if gain else None,
+        pairs=gain.pairs if gain else 0,
+        interval_kind=gain.kind if gain else "",
+        gates=[asdict(gate) for gate in decision.gates],
+        cases=case_rows(report.cases, decision.cases),
+    )

@@ -1,0 +1,44 @@
+"""Write a draft down as the next round, with its candidates and their first evaluations."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from django.db import transaction
+
+from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind, Round, RoundKind
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.proposers.base import Draft
+from campaigns.steps.add_candidate import add_candidate
+
+
+def open_round(campaign: Campaign, draft: Draft) -> Next:
+    """Open round n+1. One candidate is measured in full at once, several are screened first."""
+    sweep = len(draft.candidates) > 1
+    with transaction.atomic():
+        if not move(campaign, CampaignState.VALIDATE):
+            return NOTHING
+        round_ = Round.objects.create(
+            campaign=campaign,
+            number=campaign.rounds.count() + 1,
+            kind=RoundKind.SWEEP if sweep else RoundKind.ATTEMPT,
+            hypothesis=asdict(draft.hypothesis),
+            against=campaign.incumbent,
+        )
+        for ordinal, variant in enumerate(draft.candidates, 1):
+            Evaluation.objects.create(
+                candidate=add_candidate(
+                    round_, ordinal, variant.label, variant.source, variant.params
+                ),
+                against=campaign.incumbent,
+                kind=EvaluationKind.SCREEN if sweep else EvaluationKind.DECIDE,
+            )
+        record(
+            campaign,
+            "round_opened",
+            f"round {round_.number}: {draft.hypothesis.title}",
+            round=round_,
+        )
+    return AGAIN

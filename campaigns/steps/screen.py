@@ -1,0 +1,64 @@
+"""Choose the candidate of a sweep that is worth a full measurement."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from django.db import transaction
+
+from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.evaluator.contract import Outcome, Report
+from campaigns.models import Candidate, Evaluation, EvaluationKind, Round, RoundState
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.rules.means import geomean
+
+
+def screen(round_: Round) -> Next:
+    """Pick the fastest of the screened candidates and queue its deciding evaluation.
+
+    When none passed, the round goes on to its verdict with the first that failed by itself.
+    """
+    done = [_latest(candidate) for candidate in round_.candidates.prefetch_related("evaluations")]
+    ranked = sorted(done, key=_speed, reverse=True)
+    best = ranked[0]
+    passed = best.outcome == Outcome.PASSED
+    if not passed:
+        own = [e for e in done if e.outcome != Outcome.BROKEN_HOST]
+        best = own[0] if own else done[0]
+    with transaction.atomic():
+        if not move(round_, RoundState.SCREENED, chosen=best.candidate):
+            return NOTHING
+        if passed:
+            Evaluation.objects.create(
+                candidate=best.candidate, against=round_.against, kind=EvaluationKind.DECIDE
+            )
+        message = f"round {round_.number}: {best.candidate.label} is the best of {len(done)}"
+        if not passed:
+            message = f"round {round_.number}: none of {len(done)} candidates passed"
+        record(round_.campaign, "screened", message, round=round_)
+    return AGAIN
+
+
+def _latest(candidate: Candidate) -> Evaluation:
+    """The last attempt of a candidate's screening."""
+    screens = [e for e in candidate.evaluations.all() if e.kind == EvaluationKind.SCREEN]
+    latest: Evaluation = max(screens, key=lambda e: e.attempt)
+    return latest
+
+
+def _speed(evaluation: Evaluation) -> float:
+    """Geometric mean of the cases' median paired ratios; zero for what did not pass."""
+    report = evaluation.facts
+    if evaluation.outcome != Outcome.PASSED or report is None:
+        return 0.0
+    return geomean(_ratio(report, index) for index in range(len(report.cases)))
+
+
+def _ratio(report: Report, index: int) -> float:
+    case = report.cases[index]
+    if case.candidate is None or case.incumbent is None:
+        return math.ulp(0.0)
+    pairs = zip(case.incumbent.samples_us, case.candidate.samples_us, strict=True)
+    return statistics.median(max(old, 1e-9) / max(new, 1e-9) for old, new in pairs)
