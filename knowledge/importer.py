@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.citation import CitationError, check_path
-from knowledge.specs.facts import PlatformFacts, Rank
+from knowledge.specs.facts import UNKNOWN_VALUE, PlatformFacts, Rank
 from knowledge.specs.reader import Page, ReaderError, SpecLine, read_page
 
 SHIPPED = Path(__file__).resolve().parent / "wiki"
@@ -54,6 +55,8 @@ def import_wiki(folder: Path = SHIPPED) -> ImportSummary:
             if page.platform is not None:
                 _store_platform(page.platform)
         done = [_store(page, texts[page.path]) for page in pages]
+        if any(one.new_revision for one in done):
+            _check_preferred()
     return ImportSummary(
         documents=len(done),
         new_revisions=sum(one.new_revision for one in done),
@@ -76,6 +79,7 @@ def write_measured_document(path: str, text: str) -> Revision:
         if page.platform is not None:
             _store_platform(page.platform)
         _store(page, text)
+        _check_preferred()
         return Document.objects.get(path=path).latest
 
 
@@ -157,6 +161,21 @@ def _platform(page: Page) -> Platform | None:
         known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
         message = f"{page.path}: unknown platform '{page.platform_slug}'; known: {known}"
         raise ImportRefused(message) from None
+
+
+def _check_preferred() -> None:
+    """Refuse values that answer a question for which no approved value is preferred."""
+    preferred = Spec.objects.preferred().filter(
+        platform=OuterRef("platform"), metric=OuterRef("metric"), qualifiers=OuterRef("qualifiers")
+    )
+    answers = Spec.objects.approved().exclude(shown=UNKNOWN_VALUE)
+    orphan = answers.exclude(Exists(preferred)).for_sheet().first()
+    if orphan is not None and orphan.citation is not None:
+        line = orphan.citation.line
+        raise ImportRefused(
+            f"{line.path}:{line.locator}: no value of {orphan.metric} of {orphan.platform.slug} "
+            "is rank=preferred; exactly one is accepted"
+        )
 
 
 def _add(path: str, platform: Platform, line: SpecLine) -> Spec:

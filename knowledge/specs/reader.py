@@ -156,7 +156,10 @@ def _word(words: type[Word], key: str, text: str) -> Word:
 
 
 def _check_questions(path: str, specs: tuple[SpecLine, ...]) -> None:
-    """Exactly one preferred answer per question, and no UNKNOWN beside a value."""
+    """At most one preferred answer per question, and no UNKNOWN beside a value.
+
+    That there is one at all is for the import to see: it may stand in another document.
+    """
     questions: dict[object, list[SpecLine]] = defaultdict(list)
     for spec in specs:
         questions[spec.facts.question].append(spec)
@@ -166,10 +169,9 @@ def _check_questions(path: str, specs: tuple[SpecLine, ...]) -> None:
         preferred = [spec for spec in answers if spec.facts.rank == Rank.PREFERRED]
         if unknown and len(answers) > 1:
             raise ReaderError(f"{place}: UNKNOWN stands beside another answer")
-        if not unknown and len(preferred) != 1:
+        if len(preferred) > 1:
             raise ReaderError(
-                f"{place}: {len(preferred)} of {len(answers)} values are rank=preferred; "
-                "exactly one is accepted"
+                f"{place}: {len(preferred)} values are rank=preferred; exactly one is accepted"
             )
         if len({spec.quote for spec in answers}) < len(answers):
             raise ReaderError(f"{place}: the same line stands twice")
