@@ -10,11 +10,11 @@ from campaigns.charts.marks import Cell, Frame, Line, Mark, NoChart, Row, full
 from campaigns.charts.scale import Kind, Scale, Tick, ticks_linear
 from campaigns.rules.decision import Verdict
 from campaigns.rules.noise import ONE_SESSION, Gain
-from campaigns.rules.wording import change, digits, share
+from campaigns.rules.wording import change, share
 
 TITLE = "Change per round"
 COLUMNS = ("Round", "Verdict", "Change, %", "Low, %", "High, %", "Pairs")
-WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 66, 590, 30, 32, 62
+WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 66, 590, 30, 36, 62
 # A change beyond this would squeeze all others together, so the axis is cut and says so.
 CUT_FROM = 0.25
 
@@ -160,5 +160,5 @@ def _row(point: DeltaPoint) -> Row:
     gain = point.gain
     values = [value * 100 for value in (gain.gain, gain.low, gain.high)]
     cells = [Cell(f"{value:+.1f}", full(value)) for value in values]
-    cells.append(Cell(digits(gain.pairs, 4), str(gain.pairs)))
+    cells.append(Cell(str(gain.pairs), str(gain.pairs)))
     return Row(point.number, point.href, GLYPHS[point.verdict], tuple(cells))

@@ -100,7 +100,7 @@ def full(value: float | None) -> str:
     return "" if value is None else f"{value:.12g}"
 
 
-def merge_labels(marks: Iterable[Mark], offset: float = 13) -> tuple[Label, ...]:
+def merge_labels(marks: Iterable[Mark], dx: float = 13, dy: float = 4) -> tuple[Label, ...]:
     """Number the marks; those nearer than 12 units to the first of a group share its label."""
     groups: list[list[Mark]] = []
     for mark in marks:
@@ -111,8 +111,7 @@ def merge_labels(marks: Iterable[Mark], offset: float = 13) -> tuple[Label, ...]
         else:
             group.append(mark)
     return tuple(
-        Label(g[0].x + offset, g[0].y + 4, ", ".join(str(mark.number) for mark in g))
-        for g in groups
+        Label(g[0].x + dx, g[0].y + dy, ", ".join(str(mark.number) for mark in g)) for g in groups
     )
 
 

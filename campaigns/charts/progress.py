@@ -132,7 +132,7 @@ def build(
         x_ticks=tuple(tick for tick in ticks_linear(x, 10) if tick.value == int(tick.value)),
         y_ticks=ticks_125(y) if y.kind is Kind.LOG else ticks_linear(y),
         marks=marks,
-        labels=merge_labels(marks),
+        labels=merge_labels(marks, 0, -13),
         whiskers=_whiskers(points, x, y),
         best=_steps(points, best, x, y),
         baseline=_clear(base, -6),

@@ -63,8 +63,7 @@ class Roof:
         name = self.cited.metric.replace("_", " ")
         place = self.cited.citation.rpartition("/")[2]
         note = ", unreviewed" if not self.reviewed else ""
-        measured = ", measured" if self.cited.evidence == Evidence.MEASURED else ""
-        return f"{name} {self.cited.display} [{place}]{measured}{note}"
+        return f"{name} {self.cited.display} [{place}]{note}"
 
     @property
     def css(self) -> str:
@@ -76,12 +75,16 @@ class Roof:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """A drawn or merely listed ceiling. line is None where it would touch another line."""
+    """A drawn or merely listed ceiling. line is None where it would touch another line.
+
+    angle: of the label in degrees; dy: of its baseline from the line.
+    """
 
     roof: Roof
     line: Line | None
     label: Label | None
     angle: float
+    dy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,8 @@ def _kept(point: RoofPoint, outer: _Outer, size: float) -> bool:
 
 def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Scale, Scale]:
     across = [point.intensity or 0.0 for point in points] + [outer.ridge]
-    x_low, x_high = outward_two(min(across) / 4, max(across) * 4)
+    # Room on the right for the labels of the flat ceilings.
+    x_low, x_high = outward_two(min(across) / 4, max(*across, outer.ridge * 2) * 4)
     heights = [(point.flops_per_s or 0.0) / size for point in points]
     y_low, y_high = outward_125(
         min([*heights, outer.at(min(across))]) / 2, max([*heights, outer.peak]) * 2
@@ -211,40 +215,43 @@ def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale, size: float) -> M
 def _ceilings(
     bandwidths: Sequence[Roof], computes: Sequence[Roof], x: Scale, y: Scale, size: float
 ) -> tuple[Ceiling, ...]:
-    slope = max(roof.cited.value for roof in bandwidths) / size
-    peak = max(roof.cited.value for roof in computes) / size
+    outer = [max(roof.cited.value for roof in roofs) / size for roofs in (bandwidths, computes)]
     found: list[Ceiling] = []
     for roofs, make in ((bandwidths, _diagonal), (computes, _flat)):
         drawn: list[float] = []
         for roof in sorted(roofs, key=lambda roof: -roof.cited.value):
-            line = make(roof.cited.value / size, slope, peak, x, y)
+            line = make(roof.cited.value / size, outer, x, y)
             height = line.y2 if roofs is computes else y.position(roof.cited.value / size * x.low)
             if any(abs(height - other) < LINE_DISTANCE for other in drawn):
-                found.append(Ceiling(roof, None, None, 0))
+                found.append(Ceiling(roof, None, None, 0, 0))
                 continue
+            found.append(_labelled(roof, line, len(drawn)))
             drawn.append(height)
-            found.append(_labelled(roof, line))
     return tuple(found)
 
 
-def _diagonal(slope: float, outer_slope: float, peak: float, x: Scale, y: Scale) -> Line:
+def _diagonal(slope: float, outer: Sequence[float], x: Scale, y: Scale) -> Line:
     left = max(x.low, y.low / slope)
-    right = min(x.high, peak / slope)
+    right = min(x.high, outer[1] / slope)
     ends = (left, slope * left, right, slope * right)
     return Line(x.position(ends[0]), y.position(ends[1]), x.position(ends[2]), y.position(ends[3]))
 
 
-def _flat(height: float, slope: float, peak: float, x: Scale, y: Scale) -> Line:
-    left = max(x.low, height / slope)
+def _flat(height: float, outer: Sequence[float], x: Scale, y: Scale) -> Line:
+    left = max(x.low, height / outer[0])
     return Line(x.position(left), y.position(height), x.position(x.high), y.position(height))
 
 
-def _labelled(roof: Roof, line: Line) -> Ceiling:
-    """Write along the line: below it, where the hatching does not disturb."""
+def _labelled(roof: Roof, line: Line, rank: int) -> Ceiling:
+    """Write along the line: the outermost above it, the next below, others not at all."""
+    if rank > 1:
+        return Ceiling(roof, line, None, 0, 0)
+    dy = 16 if rank else -8
     if line.y1 == line.y2:
-        return Ceiling(roof, line, Label(line.x2 - 6, line.y2 + 15, roof.label), 0)
+        return Ceiling(roof, line, Label(line.x2 - 6, line.y2, roof.label), 0, dy)
     angle = math.degrees(math.atan2(line.y2 - line.y1, line.x2 - line.x1))
-    return Ceiling(roof, line, Label(line.x2 - 8, line.y2 + 20, roof.label), round(angle, 2))
+    x, y = (end[0] + (end[1] - end[0]) * 0.97 for end in ((line.x1, line.x2), (line.y1, line.y2)))
+    return Ceiling(roof, line, Label(round(x, 2), round(y, 2), roof.label), round(angle, 2), dy)
 
 
 def _forbidden(outer: _Outer, x: Scale, y: Scale) -> str:
