@@ -135,6 +135,8 @@ class Timing:
 
     Every sample is the slope between a long and a short burst on the judge's clock.
     device_us: device time per call as the driver's tracer counts it; None where there is none.
+    device_samples_us: the same once per sample, kept where LOOP is the timer and this decides.
+    event_us: time per call between two device events around one burst.
     """
 
     samples_us: tuple[float, ...]
@@ -142,6 +144,8 @@ class Timing:
     short_calls: int
     timer: Timer
     device_us: float | None = None
+    device_samples_us: tuple[float, ...] = ()
+    event_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

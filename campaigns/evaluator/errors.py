@@ -1,9 +1,9 @@
 """Why an evaluation ended, split by who must act.
 
-    EvaluationError
-    ├── CandidateError      the candidate's fault: a result, carries its Outcome
-    └── HostError           ours or the machine's: measure again, never becomes experience
-        └── BadReference    the problem's ref.py can not be used
+EvaluationError
+├── CandidateError      the candidate's fault: a result, carries its Outcome
+└── HostError           ours or the machine's: measure again, never becomes experience
+    └── BadReference    the problem's ref.py can not be used
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ The supervisor holds no candidate code and no device. It states what the dead ca
 from __future__ import annotations
 
 import os
+import re
 import select
-import signal
 import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from campaigns.evaluator.contract import (
     Job,
@@ -101,9 +101,7 @@ def _start_arms(job: Job) -> tuple[dict[str, socket.socket], list[Arm]]:
         others = [*channels.values(), ours]
         with (folder / "run.log").open("wb") as log:
             pid = fork(
-                lambda source=source, folder=folder, sock=theirs, others=others: runner.main(
-                    job, source, folder, sock, others
-                ),
+                partial(runner.main, job, source, folder, theirs, others),
                 log.fileno(),
             )
         theirs.close()
@@ -119,8 +117,8 @@ def _wait_for_judge(job: Job, pid: int, pipe: int, client: socket.socket) -> str
         left = deadline - time.monotonic()
         if left <= 0:
             return f"no result after {job.protocol.limits.total_s:.0f} s, the limit in total"
-        ready, _, _ = select.select([pipe, client], [], [], min(left, 1.0))
-        if client in ready and not client.recv(64):
+        ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
+        if client.fileno() in ready and not client.recv(64):
             kill_group(pid)
             return "cancelled: the worker has gone"
         if pipe in ready:
@@ -147,28 +145,32 @@ def _end(arm: Arm) -> int | None:
     return status if status is not None else wait_status(arm.pid, 5.0)
 
 
-def _with_evidence(report: Report, arms: list[Arm], statuses: Mapping[str, Any]) -> Report:
-    by_name = {arm.name: arm for arm in arms}
-    folder = by_name["candidate"].folder
+def _with_evidence(report: Report, arms: list[Arm], statuses: Mapping[str, int | None]) -> Report:
+    """Add the logs, and to a bare reason what only they or the exit status can tell."""
+    folders = {arm.name: arm.folder for arm in arms}
+    build_log = _tail(folders["candidate"] / "build.log")
+    log = _tail(folders["candidate"] / "run.log")
     reason = report.reason
-    if report.outcome is Outcome.CRASHED:
-        status = statuses["candidate"]
-        died = status is not None and os.WIFSIGNALED(status)
-        if died and os.WTERMSIG(status) == signal.SIGKILL:
-            reason = f"{reason}: killed by SIGKILL (out of memory?)"
-        elif "died" in reason:
-            reason = f"{reason}: {describe_status(status)}"
-    if report.outcome is Outcome.BROKEN_HOST and "incumbent" in statuses:
-        reason = f"{reason}" if "incumbent" not in reason else f"{reason} (see the log)"
-    log = _tail(folder / "run.log")
-    if report.outcome is Outcome.BROKEN_HOST and "incumbent" in by_name:
-        log += _tail(by_name["incumbent"].folder / "run.log")
-    return replace(
-        report,
-        reason=reason,
-        build_log=_tail(folder / "build.log"),
-        runner_log=log,
-    )
+    if report.outcome is Outcome.BUILD_FAILED:
+        reason = f"{reason}: {_telling_line(build_log) or _telling_line(log)}"
+    elif report.outcome is Outcome.CRASHED:
+        why = describe_status(statuses["candidate"]) if "died" in reason else _telling_line(log)
+        reason = f"{reason}: {why}"
+    elif report.outcome is Outcome.BROKEN_HOST:
+        if "incumbent" in folders:
+            log += _tail(folders["incumbent"] / "run.log")
+        if "see the log" in reason:
+            reason = reason.replace("see the log", _telling_line(log))
+    return replace(report, reason=reason, build_log=build_log, runner_log=log)
+
+
+def _telling_line(log: str) -> str:
+    """The line that says most: a compiler's first error, an exception's last line, or the end."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    compiler = [line for line in lines if " error: " in line]
+    raised = [line for line in lines if re.match(r"[\w.]*Error\b", line)]
+    chosen = compiler[:1] or raised[-1:] or lines[-1:] or ["no message"]
+    return chosen[0][:300]
 
 
 def _tail(path: Path) -> str:

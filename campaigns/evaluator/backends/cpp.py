@@ -42,9 +42,9 @@ class CppKernel:
         check_flags(self._source.flags)
         path = write_source(self._source, self._folder, ".cpp")
         out = self._folder / "candidate.so"
-        self._library = Library(out, self._source, example)
         command = [compiler(), *FLAGS, *self._source.flags, path.name, "-o", out.name]
         compile_or_fail(command, self._folder)
+        self._library = Library(out, self._source, example)
 
     def load(self) -> None:
         if self._library is None:

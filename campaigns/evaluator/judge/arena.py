@@ -81,8 +81,7 @@ class Slots:
     def gaps_intact(self) -> bool:
         """Whether no byte outside the tensors was written."""
         return all(
-            bool((self.rows[:, start:end] == GUARD_BYTE).all())
-            for start, end in self.layout.gaps()
+            bool((self.rows[:, start:end] == GUARD_BYTE).all()) for start, end in self.layout.gaps()
         )
 
 

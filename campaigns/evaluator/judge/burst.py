@@ -134,8 +134,7 @@ def compare_slot(bench: Bench, slots: Slots, truth: Truth, k: int) -> Comparison
     """The worst comparison over the outputs of slot `k`, against a float64 reference."""
     want = expect(bench, slots, truth, k, torch.float64)
     found = [
-        compare(slots.one(arg, k), want[arg.name], bench.tolerance)
-        for arg in slots.layout.outputs
+        compare(slots.one(arg, k), want[arg.name], bench.tolerance) for arg in slots.layout.outputs
     ]
     return max(found, key=lambda comparison: comparison.margin)
 

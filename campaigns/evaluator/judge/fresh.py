@@ -94,7 +94,7 @@ class Supply:
             return 1
         if dtype.is_floating_point:
             top = torch.finfo(dtype).max
-            return torch.tensor(self._draw.uniform(0.4, 0.9) * top, dtype=dtype).item()
+            return float(torch.tensor(self._draw.uniform(0.4, 0.9) * top, dtype=dtype))
         info = torch.iinfo(dtype)
         return self._draw.randint(info.max // 2, info.max)
 

@@ -58,7 +58,7 @@ def main(job: Job, out: Path, channels: Mapping[str, socket.socket], pipe: int) 
         report = _report(job, progress, error.outcome, error.reason, {})
     except (HostError, ProblemError) as error:
         report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})
-    except Exception as error:  # noqa: BLE001 - the process edge: our fault, said as such
+    except Exception as error:
         if not _out_of_memory(error):
             raise
         report = _report(job, progress, Outcome.BROKEN_HOST, f"{error}".splitlines()[0], {})

@@ -36,7 +36,7 @@ def calibrate(burst: Callable[[int], float], most: int) -> float:
     while True:
         more = min(most, calls * 4)
         now = burst(more)
-        if more == most or now > 2 * before and now > 2e-3 or now > 20e-3:
+        if more == most or (now > 2 * before and now > 2e-3) or now > 20e-3:
             return max((now - before) / (more - calls), now / more / 20) if more > calls else now
         calls, before = more, now
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from campaigns.evaluator.judge.fresh import Supply, fill
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.schedule import Lengths, calibrate, choose_lengths, turns
 from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.wire import Ask
+from campaigns.evaluator.wire import Ask, Reply
 
 if TYPE_CHECKING:
     from campaigns.evaluator.judge.main import Progress
@@ -41,9 +42,7 @@ COLD_RING = 4
 class Session:
     """Holds the reference, one arena per arm, and the runners' channels."""
 
-    def __init__(
-        self, job: Job, channels: Mapping[str, socket.socket], progress: Progress
-    ) -> None:
+    def __init__(self, job: Job, channels: Mapping[str, socket.socket], progress: Progress) -> None:
         self._job = job
         self._progress = progress
         self._spec = problems.load_problem(job.problem)
@@ -149,6 +148,9 @@ class Session:
         reply = channel.ask(Ask.PREPARE, calls, self._job.protocol.limits.prepare_s)
         return tuple(Timer)[reply.a % len(Timer)]
 
+    def profile(self, channel: Channel, calls: int) -> Reply:
+        return channel.ask(Ask.PROFILE, calls, self._job.protocol.limits.prepare_s)
+
     @property
     def burst_ms(self) -> float:
         return self._job.protocol.burst_ms
@@ -212,20 +214,35 @@ class Turn:
             self._timer = session.prepare(channel, calls)
         self._channel.phase = Phase.BURST
         self._samples_us: list[float] = []
+        self._device_us: list[float] = []
 
     def take(self) -> None:
         lengths: Lengths = self._lengths
         short_s = self._burst(lengths.short)
         long_s = self._burst(lengths.long)
         self._samples_us.append(lengths.slope_us(short_s, long_s))
+        if self._timer is Timer.LOOP:
+            device_us, _ = self._profile()
+            self._device_us.append(device_us or 0.0)
 
     def timing(self) -> Timing:
+        device_us, event_us = self._profile()
         return Timing(
             samples_us=tuple(self._samples_us),
             long_calls=self._lengths.long,
             short_calls=self._lengths.short,
             timer=self._timer,
+            device_us=device_us,
+            device_samples_us=tuple(self._device_us),
+            event_us=event_us,
         )
+
+    def _profile(self) -> tuple[float | None, float | None]:
+        """(device µs, event µs) per call as the runner's driver says; it informs, no more."""
+        if self._timer not in (Timer.GRAPH, Timer.LOOP):
+            return None, None
+        reply = self._session.profile(self._channel, self._lengths.long)
+        return _positive(reply.x), _positive(reply.y)
 
     def _prepared_burst(self, calls: int) -> float:
         self._session.prepare(self._channel, calls)
@@ -247,3 +264,7 @@ def _checked(case: Case, calls: int, found: list[Comparison], message: str) -> C
         margin=max(e.margin for e in found),
         message=message,
     )
+
+
+def _positive(value: float) -> float | None:
+    return value if math.isfinite(value) and value > 0 else None

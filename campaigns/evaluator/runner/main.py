@@ -66,7 +66,7 @@ class Runner:
         self.gate: mmap.mmap | None = None
 
     def do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[Answer, int, float, float]:
-        """Do what was asked; an exception becomes the answer that fits, its text goes to the log."""
+        """Do what was asked; an exception becomes the fitting answer, its text goes to the log."""
         failed = {Ask.BUILD: Answer.BUILD_FAILED, Ask.LOAD: Answer.LOAD_FAILED}
         try:
             return (Answer.OK, *self._do(ask, body, fds))

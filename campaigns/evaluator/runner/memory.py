@@ -60,7 +60,7 @@ class DeviceMemory:
         self._bytes: torch.Tensor = rebuild(*args)
 
     def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
-        return self._bytes.data_ptr() + slot * layout.stride + arg.offset
+        return int(self._bytes.data_ptr()) + slot * layout.stride + arg.offset
 
     def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor:
         import torch

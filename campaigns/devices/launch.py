@@ -1,0 +1,217 @@
+"""Start the evaluator service and ask it for evaluations; the only place that does.
+
+The service is a subprocess that ends when the pipe on its standard input closes, so a worker that
+is killed takes its service, judges and runners with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from campaigns.evaluator.contract import (
+    Case,
+    ContractError,
+    Job,
+    Outcome,
+    Phase,
+    Report,
+    dump,
+    load_report,
+)
+from campaigns.evaluator.problem import ProblemError
+
+ROOT = Path(__file__).resolve().parents[2]
+START_LIMIT_S = 120.0
+# What the evaluator may inherit; secrets of the web side (database, keys) stay behind.
+PASSED_ON = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "HOME",
+    "LANG",
+    "PYTHONPATH",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+)
+
+Beat = Callable[[str], None]
+
+
+class EvaluatorService:
+    """A zygote in a subprocess, started on first use and again after it died.
+
+    Use as a context manager, or call `close`. One evaluation at a time.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._root = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder: Path | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the service and everything it started, and remove its folder."""
+        if self._process is not None:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+        self._process = None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = None
+
+    def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+        """Run `job` and return its report; whatever the candidate does, this does not raise.
+
+        beat: called about every second with the phase. What it raises cancels the evaluation and
+        is passed on. `job.scratch` is the folder to work in; it is made here and removed after.
+        """
+        try:
+            return self._evaluate(job, beat or _silent)
+        except OSError as error:
+            where = error.filename or job.scratch
+            words = "disk full" if error.errno == 28 else error.strerror or type(error).__name__
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, f"{words}: {where}")
+        except ContractError as error:
+            reason = f"the evaluator's report can not be read: {error}"
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
+        finally:
+            shutil.rmtree(job.scratch, ignore_errors=True)
+
+    def _evaluate(self, job: Job, beat: Beat) -> Report:
+        address = self._ready()
+        scratch = job.scratch.resolve()
+        scratch.mkdir(parents=True)
+        job = replace(job, scratch=scratch, problem=job.problem.resolve())
+        job_file, report_file = scratch / "job.json", scratch / "report.json"
+        job_file.write_text(dump(job))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.connect(str(address))
+            client.sendall(f"{job_file} {report_file}\n".encode())
+            finished = _follow(client, beat, job.protocol.limits.total_s + 60)
+        if not finished or not report_file.exists():
+            self.close()
+            reason = "the evaluator service died during the evaluation"
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
+        return load_report(report_file.read_text())
+
+    def _ready(self) -> Path:
+        """The address of a living service."""
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._folder is None:
+            if self._root is not None:
+                self._root.mkdir(parents=True, exist_ok=True)
+            # Socket paths are short by law of the kernel (108 bytes), data folders need not be.
+            self._folder = Path(tempfile.mkdtemp(prefix="kopt-"))
+        address = self._folder / "service"
+        if self._process is None:
+            self._process = _start(address)
+        return address
+
+
+def _start(address: Path) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "campaigns.evaluator.service", str(address)],
+        cwd=ROOT,
+        env=clean_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    if process.stdout is None:
+        raise OSError("the evaluator service has no output")
+    ready, _, _ = select.select([process.stdout], [], [], START_LIMIT_S)
+    if not ready or process.stdout.readline() != b"ready\n":
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        raise OSError(None, "the evaluator service did not start (is torch installed?)", address)
+    return process
+
+
+def clean_environment() -> dict[str, str]:
+    """The part of this process's environment that measuring needs."""
+    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+
+
+def _silent(phase: str) -> None:
+    return None
+
+
+def _follow(client: socket.socket, beat: Beat, limit_s: float) -> bool:
+    """Read progress until `done`; False when the service went away or was silent too long."""
+    deadline = time.monotonic() + limit_s
+    phase, buffer = str(Phase.START), b""
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([client], [], [], 1.0)
+        if ready:
+            data = client.recv(4096)
+            if not data:
+                return False
+            *lines, buffer = (buffer + data).split(b"\n")
+            for line in lines:
+                if line == b"done":
+                    return True
+                if line.startswith(b"phase "):
+                    phase = line.decode().removeprefix("phase ").strip()
+        beat(phase)
+    return False
+
+
+def work_model(folder: Path, cases: Iterable[Case]) -> Mapping[str, tuple[float, float]]:
+    """(operations, bytes) at the least per case name, from the problem's own code.
+
+    `ref.py` is code, so it runs in a process of its own. Also checks its contract (`setup`,
+    `reference`, outputs). Raises ProblemError with one line.
+    """
+    command = [sys.executable, "-m", "campaigns.evaluator.work", str(folder.resolve())]
+    wanted = json.dumps([{"name": c.name, "params": dict(c.params)} for c in cases])
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=clean_environment(),
+            input=wanted,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=START_LIMIT_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise ProblemError(f"{folder.name}/ref.py: no answer in {START_LIMIT_S:.0f} s") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["ended without a message"]
+        raise ProblemError(lines[-1])
+    return {name: (pair[0], pair[1]) for name, pair in json.loads(done.stdout).items()}

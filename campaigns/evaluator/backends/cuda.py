@@ -1,0 +1,80 @@
+"""CUDA C++: nvcc for the card's real architecture, a shared object, device memory over IPC."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from campaigns.evaluator.backends.base import (
+    Backend,
+    Unsupported,
+    check_flags,
+    compile_or_fail,
+    register,
+)
+from campaigns.evaluator.backends.device import DevicePlan
+from campaigns.evaluator.backends.library import Library, write_source
+from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.memory import Memory
+
+FLAGS = ("-O2", "-std=c++17", "-shared", "-Xcompiler=-fPIC")
+# The legacy default stream can not be captured; this one can, and plain <<<…>>> launches land here.
+PER_THREAD = "--default-stream=per-thread"
+PER_THREAD_STREAM = 2
+TARGET = re.compile(r"sm_(\d+[af]?)")
+
+
+def nvcc() -> str:
+    """The CUDA compiler, from PATH or CUDA_HOME. Raises Unsupported."""
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    found = shutil.which("nvcc")
+    for home in homes:
+        if found is None and home:
+            found = shutil.which("nvcc", path=f"{home}/bin")
+    if found is None:
+        raise Unsupported("nvcc is not on PATH nor in CUDA_HOME; install the CUDA toolkit")
+    return found
+
+
+class CudaKernel:
+    timer = Timer.GRAPH
+
+    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+        if not job.device.startswith("cuda"):
+            raise Unsupported("a cuda candidate needs an NVIDIA GPU; this device is the CPU")
+        self._job = job
+        self._source = source
+        self._folder = folder
+        self._library: Library | None = None
+
+    def build(self, example: Layout) -> None:
+        check_flags(self._source.flags)
+        match = TARGET.fullmatch(self._job.target)
+        if match is None:
+            raise Unsupported(f"target {self._job.target!r}: nvcc builds for sm_…")
+        gpu = match.group(1)
+        path = write_source(self._source, self._folder, ".cu")
+        out = self._folder / "candidate.so"
+        code = f"-gencode=arch=compute_{gpu},code=sm_{gpu}"
+        command = [nvcc(), *FLAGS, PER_THREAD, code, *self._source.flags, path.name]
+        compile_or_fail([*command, "-o", out.name], self._folder)
+        self._library = Library(out, self._source, example)
+
+    def load(self) -> None:
+        if self._library is None:
+            raise RuntimeError("load before build")
+        self._library.load()
+
+    def plan(self, layout: Layout, memory: Memory, slots: int) -> DevicePlan:
+        import torch
+
+        if self._library is None:
+            raise RuntimeError("plan before build")
+        stream = torch.cuda.ExternalStream(PER_THREAD_STREAM)
+        return DevicePlan(self._library.calls(layout, memory, slots), stream, layout, memory)
+
+
+register(Backend("cuda", ".cu", ("gpu",), CudaKernel))

@@ -1,0 +1,207 @@
+"""Triton: on a GPU timed through CUDA graphs; without one judged in Triton's interpreter.
+
+The interpreter says right or wrong, never fast, and never for bfloat16, which it computes wrongly
+without an error. There the candidate is also compiled for the target, so that build errors show.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from campaigns.evaluator.backends.base import (
+    Backend,
+    BuildFailed,
+    Plan,
+    Unsupported,
+    register,
+)
+from campaigns.evaluator.backends.device import DevicePlan
+from campaigns.evaluator.backends.host import HostPlan
+from campaigns.evaluator.backends.library import write_source
+from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.layout import Layout, ScalarArg
+from campaigns.evaluator.processes import describe_status, fork
+from campaigns.evaluator.runner.memory import Memory
+
+ENTRY = "run_kernel"
+
+
+class TritonKernel:
+    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+        self._target = job.target
+        self._on_gpu = job.device.startswith("cuda")
+        self._source = source
+        self._folder = folder
+        self._path = folder / "candidate.py"
+        self._example: Layout | None = None
+        self._run: Callable[..., None] | None = None
+        self.timer = Timer.GRAPH if self._on_gpu else Timer.NONE
+
+    def build(self, example: Layout) -> None:
+        """Parse; without a GPU also compile every launch for the target, in a process apart."""
+        self._example = example
+        write_source(self._source, self._folder, ".py")
+        try:
+            compile(self._source.text, self._source.name, "exec")
+        except SyntaxError as error:
+            raise BuildFailed(f"{self._source.name}:{error.lineno}: {error.msg}") from None
+        if self._on_gpu:
+            return
+        refuse_bf16(example)
+        if self._target.startswith(("sm_", "gfx")):
+            self._compile_apart(example)
+
+    def _compile_apart(self, example: Layout) -> None:
+        log = self._folder / "build.log"
+        with log.open("wb") as file:
+            child = fork(lambda: compile_for(self._target, self._path, example), file.fileno())
+        _, status = os.waitpid(child, 0)
+        if status:
+            text = log.read_text()
+            raise BuildFailed(f"{text}compiling for {self._target}: {describe_status(status)}")
+
+    def load(self) -> None:
+        if not self._on_gpu:
+            # Read once by Triton at import, which has not happened yet in this process.
+            os.environ["TRITON_INTERPRET"] = "1"
+            install_stub(self._target)
+        run = load_entry(self._path)
+        _check_parameters(run, self._example, self._source.name)
+        self._run = run
+
+    def plan(self, layout: Layout, memory: Memory, slots: int) -> Plan:
+        if self._run is None:
+            raise RuntimeError("plan before load")
+        if not self._on_gpu:
+            refuse_bf16(layout)
+        calls = [_bind(self._run, keywords(layout, memory, k)) for k in range(slots)]
+        if not self._on_gpu:
+            return HostPlan(calls, Timer.NONE)
+        import torch
+
+        return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
+
+
+def refuse_bf16(layout: Layout) -> None:
+    """Raises Unsupported for any bfloat16 tensor."""
+    if any(arg.dtype == "bfloat16" for arg in layout.tensors):
+        raise Unsupported(
+            "bfloat16 is not judged in Triton's interpreter, which computes it wrongly; "
+            "a worker with a GPU is needed"
+        )
+
+
+def keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
+    return {
+        arg.name: arg.value if isinstance(arg, ScalarArg) else memory.tensor(layout, slot, arg)
+        for arg in layout.args
+    }
+
+
+def load_entry(path: Path) -> Callable[..., None]:
+    """Execute the candidate's module and return its `run_kernel`."""
+    spec = importlib.util.spec_from_file_location("candidate", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} can not be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["candidate"] = module
+    spec.loader.exec_module(module)
+    found = getattr(module, ENTRY, None)
+    if not callable(found):
+        raise BuildFailed(f"{path.name}: no function {ENTRY}(…) is defined")
+    return found  # type: ignore[no-any-return]
+
+
+def _check_parameters(run: Callable[..., None], example: Layout | None, name: str) -> None:
+    names = [arg.name for arg in example.args] if example is not None else []
+    try:
+        inspect.signature(run).bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise BuildFailed(
+            f"{name}: {ENTRY}{inspect.signature(run)}: {error}; the cases give {', '.join(names)}"
+        ) from None
+
+
+def _bind(run: Callable[..., None], arguments: dict[str, Any]) -> Callable[[], None]:
+    return lambda: run(**arguments)
+
+
+def compile_for(target: str, path: Path, example: Layout) -> int:
+    """Compile every kernel the candidate launches, for `target`, without launching any.
+
+    Runs in a process of its own, which a compiler abort or any error ends. Returns 0.
+    """
+    import torch
+
+    os.environ.pop("TRITON_INTERPRET", None)
+    install_stub(target)
+    from triton.runtime.jit import JITFunction
+
+    launch = JITFunction.run
+
+    def only_compile(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+        return launch(self, *args, grid=grid, warmup=True, **options)
+
+    JITFunction.run = only_compile
+    arguments = {
+        arg.name: arg.value
+        if isinstance(arg, ScalarArg)
+        else torch.empty(arg.shape, dtype=getattr(torch, arg.dtype))
+        for arg in example.args
+    }
+    load_entry(path)(**arguments)
+    return 0
+
+
+def install_stub(target: str) -> None:
+    """Give Triton a driver that names `target` and has no device behind it."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.driver import DriverBase
+
+    if target.startswith("gfx"):
+        gpu = GPUTarget("hip", target, 64)
+    else:
+        digits = "".join(c for c in target if c.isdigit())
+        gpu = GPUTarget("cuda", int(digits or "80"), 32)
+
+    class NoDevice(DriverBase):  # type: ignore[misc]  # triton ships no types
+        """Answers what launches and autotuners ask of a driver; its times mean nothing."""
+
+        def __init__(self) -> None:
+            self.get_current_device = lambda: 0
+            self.set_current_device = lambda device: None
+            self.get_current_stream = lambda device=0: 0
+
+        def get_current_target(self) -> Any:
+            return gpu
+
+        @classmethod
+        def is_active(cls) -> bool:
+            return True
+
+        def map_python_to_cpp_type(self, kind: str) -> str:
+            return kind
+
+        def get_active_torch_device(self) -> Any:
+            import torch
+
+            return torch.device("cpu")
+
+        def get_benchmarker(self) -> Callable[..., Any]:
+            def once(call: Callable[[], Any], *, quantiles: Any = None, **_: Any) -> Any:
+                call()
+                return [1.0] * len(quantiles) if quantiles else 1.0
+
+            return once
+
+    triton.runtime.driver.set_active(NoDevice())
+
+
+register(Backend("triton", ".py", ("gpu",), TritonKernel))
