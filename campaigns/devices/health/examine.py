@@ -1,0 +1,17 @@
+"""Everything that `doctor` looks at, in the order in which it is shown."""
+
+from __future__ import annotations
+
+from campaigns.devices.discover import devices
+from campaigns.devices.health.finding import Finding
+from campaigns.devices.health.permissions import examine_permissions
+from campaigns.devices.health.services import examine_services
+from campaigns.devices.health.tools import examine_tools
+
+
+def examine() -> list[Finding]:
+    """Look at this host; changes nothing and takes a few seconds."""
+    found = devices()
+    has_gpu = any(device.kind == "gpu" for device in found)
+    tools = examine_tools(has_gpu=has_gpu)
+    return [*tools, *examine_services(found), *examine_permissions(found)]

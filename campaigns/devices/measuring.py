@@ -1,0 +1,53 @@
+"""Measure a device's ceilings in a process of its own and store them as a cited wiki document."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from campaigns.devices.discover import Device, ensure_platform, platform_facts
+from campaigns.devices.hold import hold
+from campaigns.devices.launch import ROOT, clean_environment
+from campaigns.evaluator.ceilings.document import to_markdown
+from campaigns.evaluator.ceilings.result import CeilingsError, Result, load
+from knowledge.importer import MEASURED, write_measured_document
+from knowledge.models import Revision
+
+LIMIT_S = 300
+HOLD_WAIT_S = 5.0
+
+
+def measure_ceilings(device: Device) -> Revision:
+    """Measure now, store `docs/measured/<platform>.md`, answer its newest revision.
+
+    Raises CeilingsError when it cannot be measured and DeviceBusy when another process holds the
+    device; then nothing is stored.
+    """
+    platform = ensure_platform(device)
+    with hold(device, wait_s=HOLD_WAIT_S):
+        result = run_ceilings(device.device)
+    # A GPU's platform may come from a wiki document; only that one may describe it.
+    block = str(platform_facts(device)) if device.kind == "cpu" else f"- platform: {platform.slug}"
+    return write_measured_document(f"{MEASURED}{platform.slug}.md", to_markdown(result, block))
+
+
+def run_ceilings(device: str) -> Result:
+    """The measurement itself: a fresh interpreter, so that this process never starts CUDA."""
+    command = [sys.executable, "-m", "campaigns.evaluator.ceilings", "--device", device, "--json"]
+    environment = clean_environment() | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CeilingsError(f"{device}: not measured within {LIMIT_S} s") from None
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
+        raise CeilingsError(said.removeprefix("ceilings: "))
+    return load(done.stdout)

@@ -1,0 +1,24 @@
+"""`doctor`: what this host has, what is missing, what that costs and how to get it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.devices.health.examine import examine
+from campaigns.devices.health.finding import State
+from campaigns.management.door import Door, ExitCode
+
+
+class Command(Door):
+    help = "Say what this host has, what is missing, what that costs and how to get it."
+
+    def run(self, **options: Any) -> None:
+        found = examine()
+        self.emit([asdict(one) for one in found], "\n".join(map(str, found)))
+        counts = Counter(one.state for one in found)
+        if counts[State.REQUIRED]:
+            names = ", ".join(one.name for one in found if one.state is State.REQUIRED)
+            self.fail(ExitCode.USAGE, f"required and not usable: {names}")
+        self.progress(f"{counts[State.OK]} ok, {counts[State.MISSING]} missing, none required")
