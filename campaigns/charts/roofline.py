@@ -36,6 +36,8 @@ from knowledge.specs.cited import UNKNOWN, Cited, Evidence
 
 TITLE = "Roofline"
 FRAME = Frame(width=720, height=440, left=66, right=704, top=32, bottom=382)
+# Width of a letter, to tell whether a label fits along its line; the list below has them all.
+LETTER = 6.3
 COLUMNS = ("Round", "Verdict", "Intensity, FLOP/byte", "Share of roof, %")
 
 
@@ -183,7 +185,7 @@ def _kept(point: RoofPoint, outer: _Outer, size: float) -> bool:
 def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Scale, Scale]:
     across = [point.intensity or 0.0 for point in points] + [outer.ridge]
     # Room on the right for the labels of the flat ceilings.
-    x_low, x_high = outward_two(min(across) / 4, max(*across, outer.ridge * 2) * 4)
+    x_low, x_high = outward_two(min(across) / 4, max(*across, outer.ridge * 6) * 4)
     heights = [(point.flops_per_s or 0.0) / size for point in points]
     y_low, y_high = outward_125(
         min([*heights, outer.at(min(across))]) / 2, max([*heights, outer.peak]) * 2
@@ -243,14 +245,15 @@ def _flat(height: float, outer: Sequence[float], x: Scale, y: Scale) -> Line:
 
 
 def _labelled(roof: Roof, line: Line, rank: int) -> Ceiling:
-    """Write along the line: the outermost above it, the next below, others not at all."""
-    if rank > 1:
+    """Write along the line where it is long enough: the outermost above it, the next below."""
+    if rank > 1 or len(roof.label) * LETTER > math.dist((line.x1, line.y1), (line.x2, line.y2)):
         return Ceiling(roof, line, None, 0, 0)
     dy = 16 if rank else -8
     if line.y1 == line.y2:
         return Ceiling(roof, line, Label(line.x2 - 6, line.y2, roof.label), 0, dy)
     angle = math.degrees(math.atan2(line.y2 - line.y1, line.x2 - line.x1))
-    x, y = (end[0] + (end[1] - end[0]) * 0.97 for end in ((line.x1, line.x2), (line.y1, line.y2)))
+    along = 0.85 if rank else 0.95
+    x, y = (end[0] + (end[1] - end[0]) * along for end in ((line.x1, line.x2), (line.y1, line.y2)))
     return Ceiling(roof, line, Label(round(x, 2), round(y, 2), roof.label), round(angle, 2), dy)
 
 

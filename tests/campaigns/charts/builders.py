@@ -1,0 +1,54 @@
+"""A campaign of eleven rounds as the three charts take it."""
+
+from __future__ import annotations
+
+from campaigns.charts.deltas import DeltaPoint
+from campaigns.charts.progress import ProgressPoint
+from campaigns.charts.roofline import Roof, RoofPoint
+from campaigns.rules.decision import Verdict
+from campaigns.rules.noise import Gain
+from knowledge.specs.cited import Evidence
+from tests.campaigns.rules.builders import ceiling
+
+ROUNDS = [
+    (Verdict.ACCEPTED, 410.0),
+    (Verdict.ACCEPTED, 180.0),
+    (Verdict.REJECTED, 205.0),
+    (Verdict.NO_CHANGE, 178.0),
+    (Verdict.ACCEPTED, 96.0),
+    (Verdict.REJECTED, None),
+    (Verdict.NEEDS_REVIEW, 60.0),
+    (Verdict.ACCEPTED, 41.0),
+    (Verdict.INVALID, 20.0),
+    (Verdict.NO_CHANGE, 41.2),
+    (Verdict.RUNNING, None),
+]
+FLOPS, INTENSITY = 1.6775e8, 1.25
+
+BANDWIDTHS = [
+    Roof(ceiling(4.8e12)),
+    Roof(ceiling(3.9e12, evidence=Evidence.MEASURED, metric="copy_bandwidth")),
+]
+COMPUTES = [Roof(ceiling(67e12, "op/s"))]
+
+
+def href(number: int) -> str:
+    return f"/campaigns/1/rounds/{number}/"
+
+
+def roof_points() -> list[RoofPoint]:
+    return [
+        RoofPoint(number, verdict, href(number), INTENSITY, FLOPS / us * 1e6 if us else None)
+        for number, (verdict, us) in enumerate(ROUNDS, 1)
+    ]
+
+
+def progress_points() -> list[ProgressPoint]:
+    return [
+        ProgressPoint(number, verdict, href(number), us)
+        for number, (verdict, us) in enumerate(ROUNDS, 1)
+    ]
+
+
+def delta(number: int, gain: float, half: float = 0.01, verdict: Verdict = Verdict.ACCEPTED):
+    return DeltaPoint(number, verdict, href(number), Gain(gain, gain - half, gain + half, 10))

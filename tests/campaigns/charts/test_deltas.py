@@ -1,0 +1,63 @@
+import pytest
+
+from campaigns.charts.deltas import LEFT, RIGHT, DeltaChart, build
+from campaigns.rules.decision import Verdict
+from tests.campaigns.charts.builders import delta
+
+
+def chart(*points, noise: float = 0.012) -> DeltaChart:
+    found = build(points, noise)
+    assert isinstance(found, DeltaChart)
+    return found
+
+
+def test_it_maps_percent_linearly():
+    found = chart(delta(2, 0.05), delta(3, -0.12))
+    scale = (RIGHT - LEFT) / (found.x.high - found.x.low)
+    for line in found.lines:
+        expected = LEFT + (float(line.mark.data_x) - found.x.low) * scale
+        assert line.mark.x == pytest.approx(expected, abs=1)
+        assert line.whisker is not None
+        assert line.whisker.x2 - line.whisker.x1 == pytest.approx(2 * scale, abs=1)
+
+
+def test_it_shows_noise_around_a_bold_zero():
+    found = chart(delta(2, 0.05))
+    assert found.band.x == found.x.position(-1.2)
+    assert found.band.x + found.band.width == pytest.approx(found.x.position(1.2), abs=0.02)
+    assert found.zero == found.x.position(0)
+    assert found.minimum == found.x.position(2)
+    assert found.band_text == "noise floor ±1.2 %"
+
+
+def test_it_cuts_the_axis_for_a_far_gain_and_says_so():
+    found = chart(delta(2, 1.27), delta(3, 0.03))
+    assert found.x.high < 20
+    assert found.cuts == (RIGHT,)
+    assert found.x_title.endswith("axis cut")
+    assert [line.beyond for line in found.lines] == [1, 0]
+    assert found.lines[0].text == "+127.0 %"
+    assert found.lines[0].mark.data_x == "127"
+
+
+def test_it_does_not_cut_when_every_gain_is_far():
+    found = chart(delta(2, 1.27))
+    assert found.cuts == ()
+    assert found.x.high > 127
+
+
+def test_it_states_kind_and_number_of_its_intervals():
+    found = chart(delta(2, 0.05), delta(3, 0.0, verdict=Verdict.NO_CHANGE))
+    assert "1 of 2 compared rounds were accepted" in found.caption
+    assert "95% bootstrap of the geometric-mean ratio, n=10 pairs" in found.caption
+
+
+def test_it_lists_what_it_draws():
+    row = chart(delta(2, 0.05)).rows[0]
+    assert [cell.text for cell in row.cells] == ["+5.0", "+4.0", "+6.0", "10"]
+
+
+def test_it_says_so_when_nothing_was_compared():
+    found = build([], 0.01)
+    assert not isinstance(found, DeltaChart)
+    assert found.sentence == "No round has been compared with an incumbent yet."

@@ -1,0 +1,83 @@
+import re
+
+import pytest
+
+from campaigns.charts.progress import FRAME, ProgressChart, ProgressPoint, Target, build
+from campaigns.charts.scale import Kind
+from campaigns.rules.decision import Verdict
+from tests.campaigns.charts.builders import progress_points
+
+TARGET = Target(31.1, "134 MB ÷ 4.8 TB/s = 28.0 µs; ÷ 90 % = 31.1 µs")
+
+
+def chart(points=None, target=TARGET) -> ProgressChart:
+    found = build(progress_points() if points is None else points, target)
+    assert isinstance(found, ProgressChart)
+    return found
+
+
+def points(*times_us: float) -> list[ProgressPoint]:
+    return [ProgressPoint(n, Verdict.ACCEPTED, f"/{n}", us) for n, us in enumerate(times_us, 1)]
+
+
+def test_it_shows_every_attempt_and_keeps_the_untimed_above_the_plot():
+    found = chart()
+    assert [mark.number for mark in found.marks] == list(range(1, 12))
+    untimed = [mark for mark in found.marks if not mark.data_y]
+    assert [mark.number for mark in untimed] == [6, 11]
+    assert all(mark.y == found.untimed_y < FRAME.top for mark in untimed)
+
+
+def test_it_lets_only_accepted_rounds_lower_the_best():
+    best = [row.cells[3].text for row in chart().rows]
+    assert best == ["410", "180", "180", "180", "96.0", "96.0", "96.0", *["41.0"] * 4]
+
+
+def test_it_steps_down_and_never_up():
+    found = chart()
+    heights = [float(y) for y in re.findall(r"[V ]([\d.]+)", found.best)]
+    assert heights == sorted(heights)
+    assert found.best.endswith(f"H{FRAME.right:g}")
+
+
+def test_it_turns_logarithmic_above_a_tenfold_range():
+    assert chart().y.kind is Kind.LOG
+    assert "log (lower is better)" in chart().y_title
+    plain = chart(points(100, 50), Target(40, ""))
+    assert plain.y.kind is Kind.LINEAR
+    assert plain.y.low == 0
+    assert "log" not in plain.y_title
+
+
+def test_it_draws_target_and_baseline_where_they_are():
+    found = chart()
+    assert found.goal is not None
+    assert found.baseline is not None
+    assert found.goal.y == found.y.position(31.1)
+    assert found.goal.text == "target 31.1 µs"
+    assert found.baseline.y == found.y.position(410)
+
+
+@pytest.mark.parametrize(
+    ("times", "target", "words"),
+    [
+        ((100.0, 50.0), Target(40, ""), "10.0 µs above the target of 40.0 µs"),
+        ((100.0, 40.0), Target(40, ""), "the target of 40.0 µs is met"),
+        ((100.0, 40.0), None, "no target, because a cited ceiling is missing"),
+    ],
+)
+def test_it_captions_the_finding(times, target, words):
+    assert words in chart(points(*times), target).caption
+
+
+def test_it_leaves_out_whiskers_too_short_to_read():
+    wide = ProgressPoint(1, Verdict.ACCEPTED, "/1", 100.0, 50.0, 150.0)
+    thin = ProgressPoint(2, Verdict.ACCEPTED, "/2", 100.0, 99.0, 101.0)
+    assert len(chart([wide, thin], None).whiskers) == 1
+
+
+def test_it_says_so_when_nothing_was_timed():
+    found = build([ProgressPoint(1, Verdict.REJECTED, "/1", None)], TARGET)
+    assert found.kind == "progress"
+    assert not isinstance(found, ProgressChart)
+    assert found.sentence == "No round has been timed yet."
