@@ -1,0 +1,59 @@
+"""The pulse of a worker process: a thread that shows life and looks for lost work.
+
+A thread and not a task: a task would wait in the very queue whose losses it has to find.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.conf import settings
+from django.db import Error, close_old_connections, connection
+
+from campaigns.bell import ring
+from campaigns.devices.discover import Device
+from campaigns.steps.reconcile import reconcile
+from campaigns.steps.worker_beat import worker_beat
+
+log = logging.getLogger(__name__)
+
+# A lease may run out right after a look, so a look three times a minute notices within a minute.
+RECONCILE_EVERY_S = 20.0
+
+
+class Pulse(threading.Thread):
+    """Beats until `stop`. device: what this worker measures on; None for one that only advances."""
+
+    def __init__(self, name: str, device: Device | None) -> None:
+        super().__init__(name=f"pulse of {name}", daemon=True)
+        self._worker = name
+        self._device = device
+        self._ended = threading.Event()
+        self._look_at = 0.0
+
+    def run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self.beat()
+            except Error as error:
+                log.warning("no heartbeat: %s", error)
+            close_old_connections()
+            self._ended.wait(settings.KOPT_HEARTBEAT_S)
+        connection.close()
+
+    def beat(self) -> None:
+        """One turn: show life, and look for lost work when that is due."""
+        if self._device is not None:
+            worker_beat(self._worker, self._device)
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + RECONCILE_EVERY_S
+        for campaign, following in reconcile():
+            ring(campaign, following)
+
+    def stop(self) -> None:
+        """End the thread and wait for its last turn."""
+        self._ended.set()
+        self.join(timeout=5)

@@ -1,0 +1,76 @@
+"""The queue's doors: each task takes a row's key, calls one step and rings for what follows."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutdown
+
+from campaigns import pulse
+from campaigns.bell import AGAIN, ring
+from campaigns.devices.discover import this_device
+from campaigns.devices.hold import DeviceBusy
+from campaigns.devices.launch import EvaluatorService
+from campaigns.models import Campaign
+from campaigns.steps.advance import advance as take_step
+from campaigns.steps.evaluate import Bench
+from campaigns.steps.evaluate import evaluate as measure_row
+from campaigns.steps.worker_beat import worker_beat
+
+log = logging.getLogger(__name__)
+
+PLATFORM_QUEUE = "platform."
+
+
+class _Process:
+    """What lives as long as this worker process: its evaluator service and its pulse."""
+
+    service: EvaluatorService | None = None
+    pulse: pulse.Pulse | None = None
+
+
+@shared_task
+def advance(key: int) -> None:
+    """Take the campaign's steps until it has to wait for somebody else."""
+    rows = Campaign.objects.select_related("problem", "platform", "incumbent__round")
+    following = AGAIN
+    while following.again and (campaign := rows.filter(pk=key).first()):
+        following = take_step(campaign)
+        ring(campaign, replace(following, again=False))
+
+
+@shared_task(bind=True)
+def measure(self: Any, key: int) -> None:
+    """Measure one evaluation on this worker's device."""
+    device = this_device()
+    if _Process.service is None:
+        _Process.service = EvaluatorService()
+    worker = worker_beat(self.request.hostname, device)
+    try:
+        campaign = measure_row(key, Bench(_Process.service, device, worker))
+    except DeviceBusy as busy:
+        log.warning("evaluation %s waits: %s", key, busy)
+        return
+    if campaign is not None:
+        ring(campaign, AGAIN)
+
+
+@worker_ready.connect
+def start_pulse(sender: Any, **_: Any) -> None:
+    """Start the heartbeat; its first turn reconciles, so what a killed worker held goes on."""
+    queues = sender.app.amqp.queues.consume_from
+    measures = any(name.startswith(PLATFORM_QUEUE) for name in queues)
+    _Process.pulse = pulse.Pulse(sender.hostname, this_device() if measures else None)
+    _Process.pulse.start()
+
+
+@worker_shutdown.connect
+def end_process(**_: Any) -> None:
+    """Stop the heartbeat and the evaluator service."""
+    if _Process.pulse is not None:
+        _Process.pulse.stop()
+    if _Process.service is not None:
+        _Process.service.close()

@@ -1,0 +1,243 @@
+"""The cast of the flow's tests: a small problem, a device, a scripted proposer, a fake judge.
+
+The fake judge reads the time of a kernel from its own text ("time 80"), or how it fails ("crash").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from campaigns.bell import Next
+from campaigns.devices.discover import Device
+from campaigns.evaluator.contract import (
+    CaseReport,
+    Job,
+    Outcome,
+    Phase,
+    Report,
+    Source,
+    Timer,
+    Timing,
+)
+from campaigns.models import Campaign
+from campaigns.proposers.base import Direction, Draft, Hypothesis, Situation, Variant
+from campaigns.rules.stop import StopPolicy
+from campaigns.steps.advance import advance
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.evaluate import Bench, evaluate
+from campaigns.steps.worker_beat import worker_beat
+from knowledge.models import Platform
+from knowledge.specs.cited import Cited
+
+DEVICE = Device(
+    kind="cpu",
+    device="cpu",
+    name="Test CPU",
+    platform_slug="test-cpu",
+    target="native",
+    memory_bytes=1 << 30,
+    uuid="test-cpu",
+)
+BANDWIDTH = Cited(
+    metric="copy_bandwidth",
+    value=10e9,
+    unit="B/s",
+    evidence="measured",
+    citation="copy_bandwidth: 10 GB/s <- <gpu-wiki>/docs/measured/test-cpu.md:L9",
+    href="/w/docs/docs/measured/test-cpu.md?rev=abc#L9",
+    display="10 GB/s",
+)
+COMPUTE = Cited(
+    metric="fma_throughput",
+    value=100e9,
+    unit="op/s",
+    evidence="measured",
+    citation="fma_throughput: 100 Gop/s <- <gpu-wiki>/docs/measured/test-cpu.md:L10",
+    href="/w/docs/docs/measured/test-cpu.md?rev=abc#L10",
+    display="100 Gop/s",
+)
+# 100,000 bytes at 10 GB/s: the floor of every case is 10 µs.
+WORK = (1000.0, 100_000.0)
+TOML = """
+schema = 1
+name = "tiny"
+title = "Tiny"
+op = "copy"
+dtype = "float32"
+[files]
+cpp = "v0.cpp"
+[tolerance]
+atol = 0
+rtol = 0
+[[case]]
+name = "one"
+params = { N = 1 }
+[[case]]
+name = "two"
+on = ["cpu"]
+protected = false
+params = { N = 2 }
+"""
+REF = "def setup(*, N, seed, device): ...\ndef reference(**inputs): ...\n"
+
+
+def make_platform() -> Platform:
+    """The platform of the test device."""
+    return Platform.objects.get_or_create(
+        slug="test-cpu",
+        defaults={
+            "name": "Test CPU",
+            "vendor": "Test",
+            "arch": "x86-64",
+            "kind": "cpu",
+            "target": "native",
+            "aliases": ["Test CPU"],
+        },
+    )[0]
+
+
+def write_problem(parent: Path, v0: str = "time 100") -> Path:
+    """A problem folder with two cases and this v0."""
+    folder = parent / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "problem.toml").write_text(TOML)
+    (folder / "ref.py").write_text(REF)
+    (folder / "v0.cpp").write_text(v0)
+    return folder
+
+
+def make_campaign(parent: Path, v0: str = "time 100", **policy: object) -> Campaign:
+    """A confirmed campaign on the tiny problem."""
+    platform = make_platform()
+    wish = Wish(
+        problem=write_problem(parent, v0),
+        platform=platform.slug,
+        backend="cpp",
+        policy=StopPolicy(**policy),
+        seed=7,
+    )
+    campaign = create_campaign(wish)
+    confirm(campaign)
+    return campaign
+
+
+@dataclass
+class Judge:
+    """A fake of EvaluatorService. jobs: what it was asked; during: called in mid-evaluation."""
+
+    jobs: list[Job] = field(default_factory=list)
+    during: Callable[[Job], None] = lambda job: None
+
+    def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
+        self.jobs.append(job)
+        if beat:
+            beat("build")
+        self.during(job)
+        if beat:
+            beat("burst")
+        return report_on(job)
+
+
+def report_on(job: Job) -> Report:
+    """What the fake judge finds: the kernel's text says it."""
+    failure = re.search(r"(crash|wrong|build|host)", job.candidate.text)
+    if failure:
+        outcome = {
+            "crash": Outcome.CRASHED,
+            "wrong": Outcome.WRONG_RESULT,
+            "build": Outcome.BUILD_FAILED,
+            "host": Outcome.BROKEN_HOST,
+        }[failure[1]]
+        return Report(job.job_id, outcome, Phase.CHECK, f"it says {failure[1]}")
+    cases = tuple(
+        CaseReport(
+            case=case.name,
+            correct=True,
+            checked_calls=9,
+            max_abs_error=0.0,
+            max_rel_error=0.0,
+            margin=0.0,
+            candidate=timing(job.candidate, job.protocol.blocks, 0),
+            incumbent=timing(job.incumbent, job.protocol.blocks, 1) if job.incumbent else None,
+        )
+        for case in job.cases
+    )
+    return Report(job.job_id, Outcome.PASSED, Phase.DONE, "", cases, environment={"cores": "2"})
+
+
+def timing(source: Source, blocks: int, shift: int) -> Timing:
+    """Two samples a block around the time in the text, 0.2 % apart."""
+    found = re.search(r"time (\d+)", source.text)
+    time_us = float(found[1]) if found else 100.0
+    samples = tuple(time_us * (1 + 0.001 * ((i + shift) % 3 - 1)) for i in range(2 * blocks))
+    return Timing(samples, 16, 4, Timer.CALLS)
+
+
+@dataclass
+class Script:
+    """A proposer that proposes these kernels, a list of texts for each round after the first."""
+
+    rounds: list[list[str]]
+    name: str = "script"
+    seen: list[Situation] = field(default_factory=list)
+
+    def propose(self, situation: Situation) -> Draft | None:
+        self.seen.append(situation)
+        index = len(situation.history)
+        if index >= len(self.rounds):
+            return None
+        variants = tuple(
+            Variant(f"variant {n}", Source("kernel.cpp", text), {"n": n})
+            for n, text in enumerate(self.rounds[index], 1)
+        )
+        return Draft(hypothesis(index), variants)
+
+
+def hypothesis(index: int) -> Hypothesis:
+    return Hypothesis(
+        strategy=f"idea-{index}",
+        title=f"Idea {index}",
+        change="one thing",
+        rationale="it may help",
+        evidence=("one: 100 µs",),
+        expected_metric="time_us",
+        expected_direction=Direction.DOWN,
+        expected_amount=0.2,
+        risks="none",
+        params={"index": index},
+    )
+
+
+def make_bench(judge: Judge, name: str = "tester") -> Bench:
+    """A bench on the test device."""
+    make_platform()
+    return Bench(judge, DEVICE, worker_beat(name, DEVICE))
+
+
+def fresh(campaign: Campaign) -> Campaign:
+    """The campaign as the database has it now."""
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+def step(campaign: Campaign) -> Next:
+    """One step of the campaign as the database has it now."""
+    return advance(fresh(campaign))
+
+
+def step_until(campaign: Campaign, state: str) -> Next:
+    """Steps without measuring until the campaign is in that state; the last answer."""
+    for _ in range(20):
+        following = step(campaign)
+        if fresh(campaign).state == state:
+            return following
+    raise AssertionError(f"{fresh(campaign)} is in {fresh(campaign).state}, not in {state}")
+
+
+def measure_all(campaign: Campaign, bench: Bench) -> None:
+    """Measure what the next step asks for."""
+    for key in step(campaign).measure:
+        evaluate(key, bench)
