@@ -9,8 +9,8 @@ import pytest
 from tests.architecture.source_tree import APPS, ROOT
 
 OURS = {*APPS, "tools", "tests", "manage"}
-# Used without an import of ours: drivers and codecs that a framework loads by name.
-LOADED_BY_NAME = {"psycopg", "redis", "pymdown-extensions", "uvicorn"}
+# Used without an import of ours: what a framework or torch and Triton load by themselves.
+LOADED_BY_NAME = {"numpy", "psycopg", "redis", "pymdown-extensions", "uvicorn"}
 
 
 def requirements(name):

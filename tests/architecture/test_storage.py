@@ -31,5 +31,4 @@ def test_it_rings_through_the_broker_that_was_asked_for():
         queue.close()
     assert message.payload == {"row": 7}
     asked = os.environ.get("KOPT_BROKER_URL", "filesystem").partition(":")[0]
-    assert broker.transport_cls is not None
-    assert asked in {broker.transport.driver_type, broker.transport.driver_name, "filesystem"}
+    assert broker.transport.driver_type == asked
