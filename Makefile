@@ -1,5 +1,6 @@
 # make run: start kopt on this machine.    make test: check everything.
-# Others: lint (format and lint only). Variables: PYTHON=/path/to/python3.12, KERNELS=auto|own|cpu|cuda|none.
+# Also: make lint (format and lint only). Variables: PYTHON=/path/to/python3.12,
+# KERNELS=auto|own|cpu|cuda|none (where torch comes from; see README.md).
 
 PYTHON ?= python3
 PY := .venv/bin/python
