@@ -16,6 +16,7 @@ ATTICS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "ma
 # record. One handler each; a file that needs more should share one.
 BROAD_EXCEPTS = {
     "campaigns/evaluator/processes.py": 1,  # a forked child's outermost edge
+    "campaigns/evaluator/backends/device.py": 1,  # the candidate, while its calls are captured
     "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
     "campaigns/evaluator/judge/reference.py": 1,  # a person's ref.py
     "campaigns/evaluator/runner/main.py": 2,  # the candidate, when it loads and when it is called
