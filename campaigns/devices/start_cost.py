@@ -40,8 +40,8 @@ class StartCosts:
 
     fresh_s: a fresh interpreter imports torch (and starts CUDA). start_s: asked for an evaluation,
     the service has judge and runner ready to build the candidate. checked_s: the same evaluation
-    to its end, with the build and the correctness check but no timing. zygote_s: the one import of
-    torch that all forks share.
+    to its end, with the build and the correctness check but no timing. zygote_s: the first
+    start, which also starts the zygote that all later ones fork.
     """
 
     device: str
@@ -117,7 +117,7 @@ def to_markdown(costs: StartCosts) -> str:
             for name, times in rows
         ],
         "",
-        f"The zygote's own start, paid once: {costs.zygote_s:.2f} s to its first finished start.",
+        f"The zygote's own start, paid once: {costs.zygote_s:.2f} s until its first candidate was ready.",
     ]
     return "\n".join(lines) + "\n"
 

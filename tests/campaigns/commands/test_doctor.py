@@ -1,0 +1,38 @@
+"""`doctor`: exit 0 unless something required is missing."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from campaigns.devices.health.finding import Finding, State
+from campaigns.management.commands import doctor
+from campaigns.management.door import ExitCode
+
+
+def _host(monkeypatch, *found):
+    monkeypatch.setattr(doctor, "examine", lambda: list(found))
+
+
+def test_it_looks_at_this_host(db, capsys):
+    call_command("doctor", "--json")
+    names = [row["name"] for row in json.loads(capsys.readouterr().out)]
+    assert {"python", "torch", "C++ compiler", "device cpu", "database", "broker", "Landlock"} <= {
+        *names
+    }
+
+
+def test_it_is_content_when_only_optional_things_are_missing(monkeypatch, capsys):
+    _host(monkeypatch, Finding("git", State.OK, "2"), Finding("ncu", State.MISSING, "no", "c", "r"))
+    call_command("doctor")
+    said = capsys.readouterr()
+    assert "get it: r" in said.out
+    assert said.err == "1 ok, 1 missing, none required\n"
+
+
+def test_it_fails_when_something_required_is_missing(monkeypatch, capsys):
+    _host(monkeypatch, Finding("torch", State.REQUIRED, "not installed", "c", "r"))
+    with pytest.raises(CommandError, match="required and not usable: torch") as caught:
+        call_command("doctor")
+    assert caught.value.returncode == ExitCode.USAGE
+    assert "costs: c" in capsys.readouterr().out

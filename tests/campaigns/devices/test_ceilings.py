@@ -1,0 +1,186 @@
+"""Ceilings: the probe, the choice, the file and the document."""
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict
+
+import pytest
+
+from campaigns.evaluator.ceilings import cpu, gpu, host
+from campaigns.evaluator.ceilings.document import shown, to_markdown
+from campaigns.evaluator.ceilings.result import CeilingsError, Sample, dump, load
+from knowledge.specs.reader import read_page
+
+MIB = 1 << 20
+PROBE = """\
+copy_bandwidth - plain 2 4194304 9e10 8e10
+copy_bandwidth - streaming 2 134217728 4e10 5e10
+copy_bandwidth - plain 1 134217728 3e10 3e10
+read_bandwidth - read 2 134217728 7e10 7e10
+fma_throughput float32 chains 2 0 1e11 2e11
+copy_bandwidth - streaming 2 134217728 4.5e10 6e10
+"""
+
+
+def test_it_joins_the_rounds_of_the_probe():
+    samples = cpu.read_probe(PROBE)
+    assert len(samples) == 5
+    assert samples[1] == Sample(
+        "copy_bandwidth", "", "streaming", 2, 128 * MIB, (4e10, 5e10, 4.5e10, 6e10)
+    )
+    assert samples[1].median == 4.75e10
+
+
+@pytest.mark.parametrize("text", ["", "copy_bandwidth - plain two 4 1e9", "oops"])
+def test_it_refuses_what_does_not_read_as_a_measurement(text):
+    with pytest.raises(CeilingsError, match="probe: "):
+        cpu.read_probe(text)
+
+
+@pytest.mark.parametrize("rates", [(), (1e9, 0.0), (float("nan"),)])
+def test_it_refuses_rates_that_are_none(rates):
+    with pytest.raises(CeilingsError, match="accepted: above zero"):
+        Sample("copy_bandwidth", "", "plain", 1, 1, rates)
+
+
+def test_it_takes_the_copy_ceiling_from_arrays_beyond_the_cache():
+    ceilings, notes = cpu.choose(cpu.read_probe(PROBE), 32 * MIB)
+    assert [(c.metric, c.dtype, c.rate) for c in ceilings] == [
+        ("copy_bandwidth", "", 6e10),
+        ("fma_throughput", "float32", 2e11),
+    ]
+    assert ceilings[0].basis == "streaming, 2 threads, arrays of 128 MiB, best of 4"
+    assert notes == ()
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 400 * MIB])
+def test_it_says_so_when_caches_may_have_helped(cache_bytes):
+    ceilings, notes = cpu.choose(cpu.read_probe(PROBE), cache_bytes)
+    assert ceilings[0].rate == 6e10
+    assert "caches may have helped copy_bandwidth" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cache_mib", "available_mib", "largest_mib"),
+    [(32, 24000, 512), (384, 100_000, 2048), (32, 1024, 128), (0, 0, 512), (32, 8, 4)],
+)
+def test_it_sweeps_as_far_as_cache_and_memory_ask(cache_mib, available_mib, largest_mib):
+    assert cpu._largest_mib(cache_mib * MIB, available_mib * MIB) == largest_mib
+
+
+def test_it_measures_this_cpu():
+    run = cpu.measure_cpu(rounds=1, repeats=1, largest_mib=4)
+    assert {c.metric for c in run.ceilings} == {"copy_bandwidth", "fma_throughput"}
+    assert {s.method for s in run.samples} >= {"plain", "read", "chains"}
+    assert max(s.threads for s in run.samples) == host.cpus_usable()
+    assert all(1e7 < rate < 1e15 for s in run.samples for rate in s.rates)
+
+
+def test_it_says_which_compiler_is_missing(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(CeilingsError, match=r"install one of: g\+\+, clang\+\+"):
+        cpu.measure_cpu()
+
+
+def test_it_passes_on_what_the_compiler_said(monkeypatch, tmp_path):
+    broken = tmp_path / "probe.cpp"
+    broken.write_text("int main() { return nothing; }")
+    monkeypatch.setattr(cpu, "PROBE", broken)
+    with pytest.raises(CeilingsError, match=r"exit 1: .*probe\.cpp"):
+        cpu.measure_cpu()
+
+
+def test_it_takes_the_best_of_every_kind_on_a_gpu():
+    samples = [
+        Sample("copy_bandwidth", "", "driver copy", 0, 256 * MIB, (4.0e12, 4.1e12)),
+        Sample("copy_bandwidth", "", "element-wise kernel", 0, 256 * MIB, (4.2e12, 4.0e12)),
+        Sample("matmul_throughput", "tfloat32", "torch.mm", 0, 0, (4e14,)),
+    ]
+    found = {(c.metric, c.dtype): c.rate for c in gpu.choose(samples)}
+    assert found == {("copy_bandwidth", ""): 4.2e12, ("matmul_throughput", "tfloat32"): 4e14}
+
+
+@pytest.mark.parametrize(
+    ("rate", "unit", "text"),
+    [
+        (46.7123e9, "B/s", "46.71 GB/s"),
+        (4.0e12, "B/s", "4 TB/s"),
+        (999.96e6, "B/s", "1000 MB/s"),
+        (1.2345e15, "B/s", "1234 TB/s"),
+        (128.14e9, "op/s", "128.1 GFLOPS"),
+        (1.2345e15, "op/s", "1.234 PFLOPS"),
+        (5.0e3, "op/s", "0.005 MFLOPS"),
+    ],
+)
+def test_it_writes_rates_for_people(rate, unit, text):
+    assert shown(rate, unit) == text
+
+
+def test_it_reads_back_what_it_wrote(result):
+    assert load(dump(result)) == result
+
+
+@pytest.mark.parametrize("change", [{"samples": None}, {"surprise": 1}])
+def test_it_refuses_a_file_of_another_kind(result, change):
+    with pytest.raises(CeilingsError, match="not the output of a ceilings run"):
+        load(json.dumps(asdict(result) | change))
+
+
+def test_it_writes_a_document_that_the_wiki_reads(result):
+    text = to_markdown(result, "- platform: cpu-1")
+    page = read_page("docs/measured/cpu-1.md", text)
+    assert page.platform_slug == "cpu-1"
+    copy, fma = (spec.facts for spec in page.specs)
+    assert (copy.metric, copy.value, copy.qualifiers) == ("copy_bandwidth", 46.71e9, {})
+    assert (fma.metric, fma.value, fma.qualifiers) == (
+        "fma_throughput",
+        128.1e9,
+        {"dtype": "float32"},
+    )
+    assert {fact.evidence for fact in (copy, fma)} == {"measured"}
+    assert "on host box on 2026-05-04" in copy.source
+    assert "median 44 GB/s" in copy.note
+
+
+def test_it_keeps_every_sample_and_the_environment_in_the_document(result):
+    text = to_markdown(result, "- platform: cpu-1")
+    assert "| 46.71 | 44.00 | 40.50 46.71 44.00 |" in text
+    assert "| g++ | g++ 12 |" in text
+    assert "| cpu clock before | 2600 to 2600 MHz |" in text
+    assert "Note: the caches may have helped." in text
+    assert result.command in text
+
+
+def test_it_runs_as_a_module_and_refuses_in_one_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "campaigns.evaluator.ceilings", "--device", "tpu"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "ceilings: device 'tpu'; accepted: cpu, cuda:0, cuda:1, …\n"
+
+
+def test_it_reads_cache_sizes_of_the_highest_level(monkeypatch, tmp_path):
+    for index, level, size in ((0, 1, "32K"), (2, 2, "1024K"), (3, 3, "32768K")):
+        folder = tmp_path / f"index{index}"
+        folder.mkdir()
+        (folder / "level").write_text(f"{level}\n")
+        (folder / "size").write_text(f"{size}\n")
+    monkeypatch.setattr(host, "CACHES", tmp_path)
+    assert host.last_level_cache_bytes() == 32 * MIB
+    monkeypatch.setattr(host, "CACHES", tmp_path / "none")
+    assert host.last_level_cache_bytes() == 0
+
+
+@pytest.mark.gpu
+def test_it_measures_a_gpu():
+    run = gpu.measure_gpu(0, {"device": "cuda:0", "host": "h", "measured_at": "t", "command": "c"})
+    assert {c.metric for c in run.ceilings} == {
+        "copy_bandwidth",
+        "fma_throughput",
+        "matmul_throughput",
+    }

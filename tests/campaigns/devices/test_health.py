@@ -1,0 +1,176 @@
+"""What doctor looks at: versions as numbers, what is required, what the kernel allows."""
+
+import subprocess
+from collections import namedtuple
+from importlib import metadata
+
+import pytest
+
+from campaigns.devices.discover import Device
+from campaigns.devices.health import permissions, services, tools
+from campaigns.devices.health.finding import Finding, State, at_least, said_by, version_numbers
+
+CPU = Device("cpu", "cpu", "Some CPU", "cpu-1", "native", 1 << 33, "cpu-1")
+GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1 << 37, "GPU-1")
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("g++ (Debian 12.2.0-14+deb12u1) 12.2.0", (12, 2, 0)),
+        ("2.13.0+cpu", (2, 13, 0)),
+        ("Cuda compilation tools, release 13.0, V13.0.88", (13, 0)),
+        ("version 7", (7,)),
+        ("none", ()),
+    ],
+)
+def test_it_reads_versions_as_numbers(text, numbers):
+    assert version_numbers(text) == numbers
+
+
+def test_it_compares_versions_as_numbers_and_not_as_text():
+    assert at_least("2.13.0+cpu", (2, 6))
+    assert not at_least("2.5.1", (2, 6))
+    assert not at_least("it said nothing", (1,))
+
+
+def test_it_asks_a_program_for_its_version(monkeypatch):
+    assert said_by("no-such-program-here", "--version") is None
+    assert "Python 3" in said_by("python3", "--version")
+
+    def never(*arguments, **options):
+        raise subprocess.TimeoutExpired("x", 20)
+
+    monkeypatch.setattr(subprocess, "run", never)
+    assert said_by("python3", "--version").startswith("does not run")
+
+
+def test_it_says_what_a_missing_thing_costs_and_how_to_get_it():
+    lines = str(Finding("ncu", State.MISSING, "not on PATH", "no counters", "install it"))
+    assert lines.splitlines() == [
+        "missing  ncu: not on PATH",
+        "         costs: no counters",
+        "         get it: install it",
+    ]
+    assert str(Finding("git", State.OK, "2.39")) == "ok       git: 2.39"
+
+
+def _tools(monkeypatch, present, *, has_gpu=False):
+    monkeypatch.setattr(tools, "said_by", lambda name, *arguments: present.get(name))
+    return {found.name: found for found in tools.examine_tools(has_gpu=has_gpu)}
+
+
+def test_it_needs_a_compiler_where_there_is_no_gpu(monkeypatch):
+    assert _tools(monkeypatch, {})["C++ compiler"].state is State.REQUIRED
+    assert _tools(monkeypatch, {}, has_gpu=True)["C++ compiler"].state is State.MISSING
+    assert _tools(monkeypatch, {"g++": "g++ 4.8.5"})["C++ compiler"].state is State.REQUIRED
+    assert _tools(monkeypatch, {"clang++": "clang 14.0.6"})["C++ compiler"].state is State.OK
+
+
+def test_it_asks_for_cuda_tools_only_beside_a_gpu(monkeypatch):
+    assert _tools(monkeypatch, {})["ncu"].state is State.NOTE
+    assert _tools(monkeypatch, {}, has_gpu=True)["ncu"].state is State.MISSING
+    old = _tools(monkeypatch, {"nvcc": "release 11.8, V11.8.89"}, has_gpu=True)["nvcc"]
+    assert (old.state, old.found) == (
+        State.MISSING,
+        "release 11.8, V11.8.89, older than 12.0",
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "state"), [("2.13.0+cpu", State.OK), ("2.5.1", State.REQUIRED), (None, "required")]
+)
+def test_it_needs_a_torch_that_is_new_enough(monkeypatch, version, state):
+    def answer(name):
+        if version is None:
+            raise metadata.PackageNotFoundError(name)
+        return version
+
+    monkeypatch.setattr(metadata, "version", answer)
+    assert _tools(monkeypatch, {})["torch"].state == state
+
+
+@pytest.fixture
+def kernel(monkeypatch, tmp_path):
+    """Give the probes another /proc and /sys; write a file with kernel("proc/x", text)."""
+    monkeypatch.setattr(permissions, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(permissions, "SYS", tmp_path / "sys")
+
+    def write(path, text):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    return write
+
+
+def _permissions(devices=(CPU,)):
+    return {found.name: found for found in permissions.examine_permissions(list(devices))}
+
+
+@pytest.mark.parametrize(
+    ("limited", "capabilities", "state"),
+    [
+        ("1", "0000000000000000", State.MISSING),
+        ("1", "000001ffffffffff", State.OK),
+        ("0", "0000000000000000", State.OK),
+    ],
+)
+def test_it_tells_whether_gpu_counters_may_be_read(kernel, limited, capabilities, state):
+    kernel("proc/driver/nvidia/params", f"Other: 3\nRmProfilingAdminOnly: {limited}\n")
+    kernel("proc/self/status", f"Name:\tx\nCapEff:\t{capabilities}\n")
+    assert _permissions([GPU])["GPU counters"].state is state
+
+
+def test_it_does_not_guess_the_permission_for_gpu_counters(kernel):
+    assert _permissions([GPU])["GPU counters"].state is State.MISSING
+    assert "GPU counters" not in _permissions([CPU])
+
+
+def test_it_reports_the_sandbox_of_the_kernel(kernel, monkeypatch):
+    monkeypatch.setattr(permissions, "landlock_abi", lambda: 0)
+    found = _permissions()
+    assert found["Landlock"].state is State.MISSING
+    assert found["seccomp"].state is State.MISSING
+    assert found["cgroup v2"].found == "none"
+    kernel("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
+    kernel("proc/sys/kernel/seccomp/actions_avail", "kill log\n")
+    monkeypatch.setattr(permissions, "landlock_abi", lambda: 7)
+    found = _permissions()
+    assert found["Landlock"].found == "ABI 7"
+    assert found["seccomp"].state is State.OK
+    assert found["cgroup v2"].state is State.OK
+
+
+def test_it_asks_the_running_kernel_for_landlock():
+    assert permissions.landlock_abi() >= 0
+
+
+def _services(devices=(CPU,)):
+    return {found.name: found for found in services.examine_services(list(devices))}
+
+
+@pytest.mark.django_db
+def test_it_reaches_database_and_broker():
+    found = _services()
+    assert found["database"].state is State.OK
+    assert found["broker"].state is State.OK
+    assert found["device cpu"].found.startswith("Some CPU, 8 GiB, native")
+
+
+@pytest.mark.django_db
+def test_it_notes_a_torch_that_cannot_use_the_card(monkeypatch):
+    monkeypatch.setattr(services, "torch_has_cuda", lambda: False)
+    assert _services([GPU, CPU])["torch for CUDA"].state is State.MISSING
+    monkeypatch.setattr(services, "torch_has_cuda", lambda: True)
+    assert "torch for CUDA" not in _services([GPU, CPU])
+
+
+@pytest.mark.django_db
+def test_it_needs_disk_and_would_like_shared_memory(monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(1 << 26, 0, 1 << 26))
+    found = _services()
+    assert found["disk"].state is State.REQUIRED
+    assert found["shared memory"].state is State.MISSING
+    assert "--shm-size=2g" in found["shared memory"].remedy

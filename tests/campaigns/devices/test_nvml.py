@@ -1,0 +1,58 @@
+"""Cards and their load, asked of the driver."""
+
+import pynvml
+import pytest
+
+from campaigns.devices import nvml
+from tests.campaigns.devices.conftest import H100, H200
+
+
+def test_it_finds_no_card_and_raises_nothing_without_a_driver(monkeypatch):
+    def missing():
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", missing)
+    assert nvml.cards() == []
+    assert nvml.driver_version() == ""
+    assert nvml.load("GPU-aaaa1111") is None
+
+
+def test_it_describes_a_card_and_closes_the_library(library):
+    fake = library()
+    assert nvml.cards() == [H200]
+    assert fake.open == 0
+
+
+def test_it_leaves_out_a_card_that_does_not_answer(library):
+    library("nvmlDeviceGetName")
+    assert nvml.cards() == []
+
+
+def test_it_tells_the_load_of_a_card(library):
+    library()
+    assert nvml.load(H200.uuid) == nvml.Load((10, 20), 3, 7, 1980)
+
+
+def test_it_knows_no_load_where_the_driver_hides_it(library):
+    fake = library("nvmlDeviceGetComputeRunningProcesses")
+    assert nvml.load(H200.uuid) is None
+    assert fake.open == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (None, [H200, H100]),
+        ("", []),
+        ("-1", []),
+        ("1,0", [H100, H200]),
+        ("1", [H100]),
+        ("GPU-bbbb", [H100]),
+        ("GPU-aaaa1111, 1", [H200, H100]),
+        ("0,7,1", [H200]),
+        ("0,0", [H200]),
+        ("GPU-", []),
+    ],
+)
+def test_it_orders_cards_as_cuda_does(wanted, names):
+    assert nvml.visible([H200, H100], wanted) == names
