@@ -34,6 +34,8 @@ def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> 
     if not expected.is_floating_point():
         return bool(torch.equal(found, expected))
     bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
+    # An infinite bound would let the wrong infinity pass.
+    bound.clamp_(max=torch.finfo(expected.dtype).max)
     return bool(((found - expected).abs_() <= bound).all())
 
 

@@ -1,0 +1,54 @@
+"""A runner that answers early, does half, or answers from memory is caught in the timed calls."""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Outcome
+from tests.evaluator.small import LOOP, source
+
+THREADS = ("-pthread",)
+
+
+def test_it_catches_work_that_is_finished_after_done_was_said(judge):
+    # Honest while it is being checked; later the work is left to a thread.
+    before = "#include <thread>\n#include <chrono>\n#include <cstring>\nstatic int calls = 0;\n"
+    body = """
+    auto work = [=] { for (int i = 0; i < N; ++i) y[i] = 2 * x[i]; };
+    if (++calls <= 3) { work(); return; }
+    std::thread([=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20)); work(); }).detach();
+    """
+    report = judge(source(body, before, ("-O2",)))
+    assert report.outcome is Outcome.CHEATED
+    assert "before its work was done" in report.reason
+
+
+def test_it_catches_half_of_the_work(judge):
+    before = "static int calls = 0;\n"
+    body = "int n = ++calls <= 3 ? N : N / 2; for (int i = 0; i < n; ++i) y[i] = 2 * x[i];"
+    report = judge(source(body, before))
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "timed call" in report.reason
+
+
+def test_it_catches_answers_from_a_cache_by_address(judge):
+    before = "#include <map>\n#include <vector>\nstatic std::map<const float*, std::vector<float>> seen;\n"
+    body = """
+    auto it = seen.find(x);
+    if (it == seen.end()) {
+      LOOP
+      seen[x] = std::vector<float>(y, y + N);
+    } else {
+      for (int i = 0; i < N; ++i) y[i] = it->second[i];
+    }
+    """.replace("LOOP", LOOP)
+    report = judge(source(body, before))
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "timed call" in report.reason
+
+
+def test_it_catches_a_call_that_changes_its_input(judge):
+    before = "static int calls = 0;\n"
+    body = LOOP + " if (++calls > 3) ((float*)x)[7] = 0;"
+    report = judge(source(body, before))
+    assert report.outcome is Outcome.CHEATED
+    assert "'x'" in report.reason

@@ -1,0 +1,59 @@
+"""Jobs and reports survive the trip through a file, and nonsense is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from campaigns.evaluator import contract
+from campaigns.evaluator.contract import (
+    CaseReport,
+    ContractError,
+    Outcome,
+    Phase,
+    Report,
+    Source,
+    Timer,
+    Timing,
+)
+from tests.evaluator import small
+
+TIMED = CaseReport("c", True, 5, candidate=Timing((1.0, 2.0), 8, 1, Timer.CALLS))
+
+
+def test_it_reads_back_the_job_it_wrote():
+    job = small.job(Path("/p"), Path("/s"), Source("a.cpp", "text", ("-O3",)))
+    assert contract.load_job(contract.dump(job)) == job
+
+
+def test_it_reads_back_the_report_it_wrote():
+    report = Report("1", Outcome.PASSED, Phase.DONE, "fine", (TIMED,), notes=("a",))
+    assert contract.load_report(contract.dump(report)) == report
+
+
+def test_it_forbids_timings_of_a_candidate_that_did_not_pass():
+    with pytest.raises(ContractError, match="outcome"):
+        Report("1", Outcome.WRONG_RESULT, Phase.CHECK, "no", (TIMED,))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema": 99}, "schema: found 99"),
+        ({"outcome": "great"}, "outcome: 'great' is not a Outcome"),
+        ({"extra": 1}, "extra: unknown field"),
+        ({"reason": 3}, "reason: expected str"),
+        ({"cases": {}}, "cases: expected a list"),
+    ],
+)
+def test_it_names_the_field_of_a_bad_report(change, words):
+    text = contract.dump(Report("1", Outcome.PASSED, Phase.DONE, "fine"))
+    with pytest.raises(ContractError, match=words):
+        contract.load_report(json.dumps({**json.loads(text), **change}))
+
+
+def test_it_names_the_line_of_what_is_no_json():
+    with pytest.raises(ContractError, match="line 2"):
+        contract.load_report('{\n"a" 1}')

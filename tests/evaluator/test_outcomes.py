@@ -1,0 +1,165 @@
+"""Crash, timeout, wrong result and build failure are four different things, each with its place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Outcome, Phase, Timer
+from tests.evaluator import small
+from tests.evaluator.small import LOOP, source
+
+
+def test_it_passes_and_times_an_honest_candidate(judge):
+    report = judge(source(), incumbent=source())
+    assert report.outcome is Outcome.PASSED, report.reason
+    (case,) = report.cases
+    assert case.correct and case.margin is not None and case.margin <= 1
+    assert case.candidate is not None and case.incumbent is not None
+    assert case.candidate.timer is Timer.CALLS
+    assert len(case.candidate.samples_us) == len(case.incumbent.samples_us) == 2
+    assert case.candidate.long_calls > case.candidate.short_calls
+
+
+def test_it_keeps_the_build_log(judge):
+    report = judge(source("y[0] = 1; return undeclared;"))
+    assert report.outcome is Outcome.BUILD_FAILED
+    assert report.phase is Phase.BUILD
+    assert "undeclared" in report.reason
+    assert "error:" in report.build_log
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('extern "C" void solve(const float* x, int N) {}', "solve has 2 parameters"),
+        ('extern "C" void solve(const float* x, double* y, int N) {}', "'y' is double*"),
+        ('extern "C" void solve(const float* x, float* y, float N) {}', "'N' is float"),
+        ('extern "C" void other() {}', "no function"),
+    ],
+)
+def test_it_names_a_signature_that_does_not_match_the_cases(judge, text, words):
+    report = judge(small.Source("k.cpp", text))
+    assert report.outcome is Outcome.BUILD_FAILED
+    assert words in report.reason
+    assert "k.cpp" in report.reason
+
+
+@pytest.mark.parametrize(
+    "flag", ["-fplugin=/tmp/x.so", "-o/tmp/x", "@file", "-include", "-wrapper"]
+)
+def test_it_refuses_flags_that_could_name_a_program_or_a_file(judge, flag):
+    report = judge(source(flags=(flag,)))
+    assert report.outcome is Outcome.BUILD_FAILED
+    assert "not accepted" in report.reason
+
+
+def test_it_names_the_signal_of_a_crash(judge):
+    report = judge(source("*(volatile int*)0 = 1;"))
+    assert report.outcome is Outcome.CRASHED
+    assert "SIGSEGV" in report.reason
+    assert "n4096" in report.reason
+
+
+def test_it_calls_an_early_exit_a_crash(judge):
+    report = judge(source("_Exit(0);", before="#include <cstdlib>\n"))
+    assert report.outcome is Outcome.CRASHED
+    assert "exit status 0" in report.reason
+
+
+def test_it_stops_a_kernel_that_hangs(judge):
+    report = judge(source("for (volatile int i = 0;; i = i + 1) {}"))
+    assert report.outcome is Outcome.TIMED_OUT
+    assert "1.5 s" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("", "never written"),
+        ("for (int i = 0; i < N; ++i) y[i] = 0.0f / 0.0f;", "nan"),
+        ("for (int i = 0; i < N - 1; ++i) y[i] = 2 * x[i];", "1 of 4096 elements wrong"),
+        (LOOP + " y[N] = 1;", "outside its output"),
+    ],
+)
+def test_it_says_what_is_wrong_with_a_result(judge, body, words):
+    report = judge(source(body))
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert words in report.reason
+    assert all(case.candidate is None for case in report.cases)
+
+
+def test_it_blames_the_host_when_the_incumbent_fails(judge):
+    report = judge(source(), incumbent=source(""))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert "incumbent" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("ref", "words"),
+    [
+        (small.REF.replace("def reference", "def referenz"), "reference: missing"),
+        (small.REF.replace('"outputs": ["y"]', '"outputs": []'), "name at least one"),
+        (small.REF.replace(', "outputs": ["y"]', ""), "outputs"),
+        (small.REF.replace('"outputs": ["y"]', '"outputs": ["z"]'), "'z' is not among"),
+        ("import nothing_of_that_name", "ref.py: line 1"),
+    ],
+)
+def test_it_names_what_is_wrong_with_a_reference(service, tmp_path, ref, words):
+    problem = small.write_problem(tmp_path, ref=ref)
+    report = service.evaluate(small.job(problem, tmp_path, source()))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert words in report.reason
+    assert "\n" not in report.reason
+
+
+def test_it_says_that_the_disk_is_full(service, problem, tmp_path, monkeypatch):
+    def full(self: Path, *args: object, **kwargs: object) -> int:
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    report = service.evaluate(small.job(problem, tmp_path, source()))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert report.reason.startswith("disk full: ")
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_it_starts_again_after_the_service_was_killed(problem, tmp_path):
+    with EvaluatorService() as service:
+        assert service.evaluate(small.job(problem, tmp_path, source())).outcome is Outcome.PASSED
+        process = service._process
+        assert process is not None
+        process.kill()
+        process.wait()
+        assert service.evaluate(small.job(problem, tmp_path, source())).outcome is Outcome.PASSED
+
+
+def test_it_cancels_when_the_beat_raises_and_leaves_no_process(service, problem, tmp_path):
+    class Stop(Exception):
+        pass
+
+    def beat(phase: str) -> None:
+        raise Stop
+
+    hanging = source("for (volatile int i = 0;; i = i + 1) {}")
+    with pytest.raises(Stop):
+        service.evaluate(small.job(problem, tmp_path, hanging), beat)
+    report = service.evaluate(small.job(problem, tmp_path, source()))
+    assert report.outcome is Outcome.PASSED
+    assert _children_running("candidate.so") == []
+
+
+def _children_running(mapped: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                maps = (entry / "maps").read_text()
+            except OSError:
+                continue
+            if mapped in maps:
+                found.append(int(entry.name))
+    return found
