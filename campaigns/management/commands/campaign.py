@@ -1,0 +1,183 @@
+"""`campaign new|run|list|show|watch|pause|resume|stop|report`: the doors to a campaign."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from campaigns.bell import Next, ring
+from campaigns.devices.discover import DeviceError, ensure_platform, this_device
+from campaigns.devices.hold import DeviceBusy
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.problem import ProblemError
+from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.facts import campaign_facts, campaign_line, campaign_text, event_facts
+from campaigns.management.prepare import prepare_database, prepare_platform
+from campaigns.models import Campaign, CampaignState, IllegalTransition
+from campaigns.reports.report import render_report
+from campaigns.rules.stop import StopPolicy
+from campaigns.shipped import UnknownProblem, problem_folder
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.steps.evaluate import Bench
+from campaigns.steps.pause import pause
+from campaigns.steps.resume import resume
+from campaigns.steps.run_here import run_here
+from campaigns.steps.stop import stop
+from campaigns.steps.worker_beat import worker_beat
+
+WATCH_EVERY_S = 1.0
+PATIENCE_S = 600.0
+
+KEY = argument("campaign", type=int, help="the campaign's number")
+WISH = (
+    argument("--problem", required=True, help="a shipped problem or a problem folder"),
+    argument("--backend", required=True, help="cpp, cuda or triton"),
+    argument("--platform", help="else the platform of this host's device"),
+    argument("--rounds", type=int, default=20, help="most rounds, the baseline counted"),
+    argument("--goal", type=float, default=90.0, help="share of the roofline to reach, in percent"),
+    argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+    argument("--title", default=""),
+    argument("--seed", type=int),
+)
+
+
+class Command(Door):
+    help = "Campaigns: one problem on one platform with one backend and one goal"
+
+    def verbs(self) -> tuple[Verb, ...]:
+        draft = argument("--draft", action="store_true", help="do not confirm it yet")
+        local = argument("--local", action="store_true", help="in this process, without the queue")
+        state = argument("--state", choices=CampaignState.values)
+        out = argument("--out", type=Path, help="write the HTML here instead of to stdout")
+        return (
+            Verb("new", "create a campaign for the workers", self.new, (*WISH, draft)),
+            Verb("run", "create a campaign and follow it to its end", self.follow, (*WISH, local)),
+            Verb("list", "list campaigns, newest first", self.list_all, (state,)),
+            Verb("show", "show one campaign with its rounds", self.show, (KEY,)),
+            Verb("watch", "print events until the campaign ends", self.watch, (KEY,)),
+            Verb("confirm", "release a draft to the workers", self._control(confirm), (KEY,)),
+            Verb("pause", "hold after the running evaluation", self._control(pause), (KEY,)),
+            Verb("resume", "go on with a paused campaign", self._control(resume), (KEY,)),
+            Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
+            Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
+        )
+
+    def new(self, *, draft: bool, **wish: Any) -> None:
+        campaign = self._create(wish)
+        if not draft:
+            ring(campaign, confirm(campaign))
+        self.emit(campaign_facts(campaign), campaign_line(campaign))
+
+    def follow(self, *, local: bool, **wish: Any) -> None:
+        if local:
+            prepare_database(self.progress)
+        campaign = self._create(wish, prepared=local)
+        ring_ = confirm(campaign)
+        if local:
+            self._run_local(campaign)
+        else:
+            ring(campaign, ring_)
+            self._follow_events(campaign, lambda event: self.progress(event["message"]))
+        campaign.refresh_from_db()
+        self.emit(campaign_facts(campaign), campaign_text(campaign))
+
+    def list_all(self, *, state: str | None) -> None:
+        rows = Campaign.objects.for_list()
+        found = list(rows.filter(state=state) if state else rows)
+        self.emit([campaign_facts(c) for c in found], "\n".join(map(campaign_line, found)))
+
+    def show(self, *, campaign: int) -> None:
+        row = self._get(campaign)
+        self.emit(campaign_facts(row), campaign_text(row))
+
+    def watch(self, *, campaign: int) -> None:
+        def tell(event: dict[str, Any]) -> None:
+            self.stdout.write(json.dumps(event) if self.as_json else event["message"])
+            self.stdout.flush()
+
+        self._follow_events(self._get(campaign), tell)
+
+    def report(self, *, campaign: int, out: Path | None) -> None:
+        row = self._get(campaign)
+        html = render_report(row)
+        if out is None:
+            self.emit({"campaign": row.pk, "html": html}, html)
+            return
+        try:
+            out.write_text(html, encoding="utf-8")
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
+        self.emit({"campaign": row.pk, "file": str(out)}, str(out))
+
+    def _control(self, step: Callable[[Campaign], Next]) -> Callable[..., None]:
+        def run(*, campaign: int) -> None:
+            row = self._get(campaign)
+            try:
+                ring(row, step(row))
+            except IllegalTransition as error:
+                self.fail(ExitCode.NOT_ALLOWED, str(error))
+            self.emit(campaign_facts(row), campaign_line(row))
+
+        return run
+
+    def _get(self, key: int) -> Campaign:
+        row = Campaign.objects.for_list().filter(pk=key).first()
+        if row is None:
+            self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
+        return row
+
+    def _create(self, wish: dict[str, Any], *, prepared: bool = False) -> Campaign:
+        policy = self._policy(wish)
+        try:
+            platform = wish["platform"]
+            if prepared:
+                device = this_device()
+                platform = prepare_platform(device, self.progress, always_measured=False).slug
+            elif not platform:
+                platform = ensure_platform(this_device()).slug
+            return create_campaign(
+                Wish(
+                    problem=problem_folder(wish["problem"]),
+                    platform=platform,
+                    backend=wish["backend"],
+                    cases=tuple(wish["case"]),
+                    policy=policy,
+                    title=wish["title"],
+                    seed=wish["seed"],
+                )
+            )
+        except UnknownProblem as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except (CampaignRefused, ProblemError, DeviceError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+
+    def _policy(self, wish: dict[str, Any]) -> StopPolicy:
+        try:
+            return StopPolicy(target_fraction=wish["goal"] / 100, max_rounds=wish["rounds"])
+        except ValueError as error:
+            self.fail(ExitCode.USAGE, str(error))
+
+    def _run_local(self, campaign: Campaign) -> None:
+        device = this_device()
+        worker = worker_beat(f"local-{campaign.pk}", device)
+        with EvaluatorService() as service:
+            bench = Bench(service, device, worker, patience_s=PATIENCE_S)
+            try:
+                run_here(campaign.pk, bench, self.progress)
+            except DeviceBusy as busy:
+                self.fail(ExitCode.USAGE, str(busy))
+
+    def _follow_events(self, campaign: Campaign, tell: Callable[[dict[str, Any]], None]) -> None:
+        told, finished = 0, False
+        while not finished:
+            # Looked up before the events, so that the last of them is never missed.
+            finished = Campaign.objects.get(pk=campaign.pk).is_finished
+            for event in campaign.events.filter(pk__gt=told):
+                tell(event_facts(event))
+                told = event.pk
+            if not finished:
+                time.sleep(WATCH_EVERY_S)

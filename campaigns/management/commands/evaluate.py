@@ -1,0 +1,158 @@
+"""`evaluate CANDIDATE --problem DIR`: one file through the judge, no campaign, no database."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from campaigns.case_table import case_rows
+from campaigns.devices.discover import Device, DeviceError, this_device
+from campaigns.devices.hold import DeviceBusy, hold
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Case, Job, Outcome, Report, Source
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.management.door import Argument, Door, ExitCode, argument
+from campaigns.rules.decision import Decision
+from campaigns.rules.gates import Standard
+from campaigns.rules.verdict import decide
+from campaigns.shipped import UnknownProblem, problem_folder
+from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+
+BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
+LARGEST_SOURCE = 1 << 20
+PATIENCE_S = 600.0
+
+
+class Command(Door):
+    help = "Measure one candidate file; exit 0 when its outcome is passed, 5 otherwise"
+
+    def arguments(self) -> tuple[Argument, ...]:
+        return (
+            argument("candidate", type=Path),
+            argument("--problem", required=True, help="a shipped problem or a problem folder"),
+            argument("--backend", help="cpp, cuda or triton; else told from the file's name"),
+            argument("--against", type=Path, help="another file to compare with, in pairs"),
+            argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+            argument("--flag", action="append", default=[], help="a compiler flag: --flag=-O3"),
+            argument("--device", help="cpu, cuda:0, …"),
+            argument("--no-timing", action="store_true", help="check the results only"),
+        )
+
+    def run(self, **options: Any) -> None:
+        job_facts = self._read(options)
+        device = job_facts["device"]
+        scratch = Path(settings.DATA_DIR) / "scratch"
+        scratch.mkdir(parents=True, exist_ok=True)
+        self.progress(f"{options['candidate'].name} on {device.name}, {len(job_facts["cases"])} cases")
+        with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
+            job = self._job(options, job_facts, Path(folder) / "scratch")
+            try:
+                with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
+                    report = service.evaluate(job)
+            except DeviceBusy as busy:
+                self.fail(ExitCode.USAGE, str(busy))
+        decision = decide(report, Standard(has_incumbent=job.incumbent is not None))
+        self.emit(_facts(report, decision), _text(report, decision))
+        if report.outcome is not Outcome.PASSED:
+            self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
+
+    def _read(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Check everything that can be wrong before a process is started."""
+        try:
+            spec = load_problem(problem_folder(options["problem"]))
+            device = this_device(options["device"])
+        except UnknownProblem as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except (ProblemError, DeviceError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        return {
+            "spec": spec,
+            "device": device,
+            "backend": self._backend(options),
+            "cases": self._cases(options["case"], spec, device),
+            "candidate": self._source(options["candidate"], tuple(options["flag"])),
+            "incumbent": self._source(options["against"]) if options["against"] else None,
+        }
+
+    def _job(self, options: dict[str, Any], facts: dict[str, Any], scratch: Path) -> Job:
+        device: Device = facts["device"]
+        spec: ProblemSpec = facts["spec"]
+        return Job(
+            job_id=f"evaluate-{options['candidate'].name}",
+            problem=spec.folder,
+            backend=facts["backend"],
+            device=device.device,
+            target=device.target,
+            cases=facts["cases"],
+            candidate=facts["candidate"],
+            incumbent=facts["incumbent"],
+            scratch=scratch,
+            protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
+            timed=not options["no_timing"],
+        )
+
+    def _backend(self, options: dict[str, Any]) -> str:
+        backend = options["backend"] or BACKEND_OF.get(options["candidate"].suffix)
+        accepted = ", ".join(sorted(set(BACKEND_OF.values())))
+        if backend not in BACKEND_OF.values():
+            found = options["backend"] or options["candidate"].name
+            self.fail(ExitCode.USAGE, f"backend: {found!r}; accepted: {accepted}")
+        return str(backend)
+
+    def _cases(self, wanted: list[str], spec: ProblemSpec, device: Device) -> tuple[Case, ...]:
+        meant = {case.name: case.case for case in spec.cases_on(device.kind)}
+        for name in wanted:
+            if name not in meant:
+                accepted = ", ".join(meant) or "none"
+                self.fail(ExitCode.USAGE, f"case: {name!r}; accepted on {device.kind}: {accepted}")
+        if not meant:
+            self.fail(ExitCode.USAGE, f"problem: {spec.name} has no case for a {device.kind}")
+        return tuple(case for name, case in meant.items() if not wanted or name in wanted)
+
+    def _source(self, path: Path, flags: tuple[str, ...] = ()) -> Source:
+        if not path.is_file():
+            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
+        if path.stat().st_size > LARGEST_SOURCE:
+            self.fail(ExitCode.USAGE, f"{path}: accepted: at most {LARGEST_SOURCE:,} bytes")
+        try:
+            return Source(name=path.name, text=path.read_text(encoding="utf-8"), flags=flags)
+        except UnicodeDecodeError as error:
+            self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")
+
+
+def _facts(report: Report, decision: Decision) -> dict[str, Any]:
+    gain = decision.gain
+    return {
+        "outcome": report.outcome.value,
+        "verdict": decision.verdict.words,
+        "reason": decision.reason.value,
+        "message": report.reason or decision.sentence,
+        "phase": report.phase.value,
+        "gain": gain.gain if gain else None,
+        "gain_low": gain.low if gain else None,
+        "gain_high": gain.high if gain else None,
+        "cases": case_rows(report.cases, decision.cases),
+        "build_log": report.build_log,
+        "runner_log": report.runner_log,
+        "notes": list(report.notes),
+        "environment": dict(report.environment),
+        "wall_s": dict(report.wall_s),
+    }
+
+
+def _text(report: Report, decision: Decision) -> str:
+    lines = [f"{report.outcome}: {decision.verdict.words} ({decision.reason.words})"]
+    for row in case_rows(report.cases, decision.cases):
+        times, error = row["time_us"], row["max_abs_error"]
+        line = f"  {row['case']:16} {'correct' if row['correct'] else 'wrong'}"
+        if error is not None:
+            line += f", largest error {error:.2g}"
+        if times:
+            line += f", {times['median']:,.2f} µs ({times['low']:,.2f} to {times['high']:,.2f}"
+            line += f", n={times['n']})"
+        lines.append(line)
+    lines += [f"  note: {note}" for note in report.notes]
+    return "\n".join([*lines, decision.sentence, report.build_log.strip()]).strip()

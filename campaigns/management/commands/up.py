@@ -1,0 +1,142 @@
+"""`up`: web server and workers of this machine in one terminal; Ctrl-C stops everything."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import socket
+import threading
+import time
+from types import FrameType
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import connections
+
+from campaigns.bell import ring
+from campaigns.devices.discover import Device, DeviceError, this_device
+from campaigns.management.children import Child, ChildFails, end_all, web, worker
+from campaigns.management.door import Argument, Door, ExitCode, argument
+from campaigns.management.prepare import prepare_database, prepare_platform
+from campaigns.models import Campaign
+from campaigns.models.campaign import queue_of
+from campaigns.rules.stop import StopPolicy
+from campaigns.shipped import problem_folder
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import Wish, create_campaign
+from knowledge.models import Platform
+
+USER = "kopt"
+DEMO_ROUNDS = 8
+DEMO_BACKEND = {"cpu": "cpp", "gpu": "triton"}
+READY_LIMIT_S = 60.0
+
+
+class Command(Door):
+    help = "Start the web server and the workers of this machine"
+
+    def arguments(self) -> tuple[Argument, ...]:
+        return (
+            argument("--host", default="127.0.0.1"),
+            argument("--port", type=int, default=8000),
+            argument("--demo", action="store_true", help="run the demo campaign if there is none"),
+        )
+
+    def run(self, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        self._require_free(host, port)
+        try:
+            device = this_device()
+        except DeviceError as error:
+            self.fail(ExitCode.USAGE, str(error))
+        prepare_database(self.progress)
+        platform = prepare_platform(device, self.progress, always_measured=True)
+        password = _first_password()
+        if options["demo"] and not Campaign.objects.exists():
+            self._start_demo(device, platform)
+        # The children open their own connections; this process only watches from here on.
+        connections.close_all()
+        folder = settings.BASE_DIR
+        children = [
+            web(host, port, folder),
+            worker("flow", "default", 2, folder),
+            worker("measure", queue_of(platform), 1, folder),
+        ]
+        self._supervise(children, host, port, password)
+
+    def _require_free(self, host: str, port: int) -> None:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except (OSError, OverflowError) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                self.fail(ExitCode.USAGE, f"--port {port} on {host}: {why}; choose another --port")
+
+    def _start_demo(self, device: Device, platform: Platform) -> None:
+        campaign = create_campaign(
+            Wish(
+                problem=problem_folder("softmax"),
+                platform=platform.slug,
+                backend=DEMO_BACKEND[device.kind],
+                policy=StopPolicy(max_rounds=DEMO_ROUNDS),
+                title=f"Demo: row softmax on {platform.name}"[:200],
+            )
+        )
+        ring(campaign, confirm(campaign))
+        self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
+
+    def _supervise(self, children: list[Child], host: str, port: int, password: str) -> None:
+        ended = threading.Event()
+
+        def end(number: int, frame: FrameType | None) -> None:
+            ended.set()
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, end)
+        try:
+            for child in children:
+                child.start()
+            if _answers(host, port, ended):
+                self._greet(host, port, password)
+            while not ended.wait(0.5):
+                for child in children:
+                    child.revive(self.progress)
+        except ChildFails as error:
+            self.fail(ExitCode.USAGE, str(error))
+        finally:
+            self.progress("stopping")
+            end_all(children)
+
+    def _greet(self, host: str, port: int, password: str) -> None:
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+        address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
+        text = f"kopt is at {address}"
+        if password:
+            text += f"\nuser {USER}, password {password} (shown this once; only its hash is kept)"
+        data = {"address": address, "user": USER, "password": password or None}
+        self.emit(data, f"{text}\nCtrl-C stops everything; the next start goes on where it stopped")
+        self.stdout.flush()
+
+
+def _first_password() -> str:
+    """Create the first user and return its password; empty when somebody exists already."""
+    users = get_user_model()
+    if users.objects.exists():
+        return ""
+    password = secrets.token_urlsafe(12)
+    users.objects.create_superuser(username=USER, password=password)
+    return password
+
+
+def _answers(host: str, port: int, ended: threading.Event) -> bool:
+    """Wait until the web server accepts connections."""
+    target = ("127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host, port)
+    deadline = time.monotonic() + READY_LIMIT_S
+    while time.monotonic() < deadline and not ended.wait(0.1):
+        try:
+            with socket.create_connection(target, timeout=1):
+                return True
+        except OSError:
+            continue
+    return False

@@ -1,0 +1,49 @@
+"""Make an installation usable: schema, shipped wiki, this device's platform and its ceilings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.core.management import call_command
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from campaigns.devices.discover import Device, ensure_platform
+from campaigns.devices.hold import DeviceBusy
+from campaigns.devices.measuring import measure_ceilings
+from campaigns.evaluator.ceilings.result import CeilingsError
+from knowledge.importer import ImportRefused, import_wiki
+from knowledge.lookup import bandwidth_ceilings
+from knowledge.models import Platform
+from knowledge.specs.cited import UNKNOWN
+
+Tell = Callable[[str], None]
+
+
+def prepare_database(tell: Tell) -> None:
+    """Apply what migrations are missing and import the shipped wiki; quick when all is there."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        tell("preparing the database")
+        call_command("migrate", interactive=False, verbosity=0)
+    import_wiki()
+
+
+def prepare_platform(device: Device, tell: Tell, *, always_measured: bool) -> Platform:
+    """The device's platform, measured where it has no bandwidth ceiling.
+
+    always_measured: also where only documented ceilings are known.
+    """
+    platform = ensure_platform(device)
+    known = bandwidth_ceilings(platform)
+    if always_measured:
+        known = [cited for cited in known if cited.evidence == "measured"]
+    if not known:
+        tell(f"measuring the ceilings of {device.name} (once, some seconds)")
+        try:
+            measure_ceilings(device)
+        except (CeilingsError, DeviceBusy, ImportRefused) as error:
+            tell(f"not measured: {error}; without ceilings a target is {UNKNOWN}")
+        # On a CPU the measured document is what first describes the platform in full.
+        platform = ensure_platform(device)
+    return platform
