@@ -35,3 +35,8 @@ class HostError(EvaluationError):
 
 class BadReference(HostError):
     """The problem's `ref.py` can not be used; the line names the function and what is wrong."""
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether the host or its device ran out of memory; torch has a type of its own for that."""
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

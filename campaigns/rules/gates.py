@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
@@ -53,9 +53,16 @@ class Finding:
     sentence: str = ""
 
 
-def any_loop(timings: Iterable[Timing]) -> bool:
-    """Say whether a plain loop was timed, so that device time decides (design §3)."""
-    return any(timing.timer is Timer.LOOP for timing in timings)
+def decisive_samples(timing: Timing) -> tuple[float, ...]:
+    """The samples that decide: burst times, or device times where a plain loop was timed.
+
+    A plain loop also pays for launches and synchronisation, so its burst time is no kernel time
+    (design §3). Without one device time per sample the burst times stay.
+    """
+    device_us = timing.device_samples_us
+    if timing.timer is Timer.LOOP and len(device_us) == len(timing.samples_us):
+        return device_us
+    return timing.samples_us
 
 
 def build(report: Report, standard: Standard) -> Finding:
@@ -90,12 +97,12 @@ def plausibility(report: Report, standard: Standard) -> Finding:
     for case in report.cases:
         if case.candidate is None:
             continue
-        time_us = _decisive_time(case.candidate)
         if not _is_time(case.candidate):
             found = f"{case.case}: a measured time that is not above 0 µs"
             sentence = f"Invalid: {found}. Real work takes time above zero."
             gate = Gate("plausibility", False, found, "finite times above zero")
             return Finding(gate, Reason.ABOVE_ROOF, sentence)
+        time_us = statistics.median(decisive_samples(case.candidate))
         if floor := standard.floors.get(case.case):
             checked.append((time_us / floor.floor_us, case, time_us, floor))
     if not checked:
@@ -118,7 +125,8 @@ def device_time(report: Report, standard: Standard) -> Finding:
         arms = (case.candidate, case.incumbent if standard.has_incumbent else None)
         timings = [timing for timing in arms if timing]
         counted = [timing for timing in timings if timing.device_us is not None]
-        if standard.has_incumbent and any_loop(timings) and len(counted) < len(timings):
+        loops = [timing for timing in timings if timing.timer is Timer.LOOP]
+        if any(decisive_samples(loop) != loop.device_samples_us for loop in loops):
             return _no_device_time(case.case, limit)
         compared += [_apart(case.case, timing, standard) for timing in counted]
     if not compared:
@@ -175,17 +183,10 @@ def _errors(case: CaseReport) -> str:
 
 
 def _is_time(timing: Timing) -> bool:
-    times = timing.samples_us
+    times = (*timing.samples_us, *timing.device_samples_us)
     if timing.device_us is not None:
         times = (*times, timing.device_us)
     return bool(timing.samples_us) and all(0 < us < math.inf for us in times)
-
-
-def _decisive_time(timing: Timing) -> float:
-    """The burst time, or the device time where that decides (a plain loop)."""
-    if timing.timer is Timer.LOOP and timing.device_us is not None:
-        return timing.device_us
-    return statistics.median(timing.samples_us) if timing.samples_us else 0.0
 
 
 def _timed(case: CaseReport, standard: Standard) -> bool:

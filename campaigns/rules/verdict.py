@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
+from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.rules import gates
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
-from campaigns.rules.gates import Finding, Standard, any_loop
+from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
-from campaigns.rules.means import geomean
 from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, regressed
 from campaigns.rules.wording import change, share
 
@@ -35,11 +33,10 @@ GATE_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Candidate against incumbent. device_gain: by device time, where a plain loop was timed."""
+    """Candidate against incumbent, over all cases and for each."""
 
     gain: Gain
     cases: dict[str, Gain]
-    device_gain: float | None
 
 
 def decide(report: Report, standard: Standard) -> Decision:
@@ -65,7 +62,6 @@ def compare(report: Report, standard: Standard) -> Comparison:
     return Comparison(
         gain=interval(pairs, standard.seed),
         cases={name: interval({name: own}, standard.seed) for name, own in pairs.items()},
-        device_gain=_device_gain(report),
     )
 
 
@@ -107,15 +103,9 @@ def _aggregate(compared: Comparison, standard: Standard) -> Finding:
     gain, noise = compared.gain, standard.noise
     found, limit = _against(gain), f"interval above zero and more than {share(noise)}"
     failed = Gate("aggregate", False, found, limit)
-    better = improved(gain, noise)
-    if compared.device_gain is not None and better != (compared.device_gain > noise):
-        sentence = f"Needs review: {found}, but device time, which decides, says " + change(
-            compared.device_gain
-        )
-        return Finding(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
     if regressed(gain, noise):
         return Finding(failed, Reason.SLOWER, f"Rejected: {found}.")
-    if not better:
+    if not improved(gain, noise):
         sentence = f"No change shown: {found}; the noise floor is {share(noise)}."
         return Finding(failed, Reason.WITHIN_NOISE, sentence)
     if gain.gain < ONE_SESSION and standard.sessions < 2:
@@ -136,22 +126,8 @@ def _against(gain: Gain) -> str:
 def _pairs(case: CaseReport) -> list[Pair]:
     if case.candidate is None or case.incumbent is None:
         raise ValueError(f"{case.case}: accepted: cases with both arms timed")
-    return list(zip(case.incumbent.samples_us, case.candidate.samples_us, strict=True))
-
-
-def _device_gain(report: Report) -> float | None:
-    """The gain with device time for every case timed as a plain loop; None where none was."""
-    arms = [(case.incumbent, case.candidate) for case in report.cases]
-    timed = [(old, new) for old, new in arms if old and new]
-    if not any(any_loop(pair) for pair in timed):
-        return None
-    return geomean(_decisive_ratio(old, new) for old, new in timed) - 1
-
-
-def _decisive_ratio(old: Timing, new: Timing) -> float:
-    if any_loop((old, new)) and old.device_us and new.device_us:
-        return old.device_us / new.device_us
-    return statistics.median(old.samples_us) / statistics.median(new.samples_us)
+    old, new = decisive_samples(case.incumbent), decisive_samples(case.candidate)
+    return list(zip(old, new, strict=True))
 
 
 def _decision(

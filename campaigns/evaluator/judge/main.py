@@ -23,7 +23,7 @@ from campaigns.evaluator.contract import (
     Timing,
     dump,
 )
-from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memory
 from campaigns.evaluator.problem import ProblemError
 
 
@@ -59,7 +59,7 @@ def main(job: Job, out: Path, channels: Mapping[str, socket.socket], pipe: int) 
     except (HostError, ProblemError) as error:
         report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})
     except Exception as error:
-        if not _out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         report = _report(job, progress, Outcome.BROKEN_HOST, f"{error}".splitlines()[0], {})
     part = out.with_suffix(".part")
@@ -126,7 +126,3 @@ def _report(
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _out_of_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

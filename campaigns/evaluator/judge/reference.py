@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.errors import BadReference
+from campaigns.evaluator.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, lay_out
 
 
@@ -26,7 +27,7 @@ class Reference:
     """`setup`, `reference` and `work` of one problem, each checked before it is believed."""
 
     def __init__(self, folder: Path) -> None:
-        path = folder / "ref.py"
+        path = self._path = folder / "ref.py"
         self._where = f"{folder.name}/ref.py"
         name = f"kopt_problem_{folder.name}"
         spec = importlib.util.spec_from_file_location(name, path)
@@ -34,10 +35,8 @@ class Reference:
             raise BadReference(f"{self._where}: no such file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        try:
+        with _blame(self._where, path):
             spec.loader.exec_module(module)
-        except Exception as error:
-            raise BadReference(f"{self._where}: {_at(error, path)}") from error
         self._setup = self._function(module, "setup")
         self._reference = self._function(module, "reference")
         self._work = getattr(module, "work", None)
@@ -51,10 +50,8 @@ class Reference:
     def example(self, case: Case, seed: int, device: str) -> Example:
         """Call `setup(**params, seed=…, device=…)`. Raises BadReference naming what is wrong."""
         where = f"{self._where}: setup({case.name})"
-        try:
+        with _blame(where, self._path):
             made = self._setup(**case.params, seed=seed, device=device)
-        except Exception as error:
-            raise BadReference(f"{where}: {type(error).__name__}: {error}") from error
         if not isinstance(made, dict) or not isinstance(made.get("inputs"), dict):
             raise BadReference(f'{where}: must return {{"inputs": {{…}}, "outputs": […]}}')
         outputs = made.get("outputs")
@@ -92,24 +89,27 @@ class Reference:
 
     def expected(self, kwargs: Mapping[str, Any], outputs: tuple[str, ...]) -> None:
         """Run `reference(**kwargs)`, which writes the tensors named in `outputs` in place."""
-        try:
+        with _blame(f"{self._where}: reference", self._path):
             self._reference(**kwargs)
-        except Exception as error:
-            raise BadReference(
-                f"{self._where}: reference: {type(error).__name__}: {error}"
-            ) from error
 
     def work(self, case: Case) -> tuple[float, float] | None:
         """(floating-point operations, bytes) at the least, or None where there is no `work`."""
         if self._work is None:
             return None
-        try:
+        with _blame(f"{self._where}: work({case.name})", self._path):
             flops, moved = self._work(**case.params)
             return float(flops), float(moved)
-        except Exception as error:
-            raise BadReference(
-                f"{self._where}: work({case.name}): {type(error).__name__}: {error}"
-            ) from error
+
+
+@contextmanager
+def _blame(where: str, path: Path) -> Iterator[None]:
+    """Turn whatever a person's `ref.py` raises into one line that says where."""
+    try:
+        yield
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise BadReference(f"{where}: {_at(error, path)}") from error
 
 
 def _at(error: Exception, path: Path) -> str:

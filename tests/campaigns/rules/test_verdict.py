@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,13 +162,19 @@ def test_it_allows_the_launch_overhead_between_burst_and_device_time():
 
 def loops(candidate_device_us: float | None):
     """A plain loop that halves burst time, with this much device time against 10 µs."""
-    candidate = timing([20.0] * 10, candidate_device_us, Timer.LOOP)
-    return report(case(candidate, timing([40.0] * 10, 10.0, Timer.LOOP)))
+
+    def loop(burst_us: float, device_us: float | None):
+        plain = timing([burst_us] * 10, device_us, Timer.LOOP)
+        return replace(plain, device_samples_us=() if device_us is None else (device_us,) * 10)
+
+    return report(case(loop(20.0, candidate_device_us), loop(40.0, 10.0)))
 
 
 def test_it_lets_device_time_decide_a_plain_loop():
     assert decide(loops(5.0), AGAINST).verdict is Verdict.ACCEPTED
-    assert decide(loops(10.0), AGAINST).reason is Reason.DEVICE_TIME_DISAGREES
+    assert decide(loops(5.0), AGAINST).gain.gain == pytest.approx(1.0)
+    assert decide(loops(10.0), AGAINST).reason is Reason.WITHIN_NOISE
+    assert decide(loops(12.0), AGAINST).reason is Reason.SLOWER
     assert decide(loops(None), AGAINST).reason is Reason.NO_DEVICE_TIME
 
 
