@@ -1,0 +1,172 @@
+"""Triton and CUDA on a real card: honest kernels pass and are timed, dishonest runners are caught.
+
+Run with `pytest tests/gpu` on a host with an NVIDIA GPU, torch built for CUDA, Triton and nvcc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
+from campaigns.evaluator.problem import load_problem
+
+pytestmark = pytest.mark.gpu
+
+PROBLEMS = Path(__file__).parents[2] / "campaigns" / "problems"
+FILES = {"triton": "v0.py", "cuda": "v0.cu"}
+PROTOCOL = Protocol(blocks=2, trials=2, limits=Limits(call_s=5))
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[EvaluatorService]:
+    with EvaluatorService() as running:
+        yield running
+
+
+@pytest.fixture
+def judge(service: EvaluatorService, tmp_path: Path) -> Callable[..., Report]:
+    from campaigns.devices.discover import this_device
+
+    target = this_device("cuda:0").target
+
+    def run(problem: str, backend: str, text: str, against: str | None = None) -> Report:
+        spec = load_problem(PROBLEMS / problem)
+        name = FILES[backend]
+        return service.evaluate(
+            Job(
+                job_id="gpu-test",
+                problem=spec.folder,
+                backend=backend,
+                device="cuda:0",
+                target=target,
+                cases=(spec.cases_on("gpu")[0].case,),
+                candidate=Source(name, text),
+                incumbent=Source(name, against) if against is not None else None,
+                scratch=tmp_path / "scratch",
+                protocol=PROTOCOL,
+            )
+        )
+
+    return run
+
+
+def v0(problem: str, backend: str) -> str:
+    return (PROBLEMS / problem / FILES[backend]).read_text()
+
+
+@pytest.mark.parametrize("backend", ["triton", "cuda"])
+@pytest.mark.parametrize("problem", ["vector_add", "softmax", "matmul", "layernorm"])
+def test_it_passes_the_shipped_v0_and_times_it_through_a_graph(judge, problem, backend):
+    text = v0(problem, backend)
+    report = judge(problem, backend, text, text)
+    assert report.outcome is Outcome.PASSED, report.reason + report.runner_log
+    (case,) = report.cases
+    for arm in (case.candidate, case.incumbent):
+        assert arm is not None
+        assert arm.timer is Timer.GRAPH
+        assert len(arm.samples_us) == 4
+        assert arm.device_us is not None
+        assert median(arm.samples_us) > 0
+
+
+def test_it_times_a_solve_that_synchronises_as_a_plain_loop(judge):
+    text = v0("softmax", "cuda")
+    end = text.rindex("}")
+    report = judge("softmax", "cuda", text[:end] + " cudaDeviceSynchronize(); }")
+    assert report.outcome is Outcome.PASSED, report.reason
+    timing = report.cases[0].candidate
+    assert timing is not None
+    assert timing.timer is Timer.LOOP
+    assert len(timing.device_samples_us) == len(timing.samples_us)
+    assert min(timing.device_samples_us) > 0
+
+
+def test_it_times_a_candidate_on_its_own_stream_as_a_plain_loop(judge):
+    text = (
+        v0("vector_add", "triton")
+        + """
+
+_run = run_kernel
+
+def run_kernel(**inputs):
+    import torch
+    own = torch.cuda.Stream()
+    with torch.cuda.stream(own):
+        _run(**inputs)
+    own.synchronize()
+"""
+    )
+    report = judge("vector_add", "triton", text)
+    assert report.outcome is Outcome.PASSED, report.reason
+    timing = report.cases[0].candidate
+    assert timing is not None
+    assert timing.timer is Timer.LOOP
+
+
+# What a hostile candidate can do to the process that runs it: replace the runner's own methods.
+TAKE_OVER = """
+
+import torch
+from campaigns.evaluator.backends import device
+
+def _half_then_rest(self, calls):
+    "Replay everything, but say done in between."
+    self._graphs[calls].replay()
+
+def _first_half(self, calls):
+    short = min(self._graphs)
+    self._graphs[short].replay()
+    torch.cuda.synchronize()
+
+device.DevicePlan.run = HOW
+"""
+
+
+def test_it_catches_a_runner_that_answers_before_its_work_is_done(judge):
+    text = v0("softmax", "triton") + TAKE_OVER.replace("HOW", "_half_then_rest")
+    report = judge("softmax", "triton", text)
+    assert report.outcome in (Outcome.CHEATED, Outcome.WRONG_RESULT)
+    assert "before its work was done" in report.reason or "timed call" in report.reason
+
+
+def test_it_catches_a_runner_that_does_part_of_the_work(judge):
+    text = v0("softmax", "triton") + TAKE_OVER.replace("HOW", "_first_half")
+    report = judge("softmax", "triton", text)
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "timed call" in report.reason
+
+
+def test_it_catches_answers_from_a_cache(judge):
+    text = (
+        v0("softmax", "triton")
+        + """
+
+_run, _seen = run_kernel, {}
+
+def run_kernel(**inputs):
+    key = inputs["input"].data_ptr()
+    if key not in _seen:
+        _run(**inputs)
+        _seen[key] = inputs["output"].clone()
+    inputs["output"].copy_(_seen[key])
+"""
+    )
+    report = judge("softmax", "triton", text)
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "timed call" in report.reason
+
+
+def test_it_tells_a_build_failure_from_a_crash_and_a_hang(judge):
+    cuda = v0("softmax", "cuda")
+    assert judge("softmax", "cuda", cuda + "\nint x = ;").outcome is Outcome.BUILD_FAILED
+    wild = cuda.replace("float* y = output +", "float* y = output + (1ll << 42) +")
+    assert judge("softmax", "cuda", wild).outcome in (Outcome.CRASHED, Outcome.WRONG_RESULT)
+    hang = v0("vector_add", "cuda").replace("{", "{ while (clock64() != 1) {}\n", 1)
+    assert judge("vector_add", "cuda", hang).outcome is Outcome.TIMED_OUT
+    # The card and the service are fine afterwards.
+    assert judge("softmax", "cuda", cuda).outcome is Outcome.PASSED
