@@ -49,7 +49,7 @@ class FrozenModel(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
             raise Frozen(f"{self} is stored and can not be changed")
-        super().save(*args, **{**kwargs, "force_insert": True})
+        super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         raise Frozen(f"{self} is stored and can not be deleted")

@@ -41,6 +41,12 @@ def test_it_turns_exactly_the_changed_line_red(wiki, page_text):
     assert check_wiki(wiki) == []
 
 
+def test_it_does_not_hold_the_files_to_retired_values(wiki, page_text):
+    Spec.objects.filter(metric="tdp").update(state="retired")
+    (wiki / X1).write_text(page_text(BANDWIDTH, TDP.replace("700", "650"), UNKNOWN_CORES))
+    assert [p.state for p in check_wiki(wiki)] == ["not imported"]
+
+
 def test_it_calls_lines_beyond_the_end_lost(wiki, page_text):
     (wiki / X1).write_text(page_text(BANDWIDTH))
     lost = [p for p in check_wiki(wiki) if p.state == CitationState.LOST]

@@ -87,6 +87,15 @@ def test_it_keeps_one_question_whatever_the_order_of_its_qualifiers(h200):
         assert find(h200, "matmul_throughput", **asked).value == 9e12
 
 
+def test_it_finds_a_value_that_was_stored_with_its_qualifiers_in_any_order(h200):
+    fields = {"metric": "matmul_throughput", "value": 9e12, "unit": "op/s", "shown": "9 TFLOPS"}
+    qualifiers = {"dtype": "float16", "accumulate": "float32"}
+    Spec.objects.create(
+        platform=h200, qualifiers=qualifiers, rank="preferred", state="approved", **fields
+    )
+    assert find(h200, "matmul_throughput", **qualifiers).value == 9e12
+
+
 @pytest.mark.parametrize("state", ["proposed", "returned", "retired"])
 def test_it_looks_up_approved_values_only(h200, state):
     Spec.objects.filter(platform=h200, metric="memory_bandwidth").update(state=state)

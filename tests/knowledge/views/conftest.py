@@ -6,5 +6,5 @@ from django.contrib.auth import get_user_model
 
 @pytest.fixture
 def viewer(client, db):
-    client.force_login(get_user_model().objects.create_user("viewer", password="x"))
+    client.force_login(get_user_model().objects.create_user("viewer"))
     return client

@@ -49,6 +49,12 @@ def test_it_does_not_know_other_revisions(viewer, wiki, rev):
     assert viewer.get(X1, {"rev": rev}).status_code == 404
 
 
+def test_it_takes_no_hash_too_short_to_name_a_revision(viewer, wiki):
+    short = Document.objects.get(path="docs/hardware/x-1.md").latest.short
+    assert viewer.get(X1, {"rev": short[:7]}).status_code == 200
+    assert viewer.get(X1, {"rev": short[:6]}).status_code == 404
+
+
 @pytest.mark.parametrize("path", ["docs/hardware/x-2.md", "docs", "../settings.py", "README"])
 def test_it_does_not_know_other_documents(viewer, wiki, path):
     assert viewer.get(f"/w/docs/{path}").status_code == 404
