@@ -1,5 +1,38 @@
 """Addresses of the campaign pages, grouped by the object under the address."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from campaigns.views.campaign import campaign
+from campaigns.views.campaigns import campaigns
+from campaigns.views.compare import compare
+from campaigns.views.controls import STEPS, control
+from campaigns.views.health import health
+from campaigns.views.home import home
+from campaigns.views.new_campaign import new_campaign
+from campaigns.views.report import report, report_file
+from campaigns.views.round import round_, round_diff, round_source
+from campaigns.views.rounds import rounds
+from campaigns.views.theme import theme
+
+CAMPAIGN = "c/<int:campaign_id>/"
+ROUND = CAMPAIGN + "r/<int:number>/"
+
+urlpatterns: list[URLPattern] = [
+    path("", home, name="home"),
+    path("healthz", health, name="health"),
+    path("theme", theme, name="theme"),
+    path("c/", campaigns, name="campaigns"),
+    path("c/new", new_campaign, name="new_campaign"),
+    path(CAMPAIGN, campaign, name="campaign"),
+    *(
+        path(f"{CAMPAIGN}{verb}", control, {"verb": verb}, name=f"campaign_{verb}")
+        for verb in STEPS
+    ),
+    path(CAMPAIGN + "rounds/", rounds, name="rounds"),
+    path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
+    path(CAMPAIGN + "report/", report, name="report"),
+    path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
+    path(ROUND, round_, name="round"),
+    path(ROUND + "diff", round_diff, name="round_diff"),
+    path(ROUND + "source", round_source, name="round_source"),
+]

@@ -1,0 +1,63 @@
+"""The per-case table of one round: times of both arms, gain, share of the floor, correctness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import CaseReport, Report
+from campaigns.reports.stored import CaseResult, CaseTarget, Target
+from campaigns.rules.guard import CaseEffect, GuardPolicy, case_effect
+from campaigns.rules.noise import LEAST_FLOOR
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One case; `result` is None before a verdict and `facts` None before a report."""
+
+    name: str
+    result: CaseResult | None
+    facts: CaseReport | None
+    target: CaseTarget | None
+    effect: CaseEffect | None
+
+    @property
+    def share(self) -> float | None:
+        """Floor over time."""
+        floor = self.target.floor_us if self.target else None
+        time = self.result.time if self.result else None
+        return floor / time.median if floor and time else None
+
+
+def case_rows(
+    results: Sequence[CaseResult], report: Report | None, target: Target, floor: float | None
+) -> tuple[CaseRow, ...]:
+    """Join what a round's verdict and report say about each case, the worst gain first.
+
+    floor: the campaign's noise floor as a fraction, None before the baseline has set it.
+    """
+    by_result = {result.case: result for result in results}
+    by_fact = {fact.case: fact for fact in report.cases} if report else {}
+    rows = [
+        CaseRow(
+            name=name,
+            result=by_result.get(name),
+            facts=by_fact.get(name),
+            target=target.cases.get(name),
+            effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor),
+        )
+        for name in dict.fromkeys([*by_result, *by_fact])
+    ]
+    return tuple(sorted(rows, key=_worst_first))
+
+
+def _effect(result: CaseResult | None, floor: float) -> CaseEffect | None:
+    if result is None or result.gain is None:
+        return None
+    return case_effect(result.gain, floor, GuardPolicy.STANDARD)
+
+
+def _worst_first(row: CaseRow) -> tuple[bool, float]:
+    wrong = row.facts is not None and not row.facts.correct
+    gain = row.result.gain.gain if row.result and row.result.gain else 0.0
+    return (not wrong, gain)

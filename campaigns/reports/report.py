@@ -1,0 +1,95 @@
+"""Records → the report of a campaign. Nothing is ever read back out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+
+from campaigns.models import Campaign, Candidate, Event, Round
+from campaigns.reports.diff import Diff, diff
+from campaigns.reports.pictures import Link, pictures
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet
+from campaigns.reports.stored import Hypothesis, hypothesis_of
+
+STYLES = ("css/app.css", "css/charts.css")
+FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One round of the report: its row, what it tried, its gates, its diff where it was kept."""
+
+    row: Any
+    hypothesis: Hypothesis | None
+    gates: tuple[dict[str, Any], ...]
+    diff: Diff | None
+
+
+def render_report(campaign: Campaign) -> str:
+    """The whole report as one HTML file that makes no request, not even for its style."""
+    context = report_context(campaign, lambda number: f"#round-{number}")
+    more = {"is_file": True, "style": _style(), "policy": FILE_POLICY}
+    return render_to_string("campaigns/report_file.html", {**context, **more})
+
+
+def report_context(campaign: Campaign, link: Link) -> dict[str, Any]:
+    """What both forms of the report are drawn from. link: round number → address."""
+    now = timezone.now()
+    sheet = campaign_sheet(campaign, now)
+    return {
+        "sheet": sheet,
+        "campaign": campaign,
+        "pictures": pictures(sheet, link),
+        "chapters": [_chapter(row) for row in sheet.rows],
+        "overall": _overall(sheet),
+        "environment": _environment(sheet),
+        "protocol": campaign.protocol.rules,
+        "policy_rows": campaign.stop_policy,
+        "events": Event.objects.filter(campaign=campaign).order_by("pk"),
+        "written_at": now,
+    }
+
+
+def _chapter(row: Any) -> Chapter:
+    round_: Round = row.round
+    verdict = getattr(round_, "verdict", None)
+    kept = row.word.value == "accepted" and row.number > 1
+    return Chapter(
+        row=row,
+        hypothesis=hypothesis_of(round_),
+        gates=tuple(verdict.gates) if verdict else (),
+        diff=_between(round_.against, round_.chosen) if kept else None,
+    )
+
+
+def _overall(sheet: CampaignSheet) -> Diff | None:
+    """From v0 to the incumbent: what the campaign has done to the source as a whole."""
+    if not sheet.baseline or not sheet.best or sheet.best is sheet.baseline:
+        return None
+    return _between(sheet.baseline.round.chosen, sheet.best.round.chosen)
+
+
+def _between(old: Candidate | None, new: Candidate | None) -> Diff | None:
+    return diff(old.text, new.text, new.file_name) if old and new else None
+
+
+def _environment(sheet: CampaignSheet) -> dict[str, str]:
+    """Of the evaluation that the best round rests on."""
+    verdict = getattr(sheet.best.round, "verdict", None) if sheet.best else None
+    return dict(verdict.evaluation.report.get("environment", {})) if verdict else {}
+
+
+def _style() -> SafeString:
+    texts = []
+    for name in STYLES:
+        path = finders.find(name)
+        assert isinstance(path, str), f"{name}: no such static file"
+        with open(path, encoding="utf-8") as file:
+            texts.append(file.read())
+    # Our own style sheets; nothing that a person or a candidate wrote is in them.
+    return mark_safe("\n".join(texts))

@@ -1,0 +1,225 @@
+"""A campaign in numbers: what the lists, the pages, the report and the charts are drawn of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Count, Max
+
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round
+from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.stored import CaseResult, Target, gain_of, result_of, results_of, target_of
+from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.means import geomean
+from campaigns.rules.noise import Gain
+from campaigns.rules.roofline import share_of_floor
+
+BASELINE = "v0 (round 1)"
+CHAINED = "product of the accepted rounds' intervals"
+PHASES = {
+    CampaignState.DRAFT: "not confirmed yet",
+    CampaignState.CONFIRMED: "waiting for a worker",
+    CampaignState.PREPARE: "setting the target",
+    CampaignState.BASELINE: "measuring the baseline",
+    CampaignState.ANALYZE: "choosing what to try",
+    CampaignState.VALIDATE: "measuring",
+    CampaignState.DECIDE: "judging",
+    CampaignState.REPORT: "writing the report",
+    CampaignState.PAUSED: "paused",
+    CampaignState.DONE: "finished",
+    CampaignState.ABORTED: "aborted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRow:
+    """One round as every table shows it; time_us is the geometric mean over its cases."""
+
+    round: Round
+    word: Word
+    reason: str
+    sentence: str
+    gain: Gain | None
+    results: tuple[CaseResult, ...]
+    time_us: float | None
+    share: float | None
+    against: int | None
+    candidates: int
+    duration_s: float | None
+
+    @property
+    def number(self) -> int:
+        return self.round.number
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The best candidate over the baseline: 3.1 is 3.1 times as fast."""
+
+    ratio: float
+    low: float
+    high: float
+    n: int
+    kind: str
+    baseline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """Whether whoever measures shows life. silent_s: None where no worker was ever seen."""
+
+    silent_s: float | None
+    measuring: bool
+
+    @property
+    def is_lost(self) -> bool:
+        return self.silent_s is None or self.silent_s > 3 * float(settings.KOPT_HEARTBEAT_S)
+
+    @property
+    def words(self) -> str:
+        if self.silent_s is None:
+            return "no worker has been seen on this platform"
+        if self.is_lost:
+            return f"no heartbeat for {spoken(self.silent_s)}"
+        doing = "measuring" if self.measuring else "worker idle"
+        return f"{doing}, heartbeat {spoken(self.silent_s)} ago"
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSheet:
+    """Everything that the campaign's pages say about it besides its events."""
+
+    campaign: Campaign
+    target: Target
+    rows: tuple[RoundRow, ...]
+    baseline: RoundRow | None
+    best: RoundRow | None
+    total: Total | None
+    phase: str
+    pulse: Pulse | None
+    eta: Eta | None
+
+    @property
+    def budget(self) -> int | None:
+        found = self.campaign.stop_policy.get("max_rounds")
+        return int(found) if found else None
+
+    @property
+    def eta_words(self) -> str:
+        """The time left with its basis, as the page prints it."""
+        if self.eta is None:
+            closed = sum(row.duration_s is not None for row in self.rows)
+            return f"too early to say ({closed} of {LEAST_ROUNDS} rounds measured)"
+        basis = f"from the last {self.eta.rounds} rounds; stops at {self.budget} rounds"
+        return f"{self.eta.words} ({basis})"
+
+    @property
+    def newest_first(self) -> tuple[RoundRow, ...]:
+        return self.rows[::-1]
+
+
+def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
+    """Read a campaign with its rounds and verdicts. Three queries, however many rounds."""
+    target = target_of(campaign)
+    rows = tuple(round_row(round_, target) for round_ in rounds_of(campaign))
+    accepted = [row for row in rows if row.word is Word.ACCEPTED]
+    baseline = accepted[0] if accepted and accepted[0].number == 1 else None
+    return CampaignSheet(
+        campaign=campaign,
+        target=target,
+        rows=rows,
+        baseline=baseline,
+        best=accepted[-1] if accepted else None,
+        total=_total(campaign, accepted),
+        phase=_phase(campaign, rows),
+        pulse=pulse_of(campaign, now),
+        eta=_eta(campaign, rows),
+    )
+
+
+def rounds_of(campaign: Campaign) -> Sequence[Round]:
+    """The rounds with verdict, rival and number of candidates, in one query."""
+    rounds = campaign.rounds.select_related("verdict", "against__round", "chosen")
+    return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
+
+
+def round_row(round_: Round, target: Target) -> RoundRow:
+    """Read one round; its verdict, rival and number of candidates should be loaded already."""
+    verdict = getattr(round_, "verdict", None)
+    results = results_of(verdict) if verdict else ()
+    times = {r.case: r.time.median for r in results if r.time}
+    ended = round_.closed_at
+    return RoundRow(
+        round=round_,
+        word=Word(verdict.word) if verdict else Word.RUNNING,
+        reason=verdict.reason.replace("_", " ") if verdict else round_.state,
+        sentence=verdict.sentence if verdict else "",
+        gain=gain_of(verdict) if verdict else None,
+        results=results,
+        time_us=geomean(times.values()) if times else None,
+        share=share_of(times, target),
+        against=round_.against.round.number if round_.against else None,
+        candidates=getattr(round_, "candidate_count", 0),
+        duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
+    )
+
+
+def share_of(times_us: dict[str, float], target: Target) -> float | None:
+    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
+    pairs = [
+        (floor, time)
+        for case, time in times_us.items()
+        if (known := target.cases.get(case)) and (floor := known.floor_us)
+    ]
+    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
+
+
+def _total(campaign: Campaign, accepted: Sequence[RoundRow]) -> Total | None:
+    if direct := result_of(campaign):
+        return Total(
+            1 + direct.gain, 1 + direct.low, 1 + direct.high, direct.pairs, direct.kind, BASELINE
+        )
+    gains = [row.gain for row in accepted if row.gain and row.number > 1]
+    if not gains:
+        return None
+    return Total(
+        ratio=math.prod(1 + g.gain for g in gains),
+        low=math.prod(1 + g.low for g in gains),
+        high=math.prod(1 + g.high for g in gains),
+        n=min(g.pairs for g in gains),
+        kind=gains[0].kind if len(gains) == 1 else CHAINED,
+        baseline=BASELINE,
+    )
+
+
+def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
+    words = PHASES[CampaignState(campaign.state)]
+    if campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE) and rows:
+        return f"{words} round {rows[-1].number}"
+    return words
+
+
+def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:
+    """Ask whoever measures for this campaign, else any worker of its platform; two queries."""
+    if campaign.is_finished:
+        return None
+    running = Evaluation.objects.filter(
+        candidate__round__campaign=campaign, state=EvaluationState.RUNNING
+    )
+    at = running.aggregate(at=Max("heartbeat_at"))["at"]
+    measuring = at is not None
+    if at is None:
+        at = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"]
+    return Pulse(max(0.0, (now - at) / timedelta(seconds=1)) if at else None, measuring)
+
+
+def _eta(campaign: Campaign, rows: Sequence[RoundRow]) -> Eta | None:
+    most = campaign.stop_policy.get("max_rounds")
+    if campaign.is_finished or not most:
+        return None
+    durations = [row.duration_s for row in rows if row.duration_s is not None]
+    return estimate(durations, max(0, int(most) - len(durations)))

@@ -1,0 +1,207 @@
+"""The JSON columns of the records, read into typed values. The only place that knows their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from campaigns.evaluator.contract import ContractError, Report
+from campaigns.models import Campaign, Evaluation, Round, Verdict
+from campaigns.rules.noise import KIND, Gain
+from campaigns.rules.roofline import choose_ceiling
+from knowledge.specs.cited import UNKNOWN, Cited
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTarget:
+    """What step 0 found for one case; the times are None where a ceiling is unknown."""
+
+    case: str
+    flops: float
+    bytes: float
+    bound: str
+    floor_us: float | None
+    target_us: float | None
+    formula: str
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte."""
+        return self.flops / self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The goal as a fraction of the floor, every known ceiling with its citation, and each case.
+
+    bandwidth, compute: the ceilings that the target rests on, out of bandwidths and computes.
+    """
+
+    fraction: float
+    bandwidth: Cited | None
+    compute: Cited | None
+    bandwidths: tuple[Cited, ...]
+    computes: tuple[Cited, ...]
+    cases: Mapping[str, CaseTarget]
+    is_set: bool
+
+    @property
+    def missing(self) -> str:
+        """What is shown instead of a target; empty where there is nothing missing."""
+        return UNKNOWN if self.is_set and not (self.bandwidth and self.compute) else ""
+
+    @property
+    def citations(self) -> tuple[Cited, ...]:
+        """The two ceilings that the target rests on, where they are known."""
+        return tuple(cited for cited in (self.bandwidth, self.compute) if cited)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """What a round tries, why, and how far it should move which metric."""
+
+    strategy: str
+    title: str
+    change: str
+    rationale: str
+    evidence: tuple[str, ...]
+    expected_metric: str
+    expected_direction: str
+    expected_amount: float | None
+    risks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The median of times in microseconds, with its 95 % interval."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One case of a verdict: both arms' times, and the gain between them."""
+
+    case: str
+    time: Spread | None
+    against: Spread | None
+    gain: Gain | None
+
+
+def target_of(campaign: Campaign) -> Target:
+    """Read `campaign.target`, as `campaigns.steps.set_target` writes it; empty before step 0."""
+    stored: Mapping[str, Any] = campaign.target
+    bandwidths = tuple(_cited(item) for item in stored.get("bandwidth") or ())
+    computes = tuple(_cited(item) for item in stored.get("compute") or ())
+    cases = stored.get("cases") or {}
+    return Target(
+        fraction=float(stored.get("fraction") or campaign.stop_policy.get("target_fraction", 0.9)),
+        bandwidth=choose_ceiling(bandwidths),
+        compute=choose_ceiling(computes),
+        bandwidths=bandwidths,
+        computes=computes,
+        cases={name: _case_target(name, item) for name, item in cases.items()},
+        is_set=bool(stored),
+    )
+
+
+def hypothesis_of(round_: Round) -> Hypothesis | None:
+    """Read `round.hypothesis`; None for the baseline, which tries nothing."""
+    stored: Mapping[str, Any] = round_.hypothesis
+    if not stored:
+        return None
+    amount = stored.get("expected_amount")
+    return Hypothesis(
+        strategy=str(stored.get("strategy", "")),
+        title=str(stored.get("title", "")),
+        change=str(stored.get("change", "")),
+        rationale=str(stored.get("rationale", "")),
+        evidence=_lines(stored.get("evidence")),
+        expected_metric=str(stored.get("expected_metric", "")),
+        expected_direction=str(stored.get("expected_direction", "")),
+        expected_amount=None if amount is None else float(amount),
+        risks=str(stored.get("risks", "")),
+    )
+
+
+def result_of(campaign: Campaign) -> Gain | None:
+    """The incumbent against v0, measured side by side at the end; None before or without it."""
+    stored: Mapping[str, Any] = campaign.result
+    if stored.get("gain") is None or not stored.get("pairs"):
+        return None
+    return Gain(
+        stored["gain"],
+        stored["gain_low"],
+        stored["gain_high"],
+        stored["pairs"],
+        stored.get("interval") or KIND,
+    )
+
+
+def gain_of(verdict: Verdict) -> Gain | None:
+    """The verdict's gain over the incumbent of its round."""
+    if verdict.gain is None or verdict.gain_low is None or verdict.gain_high is None:
+        return None
+    kind = verdict.interval_kind or KIND
+    return Gain(verdict.gain, verdict.gain_low, verdict.gain_high, verdict.pairs, kind)
+
+
+def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
+    """The verdict's cases, in the order in which they were measured."""
+    kind = verdict.interval_kind or KIND
+    return tuple(
+        CaseResult(
+            case=str(item["case"]),
+            time=_spread(item.get("time_us")),
+            against=_spread(item.get("incumbent_us")),
+            gain=_gain(item, kind),
+        )
+        for item in verdict.cases
+    )
+
+
+def report_of(evaluation: Evaluation) -> Report | None:
+    """The stored report; None while there is none, or where another version wrote it."""
+    try:
+        return evaluation.facts
+    except ContractError:
+        return None
+
+
+def _cited(value: Mapping[str, Any]) -> Cited:
+    return Cited(**{f.name: value[f.name] for f in fields(Cited)})
+
+
+def _case_target(name: str, value: Mapping[str, Any]) -> CaseTarget:
+    return CaseTarget(
+        case=name,
+        flops=float(value["flops"]),
+        bytes=float(value["bytes"]),
+        bound=str(value.get("bound") or ""),
+        floor_us=value.get("floor_us"),
+        target_us=value.get("target_us"),
+        formula=str(value.get("formula") or ""),
+    )
+
+
+def _spread(value: Mapping[str, Any] | None) -> Spread | None:
+    if not value:
+        return None
+    return Spread(value["median"], value["low"], value["high"], value["n"])
+
+
+def _gain(item: Mapping[str, Any], kind: str) -> Gain | None:
+    if item.get("gain") is None:
+        return None
+    pairs = (item.get("time_us") or {}).get("n", 0)
+    return Gain(item["gain"], item["gain_low"], item["gain_high"], pairs, kind)
+
+
+def _lines(value: Any) -> tuple[str, ...]:
+    if not value:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(str(item) for item in value)

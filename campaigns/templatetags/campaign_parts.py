@@ -1,0 +1,216 @@
+"""How pages write verdicts, gains, times and citations: one tag each, so that all pages agree."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from campaigns.evaluator.contract import Timing
+from campaigns.reports.eta import spoken
+from campaigns.reports.sheet import Total
+from campaigns.reports.stored import Spread, Target, hypothesis_of
+from campaigns.reports.theme import COOKIE, Theme
+from campaigns.rules import wording
+from campaigns.rules.decision import Verdict
+from campaigns.rules.noise import Gain
+from knowledge.specs.cited import Cited
+
+register = template.Library()
+
+CSS_OF = {
+    Verdict.ACCEPTED: "accepted",
+    Verdict.NO_CHANGE: "nochange",
+    Verdict.REJECTED: "rejected",
+    Verdict.INVALID: "invalid",
+    Verdict.NEEDS_REVIEW: "review",
+    Verdict.RUNNING: "running",
+}
+register.filter("spoken", spoken)
+register.filter("share", wording.share)
+register.filter("change", wording.change)
+register.filter("duration", wording.duration)
+register.filter("hypothesis", hypothesis_of)
+
+
+@register.simple_tag
+def glyph(name: str) -> SafeString:
+    """Draw a glyph of the sprite in base.html; it is decoration, the word stands beside it."""
+    return format_html(
+        '<svg class="glyph" viewBox="0 0 12 12" aria-hidden="true"><use href="#g-{}"/></svg>', name
+    )
+
+
+@register.simple_tag
+def badge(word: str, size: str = "") -> SafeString:
+    """Write a verdict as glyph, word and colour."""
+    verdict = Verdict(word)
+    css = CSS_OF[verdict]
+    return format_html(
+        '<span class="badge v-{} {}" data-verdict="{}">{}{}</span>',
+        css, size, verdict.value, glyph(css), verdict.words,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def tally(word: str, count: int) -> SafeString:
+    """Write how many rounds have a verdict, for rows with no room for words."""
+    verdict = Verdict(word)
+    css = CSS_OF[verdict]
+    return format_html(
+        '<span class="tally v-{} {}" title="{} {}">{}{}<span class="sr"> {}</span></span>',
+        css, "" if count else "none", count, verdict.words, glyph(css), count, verdict.words,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def delta(gain: Gain | None, baseline: str) -> SafeString:
+    """Write a change with its interval, count and baseline in one element (law 9)."""
+    if gain is None:
+        return format_html('<span class="muted">{}</span>', "not timed")
+    return format_html(
+        '<span class="delta" data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" '
+        'data-baseline="{}" title="{}"><strong>{}</strong> '
+        '<span class="ci">[{}, {}] vs {}, n {}</span></span>',
+        gain.gain, gain.low, gain.high, gain.pairs, baseline, gain.kind,
+        wording.change(gain.gain), wording.change(gain.low), wording.change(gain.high),
+        baseline, gain.pairs,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def ratio(total: Total | None) -> SafeString:
+    """Write the best candidate over the baseline as a factor, with interval, count and baseline."""
+    if total is None:
+        return format_html('<span class="muted">{}</span>', "no gain shown yet")
+    return format_html(
+        '<span data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" data-baseline="{}" '
+        'title="{}">{}× <span class="sub">vs {} · [{}, {}] · n ≥ {}</span></span>',
+        total.ratio - 1, total.low - 1, total.high - 1, total.n, total.baseline, total.kind,
+        wording.digits(total.ratio), total.baseline,
+        wording.digits(total.low), wording.digits(total.high), total.n,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def cite(cited: Cited | None, link: bool = True) -> SafeString:
+    """Write a cited value as a link to its line, or the words for a missing one."""
+    if cited is None:
+        return format_html('<span class="unknown">{}</span>', "UNKNOWN (gpu-wiki not found)")
+    if not link:
+        return format_html("{}", cited.display)
+    return format_html(
+        '<a href="{}" title="{}" data-cite-state="ok">{}</a>',
+        cited.href, cited.citation, cited.display,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def baseline_words(number: int | None) -> str:
+    """Name a baseline as every change does: "round 3"; round 1 is v0."""
+    if number is None:
+        return "v0"
+    return "v0 (round 1)" if number == 1 else f"round {number}"
+
+
+@register.simple_tag
+def spread(found: Spread | None) -> SafeString:
+    """Write a median with its interval, in microseconds."""
+    if found is None:
+        return format_html("–")
+    return format_html(
+        '<span title="95 % interval of the median, n {}">{} '
+        '<span class="sub">[{}, {}]</span></span>',
+        found.n, *(wording.digits(value) for value in (found.median, found.low, found.high)),
+    )  # fmt: skip
+
+
+@register.simple_tag
+def gate_citation(citation: str, target: Target, is_file: bool = False) -> SafeString:
+    """Write a gate's citation; a link where it is one of the target's ceilings."""
+    known = {c.citation: c.href for c in (*target.bandwidths, *target.computes)}
+    if is_file or citation not in known:
+        return format_html("{}", citation)
+    return format_html('<a href="{}" data-cite-state="ok">{}</a>', known[citation], citation)
+
+
+@register.filter
+def spaced(value: str) -> str:
+    """Write a stored word as people do: "max_rounds" is "max rounds"."""
+    return str(value).replace("_", " ")
+
+
+@register.filter
+def metric(name: str) -> str:
+    """Write a metric without its unit: "time_us" is "time"."""
+    return spaced(name.removesuffix("_us"))
+
+
+@register.filter
+def us(value: float | None) -> str:
+    """Write microseconds for a column whose header says so: "1,240", "34.3"."""
+    return "–" if value is None else wording.digits(value)
+
+
+@register.filter
+def small(value: float | None) -> str:
+    """Write an error: "0", "2.4e-07"."""
+    return "–" if value is None else f"{value:.2g}"
+
+
+@register.filter
+def amount(value: float | None, unit: str) -> str:
+    """Write a large quantity with a prefix: "33.6 MB"."""
+    return "–" if value is None else wording.amount(value, unit)
+
+
+@register.filter
+def time_change(gain: Gain | None) -> str:
+    """Write a gain as the change of time that a hypothesis predicts: 1.0 is "-50.0 %"."""
+    return "" if gain is None else wording.change(1 / (1 + gain.gain) - 1)
+
+
+@register.filter
+def clock(value: datetime | None) -> str:
+    """Write a moment with its date, in UTC."""
+    return f"{value:%Y-%m-%d %H:%M:%S}" if value else "–"
+
+
+@register.filter
+def timer_words(timing: Timing | None) -> str:
+    """Say how the calls of an arm were issued."""
+    return (
+        f"{timing.timer.value}, {timing.long_calls} − {timing.short_calls} calls" if timing else ""
+    )
+
+
+@register.simple_tag(takes_context=True)
+def theme_attribute(context: dict[str, Any]) -> SafeString:
+    """Write the chosen theme onto <html>, so that the first paint is already right."""
+    chosen = _theme(context)
+    return format_html("") if chosen is Theme.SYSTEM else format_html(' data-theme="{}"', chosen)
+
+
+@register.simple_tag(takes_context=True)
+def theme_choices(context: dict[str, Any]) -> list[dict[str, Any]]:
+    """List the three themes and which one is on."""
+    chosen = _theme(context)
+    return [{"value": t.value, "word": t.words, "pressed": t is chosen} for t in Theme]
+
+
+@register.simple_tag(takes_context=True)
+def here(context: dict[str, Any], place: str) -> SafeString:
+    """Mark the navigation entry that the page belongs to."""
+    request: HttpRequest | None = context.get("request")
+    path = request.path if request else ""
+    found = {"/": "home"}.get(path) or {"/c": "campaigns", "/w": "wiki"}.get(path[:2], "")
+    return format_html(' aria-current="page"') if found == place else format_html("")
+
+
+def _theme(context: dict[str, Any]) -> Theme:
+    request: HttpRequest | None = context.get("request")
+    return Theme.read(request.COOKIES.get(COOKIE, "") if request else "")

@@ -1,0 +1,73 @@
+"""One campaign, live: the page polls its own address and swaps what has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from campaigns.models import Campaign, CampaignState
+from campaigns.models.transitions import PAUSABLE
+from campaigns.reports.live import Version, campaign_version
+from campaigns.reports.pictures import pictures
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
+from campaigns.views.lookup import campaign_at, wants_fragment
+from campaigns.views.rounds import tallies
+
+SHOWN_ROUNDS, SHOWN_EVENTS = 15, 20
+STOP_POLLING = 286
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """The page; for htmx what changed since `?since=`: 204 nothing, 286 the last of it."""
+    found = campaign_at(campaign_id)
+    now = timezone.now()
+    version = campaign_version(found, pulse_of(found, now))
+    since = request.GET.get("since", "")
+    is_fragment = wants_fragment(request)
+    over = STOP_POLLING if found.is_finished else None
+    if is_fragment and since == str(version):
+        return HttpResponse(status=over or 204)
+    context = _context(request, campaign_sheet(found, now), version)
+    if not is_fragment:
+        return render(request, "campaigns/campaign.html", context)
+    seen = Version.event_of(since)
+    context |= {
+        "is_fragment": True,
+        "board_changed": Version.board_of(since) != version.board,
+        "news": found.events.filter(pk__gt=seen).last() if seen is not None else None,
+    }
+    return render(request, "campaigns/partials/live.html", context, status=over)
+
+
+def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> dict[str, Any]:
+    found: Campaign = sheet.campaign
+    case = request.GET.get("case", "")
+    return {
+        "sheet": sheet,
+        "campaign": found,
+        "version": version,
+        "pictures": pictures(sheet, lambda n: reverse("round", args=[found.pk, n]), case),
+        "rows": sheet.newest_first[:SHOWN_ROUNDS],
+        "tallies": tallies(sheet.rows),
+        "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
+        "verbs": _verbs(found),
+    }
+
+
+def _verbs(found: Campaign) -> list[str]:
+    """What may be asked of the campaign in its present state, the likeliest first."""
+    if found.is_finished:
+        return []
+    if found.state == CampaignState.DRAFT:
+        return ["confirm", "stop"]
+    held = found.state == CampaignState.PAUSED or found.pause_requested
+    verbs = ["resume"] if held else ["pause"] if found.state in PAUSABLE else []
+    return verbs if found.stop_requested else [*verbs, "stop"]

@@ -1,0 +1,106 @@
+"""The list of campaigns, filtered and sorted by what the address says."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Max, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from campaigns.models import Campaign, CampaignState, Round
+from campaigns.models.transitions import FINISHED
+from campaigns.reports.sheet import RoundRow, round_row
+from campaigns.reports.stored import target_of
+from campaigns.rules.decision import Verdict
+from campaigns.views.lookup import wants_fragment
+
+PER_PAGE = 50
+STATES = {
+    "": Q(),
+    "working": ~Q(state__in=[*FINISHED, CampaignState.PAUSED]),
+    "paused": Q(state=CampaignState.PAUSED),
+    "done": Q(state=CampaignState.DONE),
+    "aborted": Q(state=CampaignState.ABORTED),
+}
+SORTS = {"newest": "-pk", "oldest": "pk", "name": "title", "changed": "-changed_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One campaign in the list. tallies: stored word, spoken word and count of each verdict."""
+
+    campaign: Campaign
+    best: RoundRow | None
+    tallies: list[tuple[str, str, int]]
+    rounds: int
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def campaigns(request: HttpRequest) -> HttpResponse:
+    """`?q= &op= &backend= &platform= &state= &sort= &page=`, all of them optional."""
+    found = Campaign.objects.for_list().annotate(changed_at=Max("events__at"))
+    asked = {key: request.GET.get(key, "") for key in ("q", "op", "backend", "platform", "state")}
+    found = found.filter(STATES.get(asked["state"], Q()))
+    fields = {"op": "problem__op", "backend": "backend", "platform": "platform__slug"}
+    found = found.filter(**{fields[key]: asked[key] for key in fields if asked[key]})
+    if asked["q"]:
+        found = found.filter(
+            Q(title__icontains=asked["q"]) | Q(problem__title__icontains=asked["q"])
+        )
+    sort = request.GET.get("sort", "newest")
+    found = found.order_by(SORTS.get(sort, "-pk"))
+    page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "lines": _lines(list(page)),
+        "asked": asked,
+        "sort": sort,
+        "sorts": list(SORTS),
+        "states": list(STATES),
+        "is_filtered": any(asked.values()),
+        "facets": _facets(),
+    }
+    part = "campaigns/partials/campaign_table.html"
+    return render(request, part if wants_fragment(request) else "campaigns/list.html", context)
+
+
+def _lines(page: Sequence[Campaign]) -> list[Line]:
+    """Two queries for all rows: verdict words per campaign, and the incumbents' own rounds."""
+    words: dict[int, Counter[str]] = defaultdict(Counter)
+    rounds = Round.objects.filter(campaign__in=page)
+    for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
+        words[campaign_id][word or Verdict.RUNNING] += 1
+    keys = [c.incumbent.round_id for c in page if c.incumbent]
+    best = {
+        row.campaign_id: row
+        for row in rounds.filter(pk__in=keys).select_related("verdict", "against__round", "chosen")
+    }
+    return [
+        Line(
+            campaign=campaign,
+            best=round_row(best[campaign.pk], target_of(campaign)) if campaign.pk in best else None,
+            tallies=[(word, word.words, words[campaign.pk][word]) for word in Verdict],
+            rounds=words[campaign.pk].total(),
+        )
+        for campaign in page
+    ]
+
+
+def _facets() -> dict[str, list[tuple[str, str]]]:
+    """What can be filtered by: only values that some campaign has."""
+    rows = Campaign.objects.order_by().values_list(
+        "problem__op", "backend", "platform__slug", "platform__name"
+    )
+    found = sorted(set(rows.distinct()))
+    return {
+        "op": sorted({(op, op) for op, _, _, _ in found}),
+        "backend": sorted({(backend, backend) for _, backend, _, _ in found}),
+        "platform": sorted({(slug, name) for _, _, slug, name in found}),
+    }

@@ -1,0 +1,25 @@
+"""Two rounds side by side: hypothesis, verdict, cases, environment and code; only what differs."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from campaigns.reports.comparison import compare_rounds
+from campaigns.views.lookup import campaign_at, round_at
+
+
+@require_safe
+def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> HttpResponse:
+    """`?only=all` shows the equal rows too."""
+    campaign = campaign_at(campaign_id)
+    pair = (round_at(campaign, first), round_at(campaign, second))
+    context = {
+        "campaign": campaign,
+        "comparison": compare_rounds(campaign, *pair),
+        "only": "all" if request.GET.get("only") == "all" else "diff",
+        "swapped": reverse("compare", args=[campaign.pk, second, first]),
+    }
+    return render(request, "campaigns/compare.html", context)

@@ -1,0 +1,40 @@
+"""Pause, resume and stop: one button, one step, back to the campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from campaigns.bell import Next, ring
+from campaigns.models import Campaign, IllegalTransition
+from campaigns.steps.confirm import confirm
+from campaigns.steps.pause import pause
+from campaigns.steps.resume import resume
+from campaigns.steps.stop import stop
+from campaigns.views.lookup import campaign_at, may_change
+
+STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
+    "confirm": (confirm, "The campaign is confirmed and starts now."),
+    "pause": (pause, "Pausing: what is being measured is finished first."),
+    "resume": (resume, "The campaign goes on."),
+    "stop": (stop, "Stopping: the open round is finished, then the report is written."),
+}
+
+
+@may_change
+@require_POST
+def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
+    """Do one of `STEPS`; a campaign that is not in the state for it says so."""
+    campaign = campaign_at(campaign_id)
+    step, sentence = STEPS[verb]
+    try:
+        ring(campaign, step(campaign))
+    except IllegalTransition as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, sentence)
+    return redirect("campaign", campaign.pk)

@@ -1,0 +1,41 @@
+"""What needs me, what runs, what changed."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from campaigns.models import Campaign, Event, Verdict
+from campaigns.reports.live import overview_version
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.rules.decision import Verdict as Word
+from campaigns.views.lookup import wants_fragment
+
+REVIEWS, RUNNING, CHANGES = 20, 10, 12
+# What happens inside a round is for the campaign's own page; its verdict is news to everyone.
+DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def home(request: HttpRequest) -> HttpResponse:
+    """The whole page, or the running campaigns alone: 204 when nothing moved since `?since=`."""
+    now = timezone.now()
+    version = overview_version(now)
+    if wants_fragment(request) and request.GET.get("since") == version:
+        return HttpResponse(status=204)
+    running = Campaign.objects.unfinished().for_list()[:RUNNING]
+    context = {"running": [campaign_sheet(c, now) for c in running], "version": version}
+    if wants_fragment(request):
+        return render(request, "campaigns/partials/running.html", context)
+    waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
+    changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
+    more = {
+        "reviews": waiting.order_by("pk")[:REVIEWS],
+        "changes": changes.order_by("-pk")[:CHANGES],
+        "is_empty": not Campaign.objects.exists(),
+    }
+    return render(request, "campaigns/home.html", {**context, **more})

@@ -1,0 +1,39 @@
+"""The objects that addresses name, or 404; and who may change them."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import permission_required
+from django.db.models import Count
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+
+from campaigns.models import Campaign, Candidate, Round
+
+may_run = permission_required("campaigns.add_campaign", raise_exception=True)
+may_change = permission_required("campaigns.change_campaign", raise_exception=True)
+
+
+def campaign_at(campaign_id: int) -> Campaign:
+    """The campaign with problem, platform, protocol and owner."""
+    rows = Campaign.objects.select_related("problem", "platform", "protocol", "created_by")
+    return get_object_or_404(rows, pk=campaign_id)
+
+
+def round_at(campaign: Campaign, number: int) -> Round:
+    """The round with verdict, chosen candidate and rival."""
+    rows = campaign.rounds.select_related("verdict__evaluation__worker", "chosen", "against__round")
+    counted = rows.annotate(candidate_count=Count("candidates"))
+    found: Round = get_object_or_404(counted, number=number)
+    found.campaign = campaign
+    return found
+
+
+def candidate_of(round_: Round) -> Candidate | None:
+    """The candidate that a round is about: the chosen one, else its first."""
+    return round_.chosen or round_.candidates.first()
+
+
+def wants_fragment(request: HttpRequest) -> bool:
+    """Say whether only the changing part is asked for; never on Back or reload."""
+    headers = request.headers
+    return "HX-Request" in headers and headers.get("HX-History-Restore-Request") != "true"

@@ -1,0 +1,133 @@
+"""A new campaign: problem, platform, goal and budget on one page, and the command that does it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+from django.views.decorators.vary import vary_on_headers
+
+from campaigns.bell import ring
+from campaigns.evaluator.problem import ProblemError, ProblemSpec
+from campaigns.models import Campaign
+from campaigns.rules.stop import ROUND_LIMIT, StopPolicy
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.views.lookup import may_run, wants_fragment
+from campaigns.views.offer import PlatformOffer, platform_offers, shipped_problems
+
+GOAL_PERCENT, ROUNDS = 90, 20
+
+
+class CampaignForm(forms.Form):
+    """The four choices; what they may be depends on the problem, so the lists are filled in."""
+
+    problem = forms.ChoiceField()
+    platform = forms.ChoiceField()
+    backend = forms.ChoiceField()
+    goal = forms.IntegerField(min_value=1, max_value=100)
+    rounds = forms.IntegerField(min_value=2, max_value=ROUND_LIMIT - 1)
+
+
+@may_run
+@require_http_methods(["GET", "HEAD", "POST"])
+@vary_on_headers("HX-Request")
+def new_campaign(request: HttpRequest) -> HttpResponse:
+    """GET shows the form with the choices of the address; POST creates, confirms and rings."""
+    problems = {problem.name: problem for problem in shipped_problems()}
+    asked = request.POST if request.method == "POST" else request.GET
+    problem = problems.get(asked.get("problem", "")) or next(iter(problems.values()), None)
+    if problem is None:
+        return render(request, "campaigns/new.html", {"problems": ()})
+    offers = platform_offers(problem)
+    values = _values(asked, problem, offers)
+    form = _form(values, problems, offers)
+    if request.method == "POST" and form.is_valid():
+        campaign = _create(request, form, problem)
+        if campaign is not None:
+            messages.success(request, f"Campaign {campaign.pk} is created and starts now.")
+            return redirect("campaign", campaign.pk)
+    context = {
+        "problems": problems.values(),
+        "problem": problem,
+        "offers": offers,
+        "chosen": next((o for o in offers if o.platform.slug == values["platform"]), None),
+        "values": values,
+        "form": form,
+        "errors": form.errors if request.method == "POST" else {},
+        "command": _command(values),
+    }
+    page = "campaigns/partials/new_form.html" if wants_fragment(request) else "campaigns/new.html"
+    status = 422 if request.method == "POST" else 200
+    return render(request, page, context, status=status)
+
+
+def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
+    """What is chosen so far; a choice that another one has ruled out falls back to the first."""
+    open_ = {offer.platform.slug: offer for offer in offers if not offer.missing}
+    platform = asked.get("platform", "")
+    if platform not in open_ and asked.get("goal") is None:
+        platform = next(iter(open_), "")
+    offer = open_.get(platform)
+    backends = offer.backends if offer else ()
+    backend = asked.get("backend", "")
+    return {
+        "problem": problem.name,
+        "platform": platform,
+        "backend": backend if backend in backends else next(iter(backends), ""),
+        "goal": asked.get("goal", str(GOAL_PERCENT)),
+        "rounds": asked.get("rounds", str(ROUNDS)),
+    }
+
+
+def _form(
+    values: dict[str, str], problems: dict[str, ProblemSpec], offers: tuple[PlatformOffer, ...]
+) -> CampaignForm:
+    form = CampaignForm(values)
+    open_ = [offer for offer in offers if not offer.missing]
+    choices = {
+        "problem": problems,
+        "platform": [offer.platform.slug for offer in open_],
+        "backend": dict.fromkeys(name for offer in open_ for name in offer.backends),
+    }
+    for name, found in choices.items():
+        field = form.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(value, value) for value in found]
+        field.error_messages["invalid_choice"] = (
+            f"%(value)s can not be chosen; accepted: {', '.join(found) or 'none yet'}"
+        )
+    return form
+
+
+def _create(request: HttpRequest, form: CampaignForm, problem: ProblemSpec) -> Campaign | None:
+    found = form.cleaned_data
+    policy = StopPolicy(target_fraction=found["goal"] / 100, max_rounds=found["rounds"])
+    wish = Wish(
+        problem=problem.folder,
+        platform=found["platform"],
+        backend=found["backend"],
+        policy=policy,
+        created_by=request.user,
+    )
+    try:
+        campaign = create_campaign(wish)
+    except (CampaignRefused, ProblemError) as error:
+        form.add_error(None, str(error))
+        return None
+    ring(campaign, confirm(campaign))
+    return campaign
+
+
+def _command(values: dict[str, str]) -> str:
+    """The command line that does the same."""
+    parts = ["python", "manage.py", "campaign", "new"]
+    for name in ("problem", "platform", "backend", "rounds"):
+        parts += [f"--{name}", values[name]]
+    parts += ["--goal", values["goal"]]
+    return shlex.join(part for part in parts)

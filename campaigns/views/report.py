@@ -1,0 +1,30 @@
+"""A campaign's report as a page, and as one file that needs nothing else."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from campaigns.reports.report import FILE_POLICY, render_report, report_context
+from campaigns.views.lookup import campaign_at
+
+
+@require_safe
+def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """The report of what is recorded so far, each number linked to its round."""
+    campaign = campaign_at(campaign_id)
+    context = report_context(campaign, lambda n: reverse("round", args=[campaign.pk, n]))
+    return render(request, "campaigns/report.html", context)
+
+
+@require_safe
+def report_file(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """The same as a download, with its own policy: inline style, and no request at all."""
+    campaign = campaign_at(campaign_id)
+    response = HttpResponse(render_report(campaign))
+    response.headers["Content-Security-Policy"] = FILE_POLICY
+    name = f"kopt-campaign-{campaign.pk}.html"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

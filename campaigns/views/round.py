@@ -1,0 +1,160 @@
+"""One round: the page a reviewer reads from top to bottom, its diff, and its source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from campaigns.models import Campaign, Candidate, Evaluation, Round
+from campaigns.reports.case_table import case_rows
+from campaigns.reports.diff import Diff, diff
+from campaigns.reports.highlight import highlighted
+from campaigns.reports.reproduce import reproduce_commands
+from campaigns.reports.sheet import round_row
+from campaigns.reports.stored import hypothesis_of, report_of, target_of
+from campaigns.views.lookup import campaign_at, candidate_of, round_at
+
+SHOWN_LINES, MOST_CONTEXT = 200, 10_000
+RIVALS = ("incumbent", "previous", "baseline")
+
+
+@require_safe
+def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """`?view=` split or unified, `?ctx=` lines of context, `?w=0` ignores blanks."""
+    campaign = campaign_at(campaign_id)
+    found = round_at(campaign, number)
+    candidate = candidate_of(found)
+    verdict = getattr(found, "verdict", None)
+    target = target_of(campaign)
+    row = round_row(found, target)
+    evaluations = found_evaluations(found)
+    measured = verdict.evaluation if verdict else next(iter(evaluations), None)
+    report = report_of(measured) if measured else None
+    context: dict[str, Any] = {
+        "campaign": campaign,
+        "round": found,
+        "row": row,
+        "verdict": verdict,
+        "hypothesis": hypothesis_of(found),
+        "candidate": candidate,
+        "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
+        "measured": measured,
+        "report": report,
+        "target": target,
+        "candidates": _candidates(found, evaluations),
+        "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
+        **_neighbours(campaign, number),
+        **_diff(request, found, candidate, "incumbent"),
+    }
+    shown: Diff | None = context["diff"]
+    if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
+        context |= {
+            "diff_rows": shown.rows[:SHOWN_LINES],
+            "cut": len(shown.rows) - SHOWN_LINES,
+        }
+    return render(request, "campaigns/round.html", context)
+
+
+@require_safe
+def round_diff(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """The whole diff; `?against=` incumbent, previous, baseline or a round's number."""
+    campaign = campaign_at(campaign_id)
+    found = round_at(campaign, number)
+    against = request.GET.get("against", "incumbent")
+    shown = _diff(request, found, candidate_of(found), against)
+    context = {"campaign": campaign, "round": found, "against": against, "rivals": RIVALS, **shown}
+    return render(request, "campaigns/diff.html", {**context, **_neighbours(campaign, number)})
+
+
+@require_safe
+def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """A candidate's whole source; `?candidate=` its ordinal, `?raw=1` the file itself."""
+    campaign = campaign_at(campaign_id)
+    found = round_at(campaign, number)
+    ordinal = request.GET.get("candidate", "")
+    if ordinal:
+        known = found.candidates.filter(ordinal=ordinal) if ordinal.isdecimal() else ()
+        candidate = next(iter(known), None)
+    else:
+        candidate = candidate_of(found)
+    if candidate is None:
+        raise Http404(f"round {number} has no such candidate")
+    if request.GET.get("raw"):
+        return _file(candidate)
+    context = {
+        "campaign": campaign,
+        "round": found,
+        "candidate": candidate,
+        "candidates": found.candidates.all(),
+        "lines": highlighted(candidate.text, candidate.file_name),
+    }
+    return render(request, "campaigns/source.html", context)
+
+
+def found_evaluations(round_: Round) -> list[Evaluation]:
+    """Every evaluation of the round, the newest first."""
+    rows = Evaluation.objects.filter(candidate__round=round_).select_related("candidate", "worker")
+    return list(rows.order_by("-pk"))
+
+
+def _candidates(round_: Round, evaluations: list[Evaluation]) -> list[dict[str, Any]]:
+    """The round's candidates, each with its own evaluations in the order of their making."""
+    fields = ("pk", "ordinal", "label")
+    return [
+        {**values, "found": [e for e in reversed(evaluations) if e.candidate_id == values["pk"]]}
+        for values in round_.candidates.values(*fields)
+    ]
+
+
+def _diff(
+    request: HttpRequest, found: Round, candidate: Candidate | None, against: str
+) -> dict[str, Any]:
+    rival = _rival(found, against)
+    lines = request.GET.get("ctx", "")
+    context = min(int(lines), MOST_CONTEXT) if lines.isdecimal() else 3
+    shown: Diff | None = None
+    if candidate and rival:
+        space = request.GET.get("w", "1") != "0"
+        shown = diff(rival.text, candidate.text, candidate.file_name, context=context, space=space)
+    view = "split" if request.GET.get("view") == "split" else "unified"
+    return {
+        "diff": shown,
+        "rival": rival,
+        "candidate": candidate,
+        "view": view,
+        "ctx": context,
+        "w": request.GET.get("w", "1"),
+    }
+
+
+def _rival(found: Round, against: str) -> Candidate | None:
+    """The candidate on the other side of the diff; None where there is none."""
+    if against == "incumbent":
+        return found.against
+    if against not in RIVALS and not against.isdecimal():
+        raise Http404(f"against: {against!r}; accepted: {', '.join(RIVALS)} or a round's number")
+    number = {"previous": found.number - 1, "baseline": 1}.get(against) or int(against)
+    other = found.campaign.rounds.select_related("chosen").filter(number=number).first()
+    return candidate_of(other) if other else None
+
+
+def _neighbours(campaign: Campaign, number: int) -> dict[str, int | None]:
+    numbers = campaign.rounds.order_by("number")
+    before = numbers.filter(number__lt=number).last()
+    after = numbers.filter(number__gt=number).first()
+    return {
+        "before": before.number if before else None,
+        "after": after.number if after else None,
+    }
+
+
+def _file(candidate: Candidate) -> HttpResponse:
+    # Plain text as an attachment: whatever the candidate holds, no browser runs it.
+    response = HttpResponse(candidate.text, content_type="text/plain; charset=utf-8")
+    suffix = candidate.file_name.rpartition(".")[2]
+    name = f"round-{candidate.round.number}.{suffix if suffix.isalnum() else 'txt'}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
