@@ -27,7 +27,7 @@ from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance
 from campaigns.evaluator.judge.fresh import Supply, fill
 from campaigns.evaluator.judge.reference import Reference
-from campaigns.evaluator.judge.schedule import Lengths, calibrate, choose_lengths, turns
+from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, turns
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.wire import Ask, Reply
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 # Below this many times the last-level cache a ring of slots may stay in it; then it is scrubbed.
 COLD_RING = 4
+# How often one sample is tried; a candidate gains nothing by it, since every try is proven.
+RETAKES = 4
 
 
 class Session:
@@ -148,6 +150,12 @@ class Session:
         reply = channel.ask(Ask.PREPARE, calls, self._job.protocol.limits.prepare_s)
         return tuple(Timer)[reply.a % len(Timer)]
 
+    def note_retake(self, channel: Channel) -> None:
+        self._progress.notes.append(
+            f"case {channel.case}: a sample of the {channel.name} was taken again, because its long "
+            "burst was over before its short one (the host is busy)"
+        )
+
     def profile(self, channel: Channel, calls: int) -> Reply:
         return channel.ask(Ask.PROFILE, calls, self._job.protocol.limits.prepare_s)
 
@@ -217,10 +225,14 @@ class Turn:
         self._device_us: list[float] = []
 
     def take(self) -> None:
-        lengths: Lengths = self._lengths
-        short_s = self._burst(lengths.short)
-        long_s = self._burst(lengths.long)
-        self._samples_us.append(lengths.slope_us(short_s, long_s))
+        """Measure one sample. A slope that is no time (something else held the cores) is retaken."""
+        for _ in range(RETAKES):
+            short_s = self._burst(self._lengths.short)
+            slope_us = self._lengths.slope_us(short_s, self._burst(self._lengths.long))
+            if slope_us > 0:
+                break
+            self._session.note_retake(self._channel)
+        self._samples_us.append(slope_us)
         if self._timer is Timer.LOOP:
             device_us, _ = self._profile()
             self._device_us.append(device_us or 0.0)
