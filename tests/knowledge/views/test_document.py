@@ -67,6 +67,13 @@ def test_it_renders_the_document_with_links_that_work(viewer, wiki):
     assert viewer.get("/w/docs/docs/hardware/x-1.md").status_code == 200
 
 
+@pytest.mark.parametrize("view", ["", "rendered"])
+def test_it_has_one_first_heading(viewer, wiki, view):
+    page = viewer.get(X1, {"view": view}).content.decode()
+    assert page.count("<h1>") == 1
+    assert "<h1>X 1</h1>" in page
+
+
 def test_it_shows_a_hostile_document_as_text(viewer, wiki):
     (wiki / "docs/evil.md").write_text("# <b>E</b>\n\n<script>alert(1)</script>\n")
     import_wiki(wiki)
