@@ -46,7 +46,6 @@ def hold(device: Device, *, wait_s: float = 0.0) -> Iterator[None]:
             file.seek(0)
             file.truncate()
             file.flush()
-            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def holder(device: Device) -> str | None:

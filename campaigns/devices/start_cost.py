@@ -117,7 +117,7 @@ def to_markdown(costs: StartCosts) -> str:
             for name, times in rows
         ],
         "",
-        f"The zygote's own start, paid once: {costs.zygote_s:.2f} s until its first candidate was ready.",
+        f"The zygote's own start, paid once: {costs.zygote_s:.2f} s to its first ready candidate.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -83,7 +83,7 @@ def result():
         host="box",
         measured_at="2026-05-04T03:02:01+00:00",
         command="python -m campaigns.evaluator.ceilings --device cpu --json",
-        versions={"g++": "g++ 12"},
+        versions={"g++": "g++ | 12"},
         clocks={"cpu clock before": "2600 to 2600 MHz"},
         samples=(copies, fmas),
         ceilings=(

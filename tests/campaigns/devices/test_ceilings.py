@@ -147,7 +147,7 @@ def test_it_writes_a_document_that_the_wiki_reads(result):
 def test_it_keeps_every_sample_and_the_environment_in_the_document(result):
     text = to_markdown(result, "- platform: cpu-1")
     assert "| 46.71 | 44.00 | 40.50 46.71 44.00 |" in text
-    assert "| g++ | g++ 12 |" in text
+    assert "| g++ | g++ / 12 |" in text
     assert "| cpu clock before | 2600 to 2600 MHz |" in text
     assert "Note: the caches may have helped." in text
     assert result.command in text

@@ -109,6 +109,11 @@ def test_it_never_lets_one_product_answer_for_another(cards, db):
     assert not made.specs.exists()
 
 
+def test_it_changes_no_platform_that_people_have_edited(cards, db):
+    Platform.objects.create(slug="nvidia-h200", name="Ours", kind="gpu", aliases=["H200"])
+    assert ensure_platform(devices()[0]).name == "Ours"
+
+
 def test_it_makes_a_platform_once(no_cards, db):
     device = devices()[0]
     assert ensure_platform(device) == ensure_platform(device)

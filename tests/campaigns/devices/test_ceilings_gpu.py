@@ -1,0 +1,138 @@
+"""The arithmetic of GPU ceilings, on a torch whose card holds nothing and whose clock is ours."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+import torch
+
+from campaigns.evaluator.ceilings import gpu
+from campaigns.evaluator.ceilings.result import CeilingsError
+
+MIB = 1 << 20
+WHERE = {"device": "cuda:0", "host": "h", "measured_at": "t", "command": "c"}
+CALL_MS = 2.0
+
+
+class Card:
+    """Counts the calls between two events; each takes CALL_MS."""
+
+    def __init__(self):
+        self.calls = 0
+        self.precisions = []
+
+
+class Event:
+    def __init__(self, card):
+        self._card = card
+
+    def record(self):
+        self.at = self._card.calls
+
+    def synchronize(self):
+        return None
+
+    def elapsed_time(self, end):
+        return (end.at - self.at) * CALL_MS
+
+
+def _counted(card, function):
+    def call(*arguments, **options):
+        card.calls += 1
+        return function(*arguments, **options)
+
+    return call
+
+
+def _made_here(function):
+    return lambda *sizes, device, **options: function(*sizes, **options)
+
+
+class Array:
+    """Stands for an array of any size; holds none of it."""
+
+    def __init__(self, card):
+        self.copy_ = _counted(card, lambda source: None)
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Put a torch with one small card into gpu.py; the card comes back."""
+    card = Card()
+    properties = SimpleNamespace(
+        name="NVIDIA H200", multi_processor_count=2, major=9, minor=0, L2_cache_size=50 * MIB
+    )
+    cuda = SimpleNamespace(
+        get_device_properties=lambda index: properties,
+        mem_get_info=lambda index: (2048 * MIB, 4096 * MIB),
+        Event=lambda enable_timing: Event(card),
+        clock_rate=lambda index: 1980,
+        power_draw=lambda index: 650_000,
+    )
+    own = SimpleNamespace(
+        cuda=cuda,
+        rand=lambda *sizes, device: Array(card),
+        randn=_made_here(torch.zeros),
+        empty=_made_here(torch.empty),
+        empty_like=lambda like: Array(card),
+        mul=_counted(card, lambda source, factor, out: None),
+        mm=_counted(card, lambda left, right, out: card.precisions.append(own.precision)),
+        precision="highest",
+        get_float32_matmul_precision=lambda: own.precision,
+        set_float32_matmul_precision=lambda word: setattr(own, "precision", word),
+        __version__="2.13.0",
+        version=SimpleNamespace(cuda="13.0"),
+        **{name: getattr(torch, name) for name in ("float16", "float32", "float64", "bfloat16")},
+    )
+    monkeypatch.setattr(gpu, "_torch", lambda index: own)
+    monkeypatch.setattr(gpu, "MATMUL_SIZE", 8)
+    kernel = ModuleType("fma_kernel")
+    launch = _counted(card, lambda out, steps, **options: None)
+    kernel.multiply_add = {(32,): launch}
+    monkeypatch.setitem(sys.modules, "campaigns.evaluator.ceilings.fma_kernel", kernel)
+    return card
+
+
+def test_it_counts_bytes_and_operations_per_second(fake):
+    run = gpu.measure_gpu(0, WHERE)
+    rates = {(c.metric, c.dtype): c.rate for c in run.ceilings}
+    second = CALL_MS / 1000
+    fma = 2 * 32 * 1024 * 32 * 512 / second
+    assert rates[("fma_throughput", "float32")] == pytest.approx(fma)
+    assert rates[("fma_throughput", "float64")] == pytest.approx(fma)
+    for dtype in ("float16", "bfloat16", "float32", "tfloat32"):
+        assert rates[("matmul_throughput", dtype)] == pytest.approx(2 * 8**3 / second)
+    assert rates[("copy_bandwidth", "")] == pytest.approx(2 * 512 * MIB / second)
+    assert {len(sample.rates) for sample in run.samples} == {gpu.REPEATS}
+
+
+def test_it_sweeps_copies_from_beyond_the_cache_to_a_share_of_the_memory(fake):
+    run = gpu.measure_gpu(0, WHERE)
+    sizes = {s.array_bytes // MIB for s in run.samples if s.metric == "copy_bandwidth"}
+    assert sizes == {256, 512}
+
+
+def test_it_allows_tf32_for_its_own_rate_only(fake):
+    gpu.measure_gpu(0, WHERE)
+    assert list(dict.fromkeys(fake.precisions)) == ["highest", "high"]
+    assert gpu._torch(0).get_float32_matmul_precision() == "highest"
+
+
+def test_it_records_clock_and_power_under_load(fake):
+    clocks = gpu.measure_gpu(0, WHERE).clocks
+    assert clocks["clock, matmul float16"] == "1980 to 1980 MHz, at most 650 W"
+
+
+def test_it_says_when_clocks_cannot_be_read(fake, monkeypatch):
+    def refuse(index):
+        raise RuntimeError("Driver not loaded")
+
+    monkeypatch.setattr(gpu._torch(0).cuda, "clock_rate", refuse)
+    clocks = gpu.measure_gpu(0, WHERE).clocks
+    assert clocks == {"clocks": "not reported: Driver not loaded"}
+
+
+def test_it_refuses_a_card_that_is_full(fake, monkeypatch):
+    monkeypatch.setattr(gpu._torch(0).cuda, "mem_get_info", lambda index: (100 * MIB, 0))
+    with pytest.raises(CeilingsError, match="100 MiB free; too little for two arrays"):
+        gpu.measure_gpu(0, WHERE)
