@@ -30,6 +30,8 @@ from campaigns.evaluator.processes import describe_status, fork, kill_group, wai
 from campaigns.evaluator.runner import main as runner
 
 LOG_LIMIT = 64 * 1024
+# A runner that is dying of its own (a core of many pages) still has its signal to tell.
+LAST_WORDS_S = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def _run(job: Job, client: socket.socket) -> Report:
     os.close(read_end)
     status = None if overdue else wait_status(pid, 5.0)
     kill_group(pid)
-    statuses = {arm.name: _end(arm) for arm in arms}
+    statuses = {arm.name: _end(arm, 0.0 if overdue else LAST_WORDS_S) for arm in arms}
     if overdue:
         report = Report(job.job_id, Outcome.TIMED_OUT, Phase.START, overdue)
     elif not verdict_file.exists():
@@ -138,9 +140,9 @@ def _tell(client: socket.socket, line: bytes) -> None:
         return
 
 
-def _end(arm: Arm) -> int | None:
-    """The runner's own end if it had one, and then the end of its whole process group."""
-    status = wait_status(arm.pid, 1.0)
+def _end(arm: Arm, grace_s: float) -> int | None:
+    """The runner's own end if it comes soon, and then the end of its whole process group."""
+    status = wait_status(arm.pid, grace_s)
     kill_group(arm.pid)
     return status if status is not None else wait_status(arm.pid, 5.0)
 

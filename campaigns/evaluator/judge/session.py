@@ -152,8 +152,8 @@ class Session:
 
     def note_retake(self, channel: Channel) -> None:
         self._progress.notes.append(
-            f"case {channel.case}: a sample of the {channel.name} was taken again, because its long "
-            "burst was over before its short one (the host is busy)"
+            f"case {channel.case}: a sample of the {channel.name} was taken again: on a busy host "
+            "its long burst was over before its short one"
         )
 
     def profile(self, channel: Channel, calls: int) -> Reply:
@@ -225,7 +225,7 @@ class Turn:
         self._device_us: list[float] = []
 
     def take(self) -> None:
-        """Measure one sample. A slope that is no time (something else held the cores) is retaken."""
+        """Measure one sample; one that is no time (something else held the cores) is retaken."""
         for _ in range(RETAKES):
             short_s = self._burst(self._lengths.short)
             slope_us = self._lengths.slope_us(short_s, self._burst(self._lengths.long))
