@@ -18,15 +18,15 @@ from kombu.utils.encoding import str_to_bytes
 from kombu.utils.json import dumps
 
 
-class Channel(filesystem.Channel):  # type: ignore[misc]  # kombu ships no types
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+class Channel(filesystem.Channel):
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
         final = Path(self.data_folder_out) / name
         # '.msg.part' does not end like a message, so consumers pass over it.
         part = final.with_name(name + ".part")
-        part.write_bytes(str_to_bytes(dumps(payload)))
+        part.write_bytes(str_to_bytes(dumps(message)))
         os.replace(part, final)
 
 
-class Transport(filesystem.Transport):  # type: ignore[misc]  # kombu ships no types
+class Transport(filesystem.Transport):
     Channel = Channel

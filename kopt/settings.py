@@ -104,6 +104,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("KOPT_HTTPS", default=Fals
 KOPT_LEASE_S = env.number("KOPT_LEASE_S", 30.0, least=1.0)
 KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 
+# Which device this host measures on ("cpu", "cuda:1"); empty: the first GPU torch can use.
+KOPT_DEVICE = env.text("KOPT_DEVICE", "")
+
 globals().update(celery_settings(DATA_DIR))
 
 LOGGING: dict[str, Any] = {

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -20,12 +20,13 @@ from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, EvaluatorService, clean_environment
-from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Source
+from campaigns.devices.v0 import v0_job
+from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol
 from campaigns.evaluator.problem import ProblemSpec, load_problem
 from campaigns.rules.noise import Gain, interval
 
 BACKENDS = {"cpu": "cpp", "gpu": "triton"}
-TRIALS = 1
+PROTOCOL = Protocol(trials=1, arena_mib=256)
 LIMIT_S = 120
 SEED = 20
 
@@ -123,20 +124,8 @@ def to_markdown(costs: StartCosts) -> str:
 
 
 def _job(device: Device, spec: ProblemSpec, scratch: Path) -> Job:
-    backend = BACKENDS[device.kind]
-    name = spec.files[backend]
-    return Job(
-        job_id=scratch.name,
-        problem=spec.folder,
-        backend=backend,
-        device=device.device,
-        target=device.target,
-        cases=(spec.cases_on(device.kind)[0].case,),
-        candidate=Source(name, (spec.folder / name).read_text()),
-        scratch=scratch,
-        protocol=Protocol(trials=TRIALS, arena_mib=256),
-        timed=False,
-    )
+    job = v0_job(device, spec, BACKENDS[device.kind], scratch, PROTOCOL)
+    return replace(job, cases=job.cases[:1], incumbent=None, timed=False)
 
 
 def _evaluate(service: EvaluatorService, job: Job) -> tuple[float, float]:

@@ -14,7 +14,15 @@ from pathlib import Path
 PR_SET_NO_NEW_PRIVS = 38
 FILE_BYTES = 1 << 30
 OPEN_FILES = 1024
-KEPT = ("PATH", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LANG")
+KEPT = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "LANG",
+)
 
 
 def lock_down(folder: Path) -> None:

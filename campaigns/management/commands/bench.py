@@ -7,15 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from campaigns.devices.discover import DeviceError, this_device
+from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
+from campaigns.devices.precision import PrecisionError, measure_precision
+from campaigns.devices.precision import to_markdown as precision_text
 from campaigns.devices.start_cost import StartCostError, compare_starts, to_markdown
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.backends import base as backends
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.rules.noise import LEAST_PAIRS
-from campaigns.shipped import UnknownProblem, problem_folder
+from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
 
 REPEATS = 10
+SAME = 40
 
 
 class Command(Door):
@@ -28,7 +32,37 @@ class Command(Door):
             argument("--repeats", type=int, default=REPEATS, help=f"default: {REPEATS}"),
             argument("--out", type=Path, help="write a report here; .json or .md"),
         )
-        return (Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),)
+        precise = (
+            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
+            argument("--backend", action="append", help="default: all that run on the device"),
+            argument("--problem", action="append", help="shipped name or folder; default: all"),
+            argument("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
+            argument("--out", type=Path, help="folder for precision.json and precision.md"),
+        )
+        return (
+            Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),
+            Verb("precision", "slope against events, and A/A", self.precision, precise),
+        )
+
+    def precision(self, *, device: str | None, out: Path | None, **options: Any) -> None:
+        try:
+            found = this_device(device)
+            named = options["problem"]
+            folders = [problem_folder(name) for name in named] if named else shipped_folders()
+            specs = [load_problem(folder) for folder in folders]
+            kernels = [(s, b) for s in specs for b in _backends(found, s, options["backend"])]
+            with hold(found):
+                precision = measure_precision(found, kernels, options["same"], self.progress)
+        except (DeviceError, UnknownProblem) as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except (DeviceBusy, ProblemError, PrecisionError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        data, text = asdict(precision), precision_text(precision)
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / "precision.json").write_text(json.dumps(data, indent=1) + "\n")
+            (out / "precision.md").write_text(text)
+        self.emit(data, text.rstrip())
 
     def evaluator(self, *, device: str | None, problem: str, **options: Any) -> None:
         repeats, out = options["repeats"], options["out"]
@@ -51,3 +85,8 @@ class Command(Door):
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n" if out.suffix == ".json" else text)
         self.emit(data, text.rstrip())
+
+
+def _backends(device: Device, spec: ProblemSpec, wanted: list[str] | None) -> list[str]:
+    timed = {name for name, backend in backends.every().items() if device.kind in backend.kinds}
+    return [name for name in spec.files if name in timed and (not wanted or name in wanted)]

@@ -1,0 +1,29 @@
+"""The shipped v0 of a problem as an evaluation job; what benchmarks of measuring itself run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from campaigns.devices.discover import Device
+from campaigns.evaluator.contract import Job, Protocol, Source
+from campaigns.evaluator.problem import ProblemSpec
+
+
+def v0_job(
+    device: Device, spec: ProblemSpec, backend: str, scratch: Path, protocol: Protocol
+) -> Job:
+    """v0 against itself on every case of the device's kind."""
+    name = spec.files[backend]
+    source = Source(name, (spec.folder / name).read_text())
+    return Job(
+        job_id=scratch.name,
+        problem=spec.folder,
+        backend=backend,
+        device=device.device,
+        target=device.target,
+        cases=tuple(case.case for case in spec.cases_on(device.kind)),
+        candidate=source,
+        incumbent=source,
+        scratch=scratch,
+        protocol=protocol,
+    )
