@@ -17,9 +17,7 @@ def setup(*, M: int, K: int, N: int, seed: int, device: str) -> dict[str, Any]:
     return {"inputs": inputs, "outputs": ["C"]}
 
 
-def reference(
-    *, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, M: int, K: int, N: int
-) -> None:
+def reference(*, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, M: int, K: int, N: int) -> None:
     """Write A B into C, in the dtype they come in; float32 is never rounded to TF32."""
     allowed = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = False

@@ -1,0 +1,133 @@
+"""What a proposer is given, what it answers, and the registry that proposers enter by themselves.
+
+A proposer sees plain values only: no database, no device, no settings.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+from campaigns.evaluator.contract import Param, Source
+
+
+class UnknownProposerError(LookupError):
+    """No proposer of that name; the message lists the names there are."""
+
+
+class Direction(StrEnum):
+    """Where a hypothesis expects its metric to go."""
+
+    DOWN = "down"
+    UP = "up"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One earlier hypothesis of this campaign. `gain` is a ratio of times (1.2 = 1.2x faster)."""
+
+    strategy: str
+    params: Mapping[str, Param]
+    verdict: str
+    gain: float | None
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Everything a proposer may know.
+
+    evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
+    seed: makes any random choice repeatable.
+    """
+
+    problem: str
+    op: str
+    backend: str
+    source: Source
+    incumbent_round: int
+    device_kind: str
+    history: tuple[Attempt, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One change, why it should help, and what would show that it did.
+
+    expected_amount: the share by which the metric should move (0.45 = 45 %).
+    """
+
+    strategy: str
+    title: str
+    change: str
+    rationale: str
+    evidence: tuple[str, ...]
+    expected_metric: str
+    expected_direction: Direction
+    expected_amount: float
+    risks: str
+    params: Mapping[str, Param]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One source to measure; a sweep has several, told apart by `label` and `params`."""
+
+    label: str
+    source: Source
+    params: Mapping[str, Param] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A round to be: one hypothesis and the candidates that test it."""
+
+    hypothesis: Hypothesis
+    candidates: tuple[Variant, ...]
+
+
+class Proposer(Protocol):
+    """Anything that suggests the next round, or None when it has no idea left."""
+
+    name: str
+
+    def propose(self, situation: Situation, /) -> Draft | None: ...
+
+
+Kind = TypeVar("Kind", bound=type)
+
+_registry: dict[str, type[Proposer]] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Class decorator: enter a proposer under its `name`."""
+    _registry[kind.name] = kind  # type: ignore[attr-defined]
+    return kind
+
+
+def proposer(name: str) -> Proposer:
+    """Make the proposer of that name. Raises UnknownProposerError."""
+    discover("campaigns.proposers")
+    if name not in _registry:
+        known = ", ".join(sorted(_registry))
+        raise UnknownProposerError(f"proposer: {name!r} is not known; accepted: {known}")
+    return _registry[name]()
+
+
+def proposer_names() -> tuple[str, ...]:
+    """The names of all registered proposers, sorted."""
+    discover("campaigns.proposers")
+    return tuple(sorted(_registry))
+
+
+def discover(package: str) -> None:
+    """Import every module below a package, so that what registers itself there is registered."""
+    root = importlib.import_module(package)
+    for found in pkgutil.walk_packages(root.__path__, f"{package}."):
+        importlib.import_module(found.name)

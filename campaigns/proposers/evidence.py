@@ -1,0 +1,99 @@
+"""Reads the facts about an incumbent that the flow puts into `Situation.evidence`.
+
+Shape: {"cores": int, "cases": [{"case": str, "time_us": float, "floor_us": float, "bound":
+"memory" | "compute", "gb_per_s": float, "gflop_per_s": float, "citation": str}, …]}.
+Everything is optional; what is missing is said to be missing and never guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+NOTHING = "no measurement of the incumbent was handed over"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFact:
+    """One case of the incumbent; times in microseconds, rates per second."""
+
+    case: str
+    time_us: float | None = None
+    floor_us: float | None = None
+    bound: str = ""
+    gb_per_s: float | None = None
+    gflop_per_s: float | None = None
+    citation: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """Floor over time, the share of the physical limit reached; None when either is missing."""
+        if not self.time_us or not self.floor_us:
+            return None
+        return self.floor_us / self.time_us
+
+    def sentence(self) -> str:
+        """The case in one line with its numbers, for a hypothesis to cite."""
+        parts = []
+        if self.time_us is not None:
+            parts.append(f"{self.time_us:,.1f} us")
+        if self.share is not None:
+            parts.append(f"{self.share:.1%} of the {self.floor_us:,.1f} us floor")
+        if self.bound:
+            parts.append(f"{self.bound}-bound by the roofline")
+        if self.gb_per_s is not None:
+            parts.append(f"{self.gb_per_s:,.1f} GB/s")
+        if self.gflop_per_s is not None:
+            parts.append(f"{self.gflop_per_s:,.1f} GFLOP/s")
+        cited = f" [{self.citation}]" if self.citation else ""
+        return f"{self.case}: {', '.join(parts) or 'not measured'}{cited}"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All cases of the incumbent, and the cores of the machine that measures (None: unknown)."""
+
+    cases: tuple[CaseFact, ...] = ()
+    cores: int | None = None
+
+    @property
+    def share(self) -> float | None:
+        """Geometric mean of the cases' shares of their floors; None when no case has one."""
+        shares = [case.share for case in self.cases if case.share]
+        return math.exp(sum(map(math.log, shares)) / len(shares)) if shares else None
+
+    @property
+    def bound(self) -> str:
+        """The bound that all cases agree on, else an empty string."""
+        bounds = {case.bound for case in self.cases}
+        return bounds.pop() if len(bounds) == 1 else ""
+
+    def sentences(self) -> tuple[str, ...]:
+        """One line per case, furthest from its floor first."""
+        ranked = sorted(self.cases, key=lambda case: 1.0 if case.share is None else case.share)
+        return tuple(case.sentence() for case in ranked) or (NOTHING,)
+
+
+def read_facts(evidence: Mapping[str, Any]) -> Facts:
+    """Take what is known from the mapping; unknown keys are left alone."""
+    cases = tuple(_case(entry) for entry in evidence.get("cases", ()))
+    cores = evidence.get("cores")
+    return Facts(cases=cases, cores=int(cores) if cores else None)
+
+
+def _case(entry: Mapping[str, Any]) -> CaseFact:
+    return CaseFact(
+        case=str(entry.get("case", "?")),
+        time_us=_number(entry.get("time_us")),
+        floor_us=_number(entry.get("floor_us")),
+        bound=str(entry.get("bound") or ""),
+        gb_per_s=_number(entry.get("gb_per_s")),
+        gflop_per_s=_number(entry.get("gflop_per_s")),
+        citation=str(entry.get("citation") or ""),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,60 @@
+"""C++: share the independent outer loop among the cores with OpenMP."""
+
+from __future__ import annotations
+
+from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.evidence import Facts
+from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.cpp_loops import callees
+from campaigns.proposers.syntax.c_family import (
+    counted_loop,
+    functions,
+    indent_of,
+    line_start,
+    parse,
+    pragma_before,
+    starts_line,
+    statements,
+)
+from campaigns.proposers.syntax.dependence import examine
+from campaigns.proposers.syntax.edits import Edit, edited
+
+
+def expected(facts: Facts) -> float:
+    """Nearly linear in the cores where arithmetic binds, less where memory is shared."""
+    cores = facts.cores or 2
+    return 1.0 + (cores - 1) * (0.45 if facts.bound == "memory" else 0.9)
+
+
+@recipe(
+    About(
+        id="cpp.parallel_outer",
+        title="Share the outer loop among all cores",
+        backend="cpp",
+        change="`#pragma omp parallel for` before each outer loop of solve whose turns are "
+        "independent; built with -fopenmp.",
+        rationale="One thread uses one core's arithmetic and one core's share of the memory "
+        "bandwidth; the turns of the outer loop write to different places, so all cores can take "
+        "some.",
+        risks="Starting threads costs microseconds per call, so very small cases may lose.",
+        expected=expected,
+    )
+)
+def parallel_outer(situation: Situation) -> tuple[Variant, ...]:
+    """Annotate the loops that stand directly in `solve`; refuse when none is independent."""
+    source = situation.source
+    root = parse(source.text)
+    solve = functions(root).get("solve") if root is not None else None
+    body = solve.child_by_field_name("body") if solve is not None else None
+    if root is None or body is None:
+        return ()
+    edits = []
+    for node in statements(body):
+        loop = counted_loop(node) if node.type == "for_statement" else None
+        if loop is None or "omp" in pragma_before(node) or not starts_line(node):
+            continue
+        found = examine(loop, callees(root))
+        if found.independent:
+            pragma = f"{indent_of(node)}#pragma omp parallel for schedule(static){found.clauses}\n"
+            edits.append(Edit(line_start(node), line_start(node), pragma))
+    return single(edited(source, edits, flags=("-fopenmp",))) if edits else ()

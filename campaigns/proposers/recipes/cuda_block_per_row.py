@@ -1,0 +1,31 @@
+"""CUDA: give every row a block of its own."""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.cuda_shapes import Spread, spread_of
+from campaigns.proposers.recipes.templates import template
+
+
+@recipe(
+    About(
+        id="cuda.block_per_row",
+        title="Give every row a block",
+        backend="cuda",
+        change="Threads of a block share one row and combine their parts with warp shuffles.",
+        rationale="With one thread per row, the lanes of a warp read addresses a whole row "
+        "apart, so of each 32-byte sector 4 bytes are used, and few blocks exist to"
+        " fill the chip.",
+        risks="Rows much shorter than a block leave threads idle.",
+        expected=lambda facts: 6.0,
+        ops=("softmax", "layernorm"),
+    )
+)
+def block_per_row(situation: Situation) -> tuple[Variant, ...]:
+    """Replace a kernel that works as one thread per row; refuse anything else."""
+    source = situation.source
+    if spread_of(source, situation.op) not in (Spread.THREAD_PER_ROW,):
+        return ()
+    return single(Source(source.name, template(f"{situation.op}_block_per_row.cu"), source.flags))

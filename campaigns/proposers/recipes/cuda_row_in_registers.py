@@ -1,0 +1,34 @@
+"""CUDA: keep each row in registers."""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.cuda_shapes import Spread, spread_of
+from campaigns.proposers.recipes.templates import template
+
+
+@recipe(
+    About(
+        id="cuda.row_in_registers",
+        title="Keep the row in registers",
+        backend="cuda",
+        change="Each block loads its row once with 16-byte accesses, holds it in registers"
+        " through all reductions and writes the result once.",
+        rationale="Three passes move the row up to five times between chip and memory; one "
+        "read and one write are the least there can be.",
+        risks="Needs pointers aligned to 16 bytes; long rows take many registers and "
+        "lower occupancy.",
+        expected=lambda facts: 1.6,
+        ops=("softmax", "layernorm"),
+    )
+)
+def row_in_registers(situation: Situation) -> tuple[Variant, ...]:
+    """Replace a kernel that works as one block per row in three passes; refuse anything else."""
+    source = situation.source
+    if spread_of(source, situation.op) not in (Spread.BLOCK_PER_ROW,):
+        return ()
+    return single(
+        Source(source.name, template(f"{situation.op}_row_in_registers.cu"), source.flags)
+    )

@@ -1,0 +1,31 @@
+"""CUDA: stage matrix tiles in shared memory."""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.cuda_shapes import Spread, spread_of
+from campaigns.proposers.recipes.templates import template
+
+
+@recipe(
+    About(
+        id="cuda.shared_tile",
+        title="Stage tiles in shared memory",
+        backend="cuda",
+        change="Blocks copy a tile of A and of B into shared memory and every thread sums "
+        "over the tiles.",
+        rationale="Each value is loaded from global memory once per tile instead of once per "
+        "output.",
+        risks="Two barriers per tile; every term still needs two shared loads.",
+        expected=lambda facts: 1.5,
+        ops=("matmul",),
+    )
+)
+def shared_tile(situation: Situation) -> tuple[Variant, ...]:
+    """Replace a kernel that works as one thread per output; refuse anything else."""
+    source = situation.source
+    if spread_of(source, situation.op) not in (Spread.THREAD_PER_OUTPUT,):
+        return ()
+    return single(Source(source.name, template("matmul_shared_tile.cu"), source.flags))

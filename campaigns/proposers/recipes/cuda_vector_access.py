@@ -1,0 +1,30 @@
+"""CUDA: move sixteen bytes per access."""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.cuda_shapes import Spread, spread_of
+from campaigns.proposers.recipes.templates import template
+
+
+@recipe(
+    About(
+        id="cuda.vector_access",
+        title="Move 16 bytes per access",
+        backend="cuda",
+        change="float4 loads and stores; each thread handles PER_THREAD vectors a grid apart.",
+        rationale="One 4-byte value per thread in small blocks spends its time on starting "
+        "blocks and issuing instructions; wide accesses keep more bytes in flight.",
+        risks="Needs pointers aligned to 16 bytes.",
+        expected=lambda facts: 1.3,
+        ops=("vector_add",),
+    )
+)
+def vector_access(situation: Situation) -> tuple[Variant, ...]:
+    """Replace a kernel that works as one value per thread; refuse anything else."""
+    source = situation.source
+    if spread_of(source, situation.op) not in (Spread.THREAD_PER_VALUE,):
+        return ()
+    return single(Source(source.name, template("vector_add_float4.cu"), source.flags))

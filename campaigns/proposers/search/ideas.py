@@ -1,0 +1,156 @@
+"""Turns recipes, tunables and flags into ideas that can be compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from campaigns.evaluator.contract import Param
+from campaigns.proposers.base import Direction, Draft, Hypothesis, Situation, Variant
+from campaigns.proposers.evidence import Facts, read_facts
+from campaigns.proposers.recipes.base import recipes
+from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
+from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
+from campaigns.proposers.search.values import values_to_try
+
+BLOCK_GAIN = 1.12
+OPTION_GAIN = 1.08
+STEP_GAIN = 1.05
+FLAG_GAIN = 1.06
+RISKY_FLAG_GAIN = 1.03
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """One possible round. expected: the speed-up hoped for (1.2 = 1.2x faster)."""
+
+    strategy: str
+    title: str
+    change: str
+    rationale: str
+    risks: str
+    expected: float
+    params: Mapping[str, Param]
+    candidates: tuple[Variant, ...]
+
+    @property
+    def key(self) -> tuple[str, tuple[tuple[str, object], ...]]:
+        """What makes two ideas the same one."""
+        return self.strategy, tuple(sorted(self.params.items()))
+
+    def capped(self, room: float) -> Idea:
+        """The idea expecting no more than the physical floor leaves room for."""
+        return replace(self, expected=min(self.expected, room))
+
+    def draft(self, facts: Facts) -> Draft:
+        """The round to propose, with the numbers it rests on."""
+        hypothesis = Hypothesis(
+            strategy=self.strategy,
+            title=self.title,
+            change=self.change,
+            rationale=self.rationale,
+            evidence=facts.sentences(),
+            expected_metric="time per call",
+            expected_direction=Direction.DOWN,
+            expected_amount=round(1.0 - 1.0 / self.expected, 3),
+            risks=self.risks,
+            params=self.params,
+        )
+        return Draft(hypothesis, self.candidates)
+
+
+def recipe_ideas(situation: Situation) -> Iterator[Idea]:
+    """One idea for each recipe that recognises the incumbent's source."""
+    facts = read_facts(situation.evidence)
+    for name, found in recipes().items():
+        variants = found.variants(situation)
+        if not variants:
+            continue
+        about = found.about
+        params: dict[str, Param] = dict(variants[0].params) if len(variants) == 1 else {}
+        if len(variants) > 1:
+            params = {"variants": "; ".join(variant.label for variant in variants)}
+        yield Idea(
+            strategy=name,
+            title=about.title,
+            change=about.change,
+            rationale=about.rationale,
+            risks=about.risks,
+            expected=about.expected(facts),
+            params=params,
+            candidates=variants,
+        )
+
+
+def tunable_ideas(situation: Situation) -> Iterator[Idea]:
+    """One sweep for each tunable of the incumbent's source."""
+    for tunable in find_tunables(situation.source, situation.backend):
+        values = values_to_try(tunable, situation.backend)
+        if values:
+            yield _sweep(situation, tunable, values)
+
+
+def _sweep(situation: Situation, tunable: Tunable, values: tuple[int, ...]) -> Idea:
+    name = tunable.name
+    now = "the default" if tunable.value is None else str(tunable.value)
+    listed = ", ".join(map(str, values))
+    candidates = tuple(
+        Variant(f"{name} {value}", with_value(situation.source, tunable, value), {name: value})
+        for value in values
+    )
+    return Idea(
+        strategy=f"tune.{name}",
+        title=f"Try other values of {name}",
+        change=f"{name} becomes {listed} in turn; it is {now} now.",
+        rationale=f"The best {name} follows from the chip's registers, caches and schedulers, "
+        "and measuring the neighbours is cheaper than guessing.",
+        risks="A value may exceed a limit of the device and fail to launch.",
+        expected=_tunable_gain(name),
+        params={"from": now, "values": listed},
+        candidates=candidates,
+    )
+
+
+def _tunable_gain(name: str) -> float:
+    if name == "num_warps":
+        return OPTION_GAIN
+    if any(word in name.upper() for word in ("BLOCK", "TILE", "THREADS", "ROWS")):
+        return BLOCK_GAIN
+    return STEP_GAIN
+
+
+def flag_ideas(situation: Situation) -> Iterator[Idea]:
+    """One sweep of safe flags, then one round for those that relax arithmetic."""
+    safe = FLAG_SETS.get(situation.backend, ())
+    risky = RISKY_FLAG_SETS.get(situation.backend, ())
+    for strategy, sets, gain in (
+        ("flags.optimise", safe, FLAG_GAIN),
+        ("flags.relaxed", risky, RISKY_FLAG_GAIN),
+    ):
+        variants = tuple(_flagged(situation, sets))
+        if variants:
+            yield _flags_idea(strategy, sets, variants, gain)
+
+
+def _flagged(situation: Situation, sets: tuple[FlagSet, ...]) -> Iterator[Variant]:
+    for extra in sets:
+        source = with_flags(situation.source, extra)
+        if source is not None:
+            yield Variant(extra.label, source, {"flags": " ".join(extra.flags)})
+
+
+def _flags_idea(
+    strategy: str, sets: tuple[FlagSet, ...], variants: tuple[Variant, ...], gain: float
+) -> Idea:
+    listed = "; ".join(str(variant.params["flags"]) for variant in variants)
+    return Idea(
+        strategy=strategy,
+        title="Try other compiler flags",
+        change=f"The same source built with {listed}.",
+        rationale="The compiler may schedule, unroll or vectorise the same source better when it "
+        "is allowed to.",
+        risks=" ".join(s.risk for s in sets if s.risk) or "None beyond a longer build.",
+        expected=gain,
+        params={"flags": listed},
+        candidates=variants,
+    )

@@ -1,0 +1,46 @@
+"""The built-in search: recipes, tunables and compiler flags, most promising first, no model.
+
+The same situation always gets the same answer; no (strategy, params) is proposed twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from campaigns.proposers.base import Attempt, Draft, Situation, register
+from campaigns.proposers.evidence import read_facts
+from campaigns.proposers.search.ideas import Idea, flag_ideas, recipe_ideas, tunable_ideas
+
+LEAST_EXPECTED = 1.005
+
+
+@register
+class Search:
+    """Proposes the untried idea with the largest expected gain, until none is left."""
+
+    name = "search"
+
+    def propose(self, situation: Situation, /) -> Draft | None:
+        """Draft the next round, or None when every idea was tried or cannot pay any more."""
+        tried = {_key(attempt) for attempt in situation.history}
+        open_ideas = [idea for idea in _ideas(situation) if idea.key not in tried]
+        if not open_ideas:
+            return None
+        best = max(open_ideas, key=lambda idea: (idea.expected, idea.strategy))
+        return best.draft(read_facts(situation.evidence))
+
+
+def _ideas(situation: Situation) -> Iterator[Idea]:
+    """All ideas that apply, with what each may still gain above the physical floor."""
+    share = read_facts(situation.evidence).share
+    room = 1.0 / share if share else math.inf
+    for finder in (recipe_ideas, tunable_ideas, flag_ideas):
+        for idea in finder(situation):
+            capped = idea.capped(room)
+            if capped.expected >= LEAST_EXPECTED:
+                yield capped
+
+
+def _key(attempt: Attempt) -> tuple[str, tuple[tuple[str, object], ...]]:
+    return attempt.strategy, tuple(sorted(attempt.params.items()))

@@ -1,0 +1,100 @@
+"""The built-in search: order, evidence, no repetition, an end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import (
+    Attempt,
+    Direction,
+    Situation,
+    UnknownProposerError,
+    proposer,
+    proposer_names,
+)
+
+SOFTMAX = Path("campaigns/problems/softmax/v0.cpp").read_text()
+EVIDENCE = {
+    "cores": 2,
+    "cases": [
+        {
+            "case": "512x1024",
+            "time_us": 2400.0,
+            "floor_us": 240.0,
+            "bound": "memory",
+            "gb_per_s": 1.7,
+            "gflop_per_s": 1.1,
+            "citation": "docs/measured/cpu.md:L12",
+        }
+    ],
+}
+
+
+def start() -> Situation:
+    source = Source("v0.cpp", SOFTMAX)
+    return Situation("softmax", "softmax", "cpp", source, 1, "cpu", (), EVIDENCE)
+
+
+def rejected(draft, number: int) -> Attempt:
+    hypothesis = draft.hypothesis
+    return Attempt(hypothesis.strategy, hypothesis.params, "rejected", 0.9, number)
+
+
+def test_it_is_registered_by_its_own_file():
+    assert "search" in proposer_names()
+
+
+def test_it_names_the_known_proposers_when_asked_for_another():
+    with pytest.raises(UnknownProposerError, match=r"accepted: .*search"):
+        proposer("nobody")
+
+
+def test_it_proposes_the_largest_expected_gain_first():
+    draft = proposer("search").propose(start())
+    assert draft.hypothesis.strategy == "cpp.vector_exp"
+    assert draft.hypothesis.expected_direction is Direction.DOWN
+
+
+def test_it_cites_the_incumbents_numbers():
+    (sentence,) = proposer("search").propose(start()).hypothesis.evidence
+    for part in ("2,400.0 us", "10.0% of the 240.0 us floor", "1.7 GB/s", "cpu.md:L12"):
+        assert part in sentence
+
+
+def test_it_gives_the_same_answer_to_the_same_situation():
+    assert proposer("search").propose(start()) == proposer("search").propose(start())
+
+
+def test_it_expects_no_more_than_the_floor_leaves():
+    near = {"cases": [EVIDENCE["cases"][0] | {"floor_us": 2000.0}]}
+    draft = proposer("search").propose(replace(start(), evidence=near))
+    assert draft.hypothesis.expected_amount <= 1 - 2000 / 2400 + 1e-3
+
+
+def test_it_never_repeats_itself_and_comes_to_an_end():
+    situation, seen = start(), []
+    for number in range(2, 40):
+        draft = proposer("search").propose(situation)
+        if draft is None:
+            break
+        assert 1 <= len(draft.candidates) <= 4
+        seen.append((draft.hypothesis.strategy, tuple(sorted(draft.hypothesis.params.items()))))
+        history = (*situation.history, rejected(draft, number))
+        situation = replace(situation, history=history)
+    else:
+        pytest.fail("the search never ended")
+    assert len(seen) == len(set(seen)) >= 5
+
+
+def test_it_has_nothing_to_say_at_the_floor():
+    there = {"cases": [EVIDENCE["cases"][0] | {"floor_us": 2400.0}]}
+    assert proposer("search").propose(replace(start(), evidence=there)) is None
+
+
+def test_it_has_nothing_to_say_about_an_unknown_backend():
+    foreign = replace(start(), backend="fortran", source=Source("k.f90", "end"))
+    assert proposer("search").propose(foreign) is None
