@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tree_sitter import Node
+
 from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.evidence import Facts
 from campaigns.proposers.recipes.base import About, recipe, single
@@ -15,6 +17,7 @@ from campaigns.proposers.syntax.c_family import (
     pragma_before,
     starts_line,
     statements,
+    text_of,
 )
 from campaigns.proposers.syntax.dependence import examine
 from campaigns.proposers.syntax.edits import Edit, edited
@@ -51,10 +54,19 @@ def parallel_outer(situation: Situation) -> tuple[Variant, ...]:
     edits = []
     for node in statements(body):
         loop = counted_loop(node) if node.type == "for_statement" else None
-        if loop is None or "omp" in pragma_before(node) or not starts_line(node):
+        if loop is None or "parallel" in pragma_before(node) or not starts_line(node):
             continue
         found = examine(loop, callees(root))
         if found.independent:
-            pragma = f"{indent_of(node)}#pragma omp parallel for schedule(static){found.clauses}\n"
-            edits.append(Edit(line_start(node), line_start(node), pragma))
+            edits.append(_shared(node, found.clauses))
     return single(edited(source, edits, flags=("-fopenmp",))) if edits else ()
+
+
+def _shared(node: Node, clauses: str) -> Edit:
+    """The pragma that shares the loop; one for vector lanes that is there already is kept."""
+    before = node.prev_named_sibling
+    if before is not None and "omp simd" in pragma_before(node):
+        both = text_of(before).replace("omp simd", "omp parallel for simd")
+        return Edit(before.start_byte, before.end_byte, both)
+    pragma = f"{indent_of(node)}#pragma omp parallel for schedule(static){clauses}\n"
+    return Edit(line_start(node), line_start(node), pragma)

@@ -7,6 +7,7 @@ from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import (
     SCALAR_CALLS,
     SIMD_FLAGS,
+    callees,
     calls_in,
     simd_edits,
     solve_loops,
@@ -33,6 +34,8 @@ def simd_loops(situation: Situation) -> tuple[Variant, ...]:
     root = parse(situation.source.text)
     if root is None:
         return ()
-    loops = [loop for loop in solve_loops(root) if not calls_in(loop.body) & SCALAR_CALLS]
+    types = callees(root)
+    scalar = SCALAR_CALLS | {name for name, kinds in types.items() if "*" in "".join(kinds)}
+    loops = [loop for loop in solve_loops(root) if not calls_in(loop.body) & scalar]
     edits = simd_edits(root, loops)
     return single(edited(situation.source, edits, flags=SIMD_FLAGS)) if edits else ()

@@ -163,7 +163,9 @@ def line_start(node: Node) -> int:
 def starts_line(node: Node) -> bool:
     """Whether only blanks stand before the node on its line."""
     before = node.prev_sibling
-    return before is None or before.end_point.row < node.start_point.row
+    if before is None or before.end_point.column == 0:
+        return True
+    return before.end_point.row < node.start_point.row
 
 
 def indent_of(node: Node) -> str:

@@ -29,7 +29,7 @@ CHAINS = [
     ("cpp", "matmul", ("cpp.register_tile", "cpp.parallel_outer")),
     ("cpp", "matmul", ("cpp.interchange", "cpp.parallel_outer")),
     ("cpp", "vector_add", ("cpp.parallel_outer",)),
-    ("cpp", "vector_add", ("cpp.simd_loops",)),
+    ("cpp", "vector_add", ("cpp.simd_loops", "cpp.parallel_outer")),
     ("cuda", "softmax", ("cuda.block_per_row", "cuda.row_in_registers")),
     ("cuda", "layernorm", ("cuda.block_per_row", "cuda.row_in_registers")),
     ("cuda", "matmul", ("cuda.shared_tile", "cuda.register_tile")),
