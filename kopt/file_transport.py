@@ -19,7 +19,9 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    def _put(  # type: ignore[override]  # the stubs leave out what kombu passes
+        self, queue: str, message: Any, **kwargs: Any
+    ) -> None:
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
         final = Path(self.data_folder_out) / name
         # '.msg.part' does not end like a message, so consumers pass over it.

@@ -26,7 +26,7 @@ from campaigns.evaluator.problem import ProblemSpec, load_problem
 from campaigns.rules.noise import Gain, interval
 
 BACKENDS = {"cpu": "cpp", "gpu": "triton"}
-PROTOCOL = Protocol(trials=1, arena_mib=256)
+PROTOCOL = Protocol(trials=1, arena_mib=1024)
 LIMIT_S = 120
 SEED = 20
 
