@@ -55,9 +55,17 @@ class Comparison:
         return self.first.number == self.second.number
 
     @property
+    def equal_texts(self) -> int:
+        return sum(row.is_equal for row in self.texts)
+
+    @property
+    def equal_settings(self) -> int:
+        return sum(row.is_equal for row in self.settings)
+
+    @property
     def hidden(self) -> int:
         """How many rows "only differences" leaves out, of these two rounds."""
-        return sum(row.is_equal for row in (*self.texts, *self.settings))
+        return self.equal_texts + self.equal_settings
 
     @property
     def environment_differs(self) -> tuple[TextRow, ...]:

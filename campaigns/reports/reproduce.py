@@ -11,10 +11,13 @@ def reproduce_commands(
     campaign: Campaign, round_: Round, candidate: Candidate
 ) -> tuple[tuple[str, str], ...]:
     """Pairs of what a command does and the command itself."""
-    name = f"round-{round_.number}.{candidate.file_name.rpartition('.')[2]}"
+    name = _file_name(round_.number, candidate)
     evaluate = ["python", "manage.py", "evaluate", name]
-    evaluate += ["--problem", f"campaigns/problems/{campaign.problem.slug}"]
+    evaluate += ["--problem", campaign.problem.slug]
     evaluate += ["--backend", campaign.backend]
+    evaluate += [f"--flag={flag}" for flag in candidate.flags]
+    if round_.against and round_.number > 1:
+        evaluate += ["--against", _file_name(round_.against.round.number, round_.against)]
     for case in campaign.cases:
         evaluate += ["--case", str(case)]
     shown = ["python", "manage.py", "round", "show", str(campaign.pk), str(round_.number), "--json"]
@@ -22,3 +25,8 @@ def reproduce_commands(
         ("Measure the downloaded source again", shlex.join(evaluate)),
         ("The same facts as data", shlex.join(shown)),
     )
+
+
+def _file_name(number: int, candidate: Candidate) -> str:
+    """The name under which the round's page hands the source out."""
+    return f"round-{number}.{candidate.file_name.rpartition('.')[2]}"

@@ -109,13 +109,18 @@ class CampaignSheet:
         return int(found) if found else None
 
     @property
-    def eta_words(self) -> str:
-        """The time left with its basis, as the page prints it."""
+    def eta_basis(self) -> str:
+        """What the time left rests on, or why there is none yet."""
         if self.eta is None:
             closed = sum(row.duration_s is not None for row in self.rows)
-            return f"too early to say ({closed} of {LEAST_ROUNDS} rounds measured)"
-        basis = f"from the last {self.eta.rounds} rounds; stops at {self.budget} rounds"
-        return f"{self.eta.words} ({basis})"
+            return f"{closed} of {LEAST_ROUNDS} rounds measured"
+        return f"from the last {self.eta.rounds} rounds; stops at {self.budget} rounds"
+
+    @property
+    def eta_words(self) -> str:
+        """The time left with its basis, in one line."""
+        told = self.eta.words if self.eta else "too early to say"
+        return f"{told} ({self.eta_basis})"
 
     @property
     def newest_first(self) -> tuple[RoundRow, ...]:

@@ -71,7 +71,7 @@ def tally(word: str, count: int) -> SafeString:
 def delta(gain: Gain | None, baseline: str) -> SafeString:
     """Write a change with its interval, count and baseline in one element (law 9)."""
     if gain is None:
-        return format_html('<span class="muted">{}</span>', "not timed")
+        return format_html('<span class="muted">{}</span>', "not compared")
     return format_html(
         '<span class="delta" data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" '
         'data-baseline="{}" title="{}"><strong>{}</strong> '
@@ -118,10 +118,10 @@ def baseline_words(number: int | None) -> str:
 
 
 @register.simple_tag
-def spread(found: Spread | None) -> SafeString:
+def spread(found: Spread | None) -> str:
     """Write a median with its interval, in microseconds."""
     if found is None:
-        return format_html("–")
+        return "–"
     return format_html(
         '<span title="95 % interval of the median, n {}">{} '
         '<span class="sub">[{}, {}]</span></span>',
@@ -189,10 +189,10 @@ def timer_words(timing: Timing | None) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def theme_attribute(context: dict[str, Any]) -> SafeString:
+def theme_attribute(context: dict[str, Any]) -> str:
     """Write the chosen theme onto <html>, so that the first paint is already right."""
     chosen = _theme(context)
-    return format_html("") if chosen is Theme.SYSTEM else format_html(' data-theme="{}"', chosen)
+    return "" if chosen is Theme.SYSTEM else format_html(' data-theme="{}"', chosen)
 
 
 @register.simple_tag(takes_context=True)
@@ -203,12 +203,12 @@ def theme_choices(context: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @register.simple_tag(takes_context=True)
-def here(context: dict[str, Any], place: str) -> SafeString:
+def here(context: dict[str, Any], place: str) -> str:
     """Mark the navigation entry that the page belongs to."""
     request: HttpRequest | None = context.get("request")
     path = request.path if request else ""
     found = {"/": "home"}.get(path) or {"/c": "campaigns", "/w": "wiki"}.get(path[:2], "")
-    return format_html(' aria-current="page"') if found == place else format_html("")
+    return format_html(' aria-current="{}"', "page") if found == place else ""
 
 
 def _theme(context: dict[str, Any]) -> Theme:

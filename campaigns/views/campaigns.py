@@ -45,7 +45,11 @@ class Line:
 @vary_on_headers("HX-Request")
 def campaigns(request: HttpRequest) -> HttpResponse:
     """`?q= &op= &backend= &platform= &state= &sort= &page=`, all of them optional."""
-    found = Campaign.objects.for_list().annotate(changed_at=Max("events__at"))
+    found = (
+        Campaign.objects.for_list()
+        .select_related("created_by")
+        .annotate(changed_at=Max("events__at"))
+    )
     asked = {key: request.GET.get(key, "") for key in ("q", "op", "backend", "platform", "state")}
     found = found.filter(STATES.get(asked["state"], Q()))
     fields = {"op": "problem__op", "backend": "backend", "platform": "platform__slug"}

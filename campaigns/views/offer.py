@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from django.conf import settings
 from django.db.models import Max
 
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.rules.roofline import choose_ceiling
+from campaigns.shipped import shipped_folders
 from campaigns.steps.create_campaign import TIMED_ON
 from knowledge.lookup import bandwidth_ceilings, compute_ceilings
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
-
-FOLDER: Path = settings.BASE_DIR / "campaigns" / "problems"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +38,9 @@ class PlatformOffer:
 def shipped_problems() -> tuple[ProblemSpec, ...]:
     """The problems in the source tree that can be read, by name."""
     found = []
-    for path in sorted(FOLDER.glob("*/problem.toml")):
+    for folder in shipped_folders():
         try:
-            found.append(load_problem(path.parent))
+            found.append(load_problem(folder))
         except ProblemError:
             # A folder that somebody is still writing; `problem list` names what is wrong with it.
             continue

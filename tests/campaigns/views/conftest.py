@@ -1,0 +1,64 @@
+"""The cast of the page tests: an engineer, a viewer, and the sample campaign."""
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from campaigns.models import Campaign, Evaluation
+from campaigns.models.transitions import claim
+from tests.campaigns.sample import build_sample
+
+
+@pytest.fixture
+def engineer(db):
+    user = User.objects.create(username="alice")
+    names = ("add_campaign", "change_campaign")
+    user.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    return user
+
+
+@pytest.fixture
+def page(engineer):
+    """A client that is logged in as an engineer."""
+    client = Client()
+    client.force_login(engineer)
+    return client
+
+
+@pytest.fixture
+def viewer(db):
+    """A client that may read and nothing else."""
+    client = Client()
+    client.force_login(User.objects.create(username="bob"))
+    return client
+
+
+@pytest.fixture(scope="module")
+def stage(django_db_setup, django_db_blocker):
+    """Both campaigns, built once a module in a transaction around those of its tests.
+
+    Tests of an empty database stand before the first one that wants these.
+    """
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around.__enter__()
+        keys = {"sample": build_sample().pk, "running": build_sample(rounds=3, running=True).pk}
+    yield keys
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        around.__exit__(None, None, None)
+
+
+@pytest.fixture
+def sample(stage, db):
+    """Ten rounds, all verdicts, finished."""
+    return Campaign.objects.get(pk=stage["sample"])
+
+
+@pytest.fixture
+def running(stage, db):
+    """Three rounds, and a fourth that is being measured right now."""
+    claim(Evaluation.objects.filter(state="running"), heartbeat_at=timezone.now())
+    return Campaign.objects.get(pk=stage["running"])

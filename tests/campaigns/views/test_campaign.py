@@ -1,0 +1,111 @@
+"""One campaign, live."""
+
+from datetime import timedelta
+
+from django.urls import reverse
+from django.utils import timezone
+
+from campaigns.models import Campaign, Evaluation, EvaluationState
+from campaigns.models.event import record
+from campaigns.models.transitions import claim
+
+HTMX = {"HX-Request": "true"}
+
+
+def address(campaign):
+    return reverse("campaign", args=[campaign.pk])
+
+
+def test_it_names_best_baseline_target_and_why_it_stopped(page, sample):
+    body = page.get(address(sample)).content.decode()
+    assert "v0 (round 1)" in body
+    assert 'data-baseline="v0 (round 1)"' in body
+    assert "All 10 rounds are used." in body
+    assert "memory_bandwidth: 4.8 TB/s &lt;- &lt;gpu-wiki&gt;/docs/hardware/h200-sxm.md:L" in body
+    assert "/w/docs/docs/hardware/h200-sxm.md?rev=" in body
+
+
+def test_it_draws_the_three_charts_with_their_tables(page, sample):
+    body = page.get(address(sample)).content.decode()
+    for name in ("chart-progress", "chart-roofline", "chart-deltas"):
+        assert f'id="{name}"' in body
+    assert body.count("Show as table") == 3
+    assert f'href="/c/{sample.pk}/r/5/"' in body
+
+
+def test_it_draws_the_roofline_of_the_case_in_the_address(page, sample):
+    body = page.get(address(sample), {"case": "4096x4096"}).content.decode()
+    assert "Roofline, 4096x4096" in body
+
+
+def test_it_says_unknown_and_goes_on_without_a_ceiling(page, sample):
+    target = {**sample.target, "bandwidth": [], "missing": ["bandwidth"]}
+    target["cases"] = {name: {"flops": 1.0, "bytes": 1.0} for name in target["cases"]}
+    claim(Campaign.objects.filter(pk=sample.pk), target=target)
+    for name in ("campaign", "report", "report_file"):
+        body = page.get(reverse(name, args=[sample.pk])).content.decode()
+        assert "UNKNOWN (gpu-wiki not found)" in body
+    assert page.get(reverse("round", args=[sample.pk, 2])).status_code == 200
+    assert page.get("/c/").status_code == 200
+
+
+def test_it_opens_a_campaign_that_has_not_begun(page, running):
+    claim(Campaign.objects.filter(pk=running.pk), target={}, noise={}, incumbent=None)
+    assert "Not set yet" in page.get(address(running)).content.decode()
+
+
+def test_it_says_nothing_new_with_204(page, running):
+    version = str(page.get(address(running)).context["version"])
+    answer = page.get(address(running), {"since": version}, headers=HTMX)
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+def test_it_swaps_the_strip_alone_while_only_the_heart_beats(page, running):
+    version = str(page.get(address(running)).context["version"])
+    rows = Evaluation.objects.filter(state=EvaluationState.RUNNING)
+    claim(rows, heartbeat_at=timezone.now() - timedelta(minutes=4))
+    body = page.get(address(running), {"since": version}, headers=HTMX).content.decode()
+    assert "no heartbeat for 4 min" in body
+    assert 'id="strip" hx-swap-oob' in body
+    assert 'id="board"' not in body
+    assert 'id="live"' not in body
+
+
+def test_it_swaps_the_board_and_announces_each_event_once(page, running):
+    version = str(page.get(address(running)).context["version"])
+    record(running, "note", "round 4: <b>measured</b>")
+    answer = page.get(address(running), {"since": version}, headers=HTMX)
+    body = answer.content.decode()
+    assert 'id="board" hx-swap-oob="true"' in body
+    assert body.count('id="live"') == 1
+    assert "round 4: &lt;b&gt;measured&lt;/b&gt;</div>" in body
+    assert "<html" not in body
+    after = page.get(address(running), {"since": str(answer.context["version"])}, headers=HTMX)
+    assert after.status_code == 204
+
+
+def test_it_stops_polling_when_the_campaign_is_over(page, sample):
+    answer = page.get(address(sample), {"since": "0.validate.00~00"}, headers=HTMX)
+    assert answer.status_code == 286
+    assert "hx-trigger" not in answer.content.decode()
+    assert "hx-trigger" not in page.get(address(sample)).content.decode()
+
+
+def test_it_gives_the_page_whole_on_back(page, sample):
+    headers = {**HTMX, "HX-History-Restore-Request": "true"}
+    answer = page.get(address(sample), headers=headers)
+    assert answer.status_code == 200
+    assert "<html" in answer.content.decode()
+
+
+def test_it_gives_the_time_left_as_a_range_with_its_basis(page, running):
+    body = page.get(address(running)).content.decode()
+    assert "from the last 3 rounds; stops at 20 rounds" in body
+
+
+def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
+    with django_assert_num_queries(9):
+        page.get(address(sample))
+    version = str(page.get(address(sample)).context["version"])
+    with django_assert_num_queries(5):
+        page.get(address(sample), {"since": version}, headers=HTMX)

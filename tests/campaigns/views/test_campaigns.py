@@ -1,0 +1,60 @@
+"""The list of campaigns."""
+
+import pytest
+
+from tests.campaigns.sample import build_sample
+
+
+def test_it_teaches_when_it_is_empty(page):
+    body = page.get("/c/").content.decode()
+    assert "No campaigns yet" in body
+    assert "manage.py campaign new" in body
+    assert "<table" not in body
+
+
+def test_it_shows_best_share_and_verdicts(page, sample):
+    body = page.get("/c/").content.decode()
+    assert sample.title in body
+    assert "10 / 10" in body
+    assert "5 accepted" in body
+    assert "62.6 %" in body
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ("backend=cuda", True),
+        ("backend=cpp", False),
+        ("op=softmax&state=done", True),
+        ("state=working", False),
+        ("platform=h200-sxm&q=row", True),
+        ("q=nothing-like-it", False),
+        ("sort=name&page=77", True),
+        ("sort=evil;drop", True),
+    ],
+)
+def test_it_filters_by_what_the_address_says(page, sample, query, is_found):
+    body = page.get(f"/c/?{query}").content.decode()
+    assert (f'data-campaign="{sample.pk}"' in body) is is_found
+
+
+def test_it_says_when_the_filters_leave_nothing(page, sample):
+    body = page.get("/c/?q=nothing-like-it").content.decode()
+    assert "No campaign matches these filters" in body
+    assert "<table" not in body
+
+
+def test_it_gives_the_results_alone_to_htmx(page, sample):
+    answer = page.get("/c/?backend=cuda", headers={"HX-Request": "true"})
+    body = answer.content.decode()
+    assert body.lstrip().startswith('<section class="panel" id="results"')
+    assert "HX-Request" in answer.headers["Vary"]
+
+
+def test_it_asks_as_many_queries_for_many_as_for_one(page, sample, django_assert_num_queries):
+    with django_assert_num_queries(9):
+        page.get("/c/")
+    for _ in range(2):
+        build_sample(rounds=2)
+    with django_assert_num_queries(9):
+        page.get("/c/")

@@ -1,0 +1,40 @@
+"""Pause, resume and stop."""
+
+import pytest
+from django.urls import reverse
+
+
+def press(page, campaign, verb):
+    return page.post(reverse(f"campaign_{verb}", args=[campaign.pk]), follow=True)
+
+
+@pytest.fixture
+def rung(monkeypatch):
+    bells = []
+    monkeypatch.setattr("campaigns.views.controls.ring", lambda campaign, n: bells.append(n))
+    return bells
+
+
+def test_it_pauses_and_resumes(page, running, rung):
+    assert b"Pausing" in press(page, running, "pause").content
+    running.refresh_from_db()
+    assert running.pause_requested
+    body = press(page, running, "resume").content
+    assert b"The campaign goes on" in body
+    running.refresh_from_db()
+    assert not running.pause_requested
+    assert [bell.again for bell in rung] == [True, True]
+
+
+def test_it_stops_once(page, running, rung):
+    body = press(page, running, "stop").content.decode()
+    running.refresh_from_db()
+    assert running.stop_requested
+    assert "do-stop" not in body
+    assert "stopping" in body
+
+
+def test_it_says_what_a_finished_campaign_can_not_do(page, sample, rung):
+    body = press(page, sample, "stop").content.decode()
+    assert "campaign: is already done" in body
+    assert rung == []

@@ -1,0 +1,42 @@
+"""Home: what needs me, what runs, what changed."""
+
+HTMX = {"HX-Request": "true"}
+
+
+def test_it_teaches_when_there_is_nothing(page):
+    body = page.get("/").content.decode()
+    assert "Nothing has been measured yet" in body
+    assert "manage.py campaign new" in body
+    assert "Nothing needs you" in body
+
+
+def test_it_lists_what_waits_for_a_person(page, sample):
+    body = page.get("/").content.decode()
+    assert f"/c/{sample.pk}/r/9/" in body
+    assert "disagree beyond the launch overhead" in body
+
+
+def test_it_leaves_out_the_steps_inside_a_round(page, sample):
+    body = page.get("/").content.decode()
+    assert "round 3: accepted" in body
+    assert "rolled back to the incumbent" not in body
+
+
+def test_it_polls_only_the_running_campaigns(page, running):
+    answer = page.get("/", headers=HTMX)
+    body = answer.content.decode()
+    assert "<html" not in body
+    assert "measuring round 4" in body
+    assert answer.headers["Vary"].count("HX-Request") == 1
+    since = answer.context["version"]
+    assert page.get("/", {"since": since}, headers=HTMX).status_code == 204
+
+
+def test_it_gives_the_whole_page_when_history_is_restored(page, running):
+    headers = {**HTMX, "HX-History-Restore-Request": "true"}
+    assert "<html" in page.get("/", headers=headers).content.decode()
+
+
+def test_it_asks_a_fixed_number_of_queries(page, running, sample, django_assert_max_num_queries):
+    with django_assert_max_num_queries(15):
+        page.get("/")

@@ -1,0 +1,87 @@
+"""A new campaign."""
+
+import pytest
+from django.core.management import load_command_class
+from django.urls import reverse
+
+from campaigns.models import Campaign, CampaignState
+from knowledge.importer import import_wiki
+from knowledge.models import Platform
+
+CHOICE = {
+    "problem": "softmax",
+    "platform": "h200-sxm",
+    "backend": "cuda",
+    "goal": "85",
+    "rounds": "12",
+}
+
+
+@pytest.fixture(autouse=True)
+def wiki(db):
+    import_wiki()
+
+
+@pytest.fixture
+def rung(monkeypatch):
+    bells = []
+    monkeypatch.setattr("campaigns.views.new_campaign.ring", lambda *a: bells.append(a))
+    return bells
+
+
+def test_it_shows_a_command_that_the_command_line_takes(page):
+    shown = page.get("/c/new", CHOICE).context["command"]
+    words = shown.split()
+    assert words[:4] == ["python", "manage.py", "campaign", "new"]
+    parser = load_command_class("campaigns", "campaign").create_parser("manage.py", "campaign")
+    found = vars(parser.parse_args(words[3:]))
+    assert {found[key] for key in ("problem", "platform", "backend")} == {
+        "softmax", "h200-sxm", "cuda",
+    }  # fmt: skip
+    assert (found["goal"], found["rounds"]) == (85.0, 12)
+
+
+def test_it_creates_confirms_and_rings(page, engineer, rung):
+    answer = page.post("/c/new", CHOICE)
+    campaign = Campaign.objects.get()
+    assert answer.headers["Location"] == reverse("campaign", args=[campaign.pk])
+    assert campaign.state == CampaignState.CONFIRMED
+    assert campaign.created_by == engineer
+    assert campaign.stop_policy["target_fraction"] == 0.85
+    assert campaign.stop_policy["max_rounds"] == 12
+    assert [bell[0] for bell in rung] == [campaign]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("platform", "no-such-chip", "can not be chosen; accepted:"),
+        ("goal", "0", "greater than or equal to 1"),
+        ("goal", "much", "Enter a whole number"),
+        ("rounds", "500", "less than or equal to 119"),
+    ],
+)
+def test_it_refuses_nonsense_and_keeps_the_rest(page, rung, field, value, told):
+    answer = page.post("/c/new", {**CHOICE, field: value})
+    body = answer.content.decode()
+    assert answer.status_code == 422
+    assert told in body
+    assert f"{field}</a>:" in body
+    assert 'value="12"' in body or field == "rounds"
+    assert not Campaign.objects.exists()
+    assert rung == []
+
+
+def test_it_lists_a_platform_without_ceilings_disabled_and_says_why(page):
+    Platform.objects.create(
+        slug="bare", name="Bare Chip", vendor="x", arch="x", kind="gpu", target="sm_99"
+    )
+    body = page.get("/c/new", {"problem": "softmax"}).content.decode()
+    assert "the wiki has no approved memory bandwidth and no peak for this dtype" in body
+    assert page.post("/c/new", {**CHOICE, "platform": "bare"}).status_code == 422
+
+
+def test_it_gives_the_form_alone_to_htmx(page):
+    body = page.get("/c/new", CHOICE, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in body
+    assert 'id="new-form"' in body

@@ -1,0 +1,43 @@
+"""The report, as a page and as one file."""
+
+import re
+
+from django.urls import reverse
+
+from tests.campaigns.sample import HOSTILE
+
+LINK = re.compile(r'(?:src|href|action|url)\s*[=(]\s*["\']?([^"\')\s>]+)')
+
+
+def test_it_tells_every_round_with_gates_and_diff(page, sample):
+    body = page.get(reverse("report", args=[sample.pk])).content.decode()
+    for number in range(1, 11):
+        assert f'id="round-{number}"' in body
+    assert "From v0 to the incumbent" in body
+    assert HOSTILE not in body
+
+
+def test_it_is_one_file_that_asks_for_nothing(page, sample):
+    answer = page.get(reverse("report_file", args=[sample.pk]))
+    body = answer.content.decode()
+    assert answer.headers["Content-Disposition"].endswith('.html"')
+    assert "<script" not in body
+    assert "<link" not in body
+    assert "<img" not in body
+    assert "@import" not in body
+    assert set(re.findall(r"url\((.)", body)) <= {"#"}
+    assert HOSTILE not in body
+    for tag in ("src", "action"):
+        assert not re.search(rf'<[^>]*\s{tag}=["\']', body)
+
+
+def test_it_links_inside_the_file_to_places_that_exist(page, sample):
+    body = page.get(reverse("report_file", args=[sample.pk])).content.decode()
+    wanted = {t[1:] for t in LINK.findall(body) if t.startswith("#")}
+    assert "round-10" in wanted
+    assert wanted <= set(re.findall(r'id="([^"]+)"', body))
+
+
+def test_it_reports_a_campaign_that_still_runs(page, running):
+    body = page.get(reverse("report", args=[running.pk])).content.decode()
+    assert "The campaign is still running" in body

@@ -1,0 +1,112 @@
+"""One round: verdict, hypothesis, gates, diff, cases, log, environment."""
+
+import pytest
+from django.core.management import load_command_class
+from django.urls import reverse
+
+from tests.campaigns.sample import HOSTILE
+
+NAMES = ("round", "round_diff", "round_source")
+
+
+def open_round(page, campaign, number, name="round", **query):
+    return page.get(reverse(name, args=[campaign.pk, number]), query)
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_it_opens_every_kind_of_round(page, sample, number):
+    for name in NAMES:
+        assert open_round(page, sample, number, name).status_code == 200
+    body = open_round(page, sample, number, view="split", ctx="99", w="0").content.decode()
+    assert f'data-round="{number}" data-verdict="' in body
+
+
+def test_it_opens_a_round_that_is_being_measured(page, running):
+    body = open_round(page, running, 4).content.decode()
+    assert "No verdict yet" in body
+    assert "(burst)" in body
+
+
+@pytest.mark.parametrize("number", [5, 7])
+@pytest.mark.parametrize("name", NAMES)
+def test_it_shows_hostile_text_as_text(page, sample, number, name):
+    body = open_round(page, sample, number, name).content.decode()
+    assert HOSTILE not in body
+    assert "<img" not in body
+    assert "&lt;img src=//evil.example" in body or name != "round"
+
+
+def test_it_shows_gates_with_numbers_limits_and_citation(page, sample):
+    body = open_round(page, sample, 8).content.decode()
+    assert 'data-gate="plausibility"' in body
+    assert "14.5 µs is below the physical floor 28.0 µs" in body
+    assert "not judged" in body
+    assert 'data-cite-state="ok">memory_bandwidth: 4.8 TB/s' in body
+
+
+def test_it_shows_expected_beside_measured(page, sample):
+    body = open_round(page, sample, 2).content.decode()
+    assert "time down by 60 %" in body
+    assert "time -60.9 % against round 1" in body
+
+
+def test_it_lists_the_worst_case_first_with_intervals(page, sample):
+    answer = open_round(page, sample, 5)
+    assert [case.name for case in answer.context["cases"]] == ["1024x1024", "4096x4096"]
+    body = answer.content.decode()
+    assert "regressed beyond the guard" in body
+    assert body.count("data-ci-low") == 3
+
+
+def test_it_shows_every_candidate_of_a_sweep(page, sample):
+    body = open_round(page, sample, 3).content.decode()
+    assert "one hypothesis, 3 variants" in body
+    source = open_round(page, sample, 3, "round_source", candidate="2").content.decode()
+    assert "THREADS = 1024" in source
+    assert open_round(page, sample, 3, "round_source", candidate="9").status_code == 404
+    assert open_round(page, sample, 3, "round_source", candidate="x").status_code == 404
+
+
+def test_it_hands_out_the_source_as_text_alone(page, sample):
+    answer = open_round(page, sample, 2, "round_source", raw="1")
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="round-2.cu"'
+    assert answer.content.decode().startswith("// Row softmax: one block")
+
+
+def test_it_shows_commands_that_the_command_line_takes(page, sample):
+    evaluate, show = (c for _, c in open_round(page, sample, 10).context["commands"])
+    words = evaluate.split()
+    parser = load_command_class("campaigns", "evaluate").create_parser("manage.py", "evaluate")
+    found = parser.parse_args(words[3:])
+    assert (found.problem, found.backend) == ("softmax", "cuda")
+    assert found.case == ["1024x1024", "4096x4096"]
+    parser = load_command_class("campaigns", "round").create_parser("manage.py", "round")
+    assert parser.parse_args(show.split()[3:]).round == 10
+
+
+def test_it_links_to_its_neighbours(page, sample):
+    first, last = (open_round(page, sample, n).context for n in (1, 10))
+    assert (first["before"], first["after"]) == (None, 2)
+    assert (last["before"], last["after"]) == (9, None)
+
+
+@pytest.mark.parametrize("against", ["incumbent", "previous", "baseline", "2"])
+def test_it_compares_with_what_the_address_says(page, sample, against):
+    answer = open_round(page, sample, 6, "round_diff", against=against)
+    rival = {"incumbent": 3, "previous": 5, "baseline": 1, "2": 2}[against]
+    assert answer.context["rival"].round.number == rival
+
+
+def test_it_says_404_to_a_rival_that_can_not_be(page, sample):
+    assert open_round(page, sample, 6, "round_diff", against="../etc").status_code == 404
+
+
+def test_it_says_when_only_the_flags_changed(page, sample):
+    body = open_round(page, sample, 4).content.decode()
+    assert "The source is identical; the compiler flags differ" in body
+
+
+def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
+    with django_assert_num_queries(8):
+        open_round(page, sample, 3)
