@@ -6,21 +6,29 @@
   let open = [];
   let timer = 0;
 
+  // Where an element is, in words that outlive it: its own id, its address, or its place in the
+  // nearest thing with an id.
+  const placeOf = (element) => ({
+    id: element.id,
+    href: element.getAttribute("href"),
+    home: element.closest("[id]")?.id,
+    tag: element.tagName.toLowerCase(),
+  });
+
   const find = (place) =>
     (place.id && document.getElementById(place.id)) ||
-    (place.href && document.querySelector(`main a[href="${CSS.escape(place.href)}"]`));
+    (place.href && document.querySelector(`main a[href="${CSS.escape(place.href)}"]`)) ||
+    (place.home && document.querySelector(`#${CSS.escape(place.home)} ${place.tag}`));
 
   document.addEventListener("htmx:beforeSwap", () => {
     const active = document.activeElement;
-    focus = active && active !== document.body
-      ? { id: active.id, href: active.getAttribute("href") }
-      : null;
-    open = [...document.querySelectorAll("details[id][open]")].map((details) => details.id);
+    focus = active && active !== document.body ? placeOf(active) : null;
+    open = [...document.querySelectorAll("main details[open]")].map(placeOf);
   });
 
   document.addEventListener("htmx:afterSettle", () => {
-    for (const id of open) {
-      const details = document.getElementById(id);
+    for (const place of open) {
+      const details = find(place);
       if (details) details.open = true;
     }
     if (focus && document.activeElement === document.body) {
