@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import statistics
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -78,7 +79,7 @@ def evaluate(key: int, bench: Bench) -> Campaign | None:
         except ClaimLost:
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
-        return _finish(evaluation, report)
+        return _finish(evaluation, _without_host_noise(report))
 
 
 def _wanted(key: int, worker: Worker) -> Evaluation | None:
@@ -170,6 +171,23 @@ class _Heart:
 
 def _broken(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+
+
+def _without_host_noise(report: Report) -> Report:
+    """A pass with a slope that is no time, on a host too busy to be a clock, is the host's failure.
+
+    A candidate whose typical time is no time stays as it is: that is for the verdict to say.
+    """
+    for case in report.cases:
+        for timing in (case.candidate, case.incumbent):
+            samples = timing.samples_us if timing else ()
+            least = min(samples, default=1.0)
+            if least > 0 or (timing is case.candidate and statistics.median(samples) <= 0):
+                continue
+            reason = f"{case.case}: a time of {least:,.1f} µs; the host is too busy to measure on"
+            untimed = tuple(replace(c, candidate=None, incumbent=None) for c in report.cases)
+            return replace(report, outcome=Outcome.BROKEN_HOST, reason=reason, cases=untimed)
+    return report
 
 
 def _finish(evaluation: Evaluation, report: Report) -> Campaign | None:

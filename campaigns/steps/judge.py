@@ -23,7 +23,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.rules.decision import Decision
+from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.gates import Standard
 from campaigns.rules.noise import LEAST_FLOOR, noise_floor
 from campaigns.rules.roofline import Floor, Work, physical_floor
@@ -46,12 +46,13 @@ def judge(round_: Round) -> Next:
         raise ValueError(f"{evaluation}: has no report to judge")
     standard = standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE)
     decision = decide(report, standard)
-    noise = _noise(report, standard) if round_.kind == RoundKind.BASELINE else {}
+    noise = _noise(report, standard) if decision.reason is Reason.BASELINE else {}
     with transaction.atomic():
         if not move(round_, RoundState.JUDGED, chosen=candidate):
             return NOTHING
         _store(round_, evaluation, report, decision)
         if noise:
+            campaign.noise = noise
             claim(Campaign.objects.filter(pk=campaign.pk), noise=noise)
         record(
             campaign,
@@ -95,8 +96,6 @@ def _floors(target: dict[str, Any]) -> dict[str, Floor]:
 
 def _noise(report: Report, standard: Standard) -> dict[str, Any]:
     """The A/A result: how far an estimate of "no change at all" strays from zero."""
-    if not report.cases or any(not (c.candidate and c.incumbent) for c in report.cases):
-        return {}
     gain = compare(report, standard).gain
     deviation = (gain.high - gain.low) / (2 * _DEVIATIONS_95)
     sigma = (gain.gain**2 + deviation**2) ** 0.5

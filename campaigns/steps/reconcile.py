@@ -18,7 +18,7 @@ from campaigns.models.transitions import WORKING, move
 from campaigns.steps.record_report import record_report
 
 # A candidate that takes its worker along this often is not given to another one.
-MOST_CLAIMS = 3
+MOST_CLAIMS = 5
 
 
 def reconcile() -> list[tuple[Campaign, Next]]:

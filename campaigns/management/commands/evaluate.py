@@ -46,7 +46,7 @@ class Command(Door):
         device = job_facts["device"]
         scratch = Path(settings.DATA_DIR) / "scratch"
         scratch.mkdir(parents=True, exist_ok=True)
-        self.progress(f"{options['candidate'].name} on {device.name}, {len(job_facts["cases"])} cases")
+        self.progress(f"{options['candidate'].name} on {device.name}")
         with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
             job = self._job(options, job_facts, Path(folder) / "scratch")
             try:

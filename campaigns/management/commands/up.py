@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from types import FrameType
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
