@@ -80,7 +80,9 @@ def worker(name: str, queue: str, threads: int, folder: Path) -> Child:
     """A Celery worker that serves one queue."""
     options = ("-Q", queue, "-n", f"{name}@%h", "-P", "threads", "-c", str(threads))
     quiet = ("--loglevel", "WARNING", "--without-gossip", "--without-mingle")
-    command = (sys.executable, "-m", "celery", "-A", "kopt", "worker", *options, *quiet)
+    # Celery's banner and its warning about root say nothing that a user of `up` can act on.
+    celery = (sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "-A", "kopt", "worker")
+    command = (*celery, *options, *quiet)
     return Child(f"{name} worker", command, folder)
 
 

@@ -50,6 +50,7 @@ class Command(Door):
             device = this_device()
         except DeviceError as error:
             self.fail(ExitCode.USAGE, str(error))
+        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         prepare_database(self.progress)
         platform = prepare_platform(device, self.progress, always_measured=True)
         password = _first_password()
