@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.staticfiles import finders
@@ -13,8 +13,9 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.models import Campaign, Candidate, Event, Round
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.pictures import Link, pictures
-from campaigns.reports.sheet import CampaignSheet, campaign_sheet
-from campaigns.reports.stored import Hypothesis, hypothesis_of
+from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
+from campaigns.reports.stored import Hypothesis, Target, hypothesis_of
+from knowledge.specs.cited import Cited
 
 STYLES = ("css/app.css", "css/charts.css")
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -24,7 +25,7 @@ FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; f
 class Chapter:
     """One round of the report: its row, what it tried, its gates, its diff where it was kept."""
 
-    row: Any
+    row: RoundRow
     hypothesis: Hypothesis | None
     gates: tuple[dict[str, Any], ...]
     diff: Diff | None
@@ -32,15 +33,17 @@ class Chapter:
 
 def render_report(campaign: Campaign) -> str:
     """The whole report as one HTML file that makes no request, not even for its style."""
-    context = report_context(campaign, lambda number: f"#round-{number}")
+    sheet = campaign_sheet(campaign, timezone.now())
+    # A link to this server would lead nowhere from another machine: the citations are in the file.
+    sheet = replace(sheet, target=_cited_here(sheet.target))
+    context = report_context(sheet, lambda number: f"#round-{number}")
     more = {"is_file": True, "style": _style(), "policy": FILE_POLICY}
     return render_to_string("campaigns/report_file.html", {**context, **more})
 
 
-def report_context(campaign: Campaign, link: Link) -> dict[str, Any]:
+def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
     """What both forms of the report are drawn from. link: round number → address."""
-    now = timezone.now()
-    sheet = campaign_sheet(campaign, now)
+    campaign = sheet.campaign
     return {
         "sheet": sheet,
         "campaign": campaign,
@@ -51,11 +54,24 @@ def report_context(campaign: Campaign, link: Link) -> dict[str, Any]:
         "protocol": campaign.protocol.rules,
         "policy_rows": campaign.stop_policy,
         "events": Event.objects.filter(campaign=campaign).order_by("pk"),
-        "written_at": now,
+        "written_at": timezone.now(),
     }
 
 
-def _chapter(row: Any) -> Chapter:
+def _cited_here(target: Target) -> Target:
+    def here(cited: Cited) -> Cited:
+        return replace(cited, href="#target-title")
+
+    return replace(
+        target,
+        bandwidth=target.bandwidth and here(target.bandwidth),
+        compute=target.compute and here(target.compute),
+        bandwidths=tuple(map(here, target.bandwidths)),
+        computes=tuple(map(here, target.computes)),
+    )
+
+
+def _chapter(row: RoundRow) -> Chapter:
     round_: Round = row.round
     verdict = getattr(round_, "verdict", None)
     kept = row.word.value == "accepted" and row.number > 1

@@ -123,6 +123,11 @@ class CampaignSheet:
         return f"{told} ({self.eta_basis})"
 
     @property
+    def tallies(self) -> list[tuple[str, str, int]]:
+        """Rounds per verdict: stored word, spoken word, count."""
+        return [(word, word.words, sum(row.word is word for row in self.rows)) for word in Word]
+
+    @property
     def newest_first(self) -> tuple[RoundRow, ...]:
         return self.rows[::-1]
 

@@ -17,7 +17,6 @@ from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.views.lookup import campaign_at, wants_fragment
-from campaigns.views.rounds import tallies
 
 SHOWN_ROUNDS, SHOWN_EVENTS = 15, 20
 STOP_POLLING = 286
@@ -56,7 +55,6 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "version": version,
         "pictures": pictures(sheet, lambda n: reverse("round", args=[found.pk, n]), case),
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
-        "tallies": tallies(sheet.rows),
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.views.lookup import campaign_at
 
 
@@ -15,7 +17,8 @@ from campaigns.views.lookup import campaign_at
 def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """The report of what is recorded so far, each number linked to its round."""
     campaign = campaign_at(campaign_id)
-    context = report_context(campaign, lambda n: reverse("round", args=[campaign.pk, n]))
+    sheet = campaign_sheet(campaign, timezone.now())
+    context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
     return render(request, "campaigns/report.html", context)
 
 

@@ -30,7 +30,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     verdict = getattr(found, "verdict", None)
     target = target_of(campaign)
     row = round_row(found, target)
-    evaluations = found_evaluations(found)
+    evaluations = _evaluations(found)
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
     context: dict[str, Any] = {
@@ -94,7 +94,7 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
     return render(request, "campaigns/source.html", context)
 
 
-def found_evaluations(round_: Round) -> list[Evaluation]:
+def _evaluations(round_: Round) -> list[Evaluation]:
     """Every evaluation of the round, the newest first."""
     rows = Evaluation.objects.filter(candidate__round=round_).select_related("candidate", "worker")
     return list(rows.order_by("-pk"))

@@ -9,8 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from campaigns.reports.sheet import RoundRow, campaign_sheet
-from campaigns.rules.decision import Verdict
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.views.lookup import campaign_at
 
 SORTS = {
@@ -32,14 +31,8 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "sheet": sheet,
         "campaign": sheet.campaign,
         "rows": rows,
-        "tallies": tallies(sheet.rows),
         "wanted": wanted,
         "sort": sort,
         "sorts": list(SORTS),
     }
     return render(request, "campaigns/rounds.html", context)
-
-
-def tallies(rows: tuple[RoundRow, ...]) -> list[tuple[str, str, int]]:
-    """Count rounds per verdict: stored word, spoken word, count."""
-    return [(word, word.words, sum(row.word is word for row in rows)) for word in Verdict]
