@@ -31,7 +31,11 @@ def test_it_catches_half_of_the_work(judge):
 
 
 def test_it_catches_answers_from_a_cache_by_address(judge):
-    before = "#include <map>\n#include <vector>\nstatic std::map<const float*, std::vector<float>> seen;\n"
+    before = """
+    #include <map>
+    #include <vector>
+    static std::map<const float*, std::vector<float>> seen;
+    """
     body = """
     auto it = seen.find(x);
     if (it == seen.end()) {

@@ -17,8 +17,11 @@ def test_it_passes_and_times_an_honest_candidate(judge):
     report = judge(source(), incumbent=source())
     assert report.outcome is Outcome.PASSED, report.reason
     (case,) = report.cases
-    assert case.correct and case.margin is not None and case.margin <= 1
-    assert case.candidate is not None and case.incumbent is not None
+    assert case.correct
+    assert case.margin is not None
+    assert case.margin <= 1
+    assert case.candidate is not None
+    assert case.incumbent is not None
     assert case.candidate.timer is Timer.CALLS
     assert len(case.candidate.samples_us) == len(case.incumbent.samples_us) == 2
     assert case.candidate.long_calls > case.candidate.short_calls
