@@ -51,10 +51,12 @@ def test_it_gives_the_results_alone_to_htmx(page, sample):
     assert "HX-Request" in answer.headers["Vary"]
 
 
-def test_it_asks_as_many_queries_for_many_as_for_one(page, sample, django_assert_num_queries):
+def test_it_asks_as_many_queries_for_many_as_for_one(
+    page, engineer, sample, django_assert_num_queries
+):
     with django_assert_num_queries(9):
         page.get("/c/")
     for _ in range(2):
-        build_sample(rounds=2)
+        build_sample(rounds=2, owner=engineer)
     with django_assert_num_queries(9):
         page.get("/c/")

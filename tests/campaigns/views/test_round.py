@@ -76,6 +76,7 @@ def test_it_hands_out_the_source_as_text_alone(page, sample):
 
 def test_it_shows_commands_that_the_command_line_takes(page, sample):
     evaluate, show = (c for _, c in open_round(page, sample, 10).context["commands"])
+    assert "--backend cuda --against round-6.cu --case 1024x1024" in evaluate
     words = evaluate.split()
     parser = load_command_class("campaigns", "evaluate").create_parser("manage.py", "evaluate")
     found = parser.parse_args(words[3:])
