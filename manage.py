@@ -10,7 +10,9 @@ def main() -> None:
     try:
         from django.core.management import execute_from_command_line
     except ImportError:
-        sys.exit("manage.py: Django is not importable; run `make run` once, or use .venv/bin/python")
+        sys.exit(
+            "manage.py: Django is not importable; run `make run` once, or use .venv/bin/python"
+        )
     execute_from_command_line(sys.argv)
 
 

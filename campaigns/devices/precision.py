@@ -180,8 +180,8 @@ def to_markdown(found: Precision) -> str:
                 "",
                 f"Measured {found.measured_at} by `python manage.py bench precision`; {versions}.",
                 "",
-                f"**A/A ({found.same_kernel}): {quiet} of {len(found.same)} comparisons of a kernel "
-                f"with itself showed no change**; largest |gain| {worst:.2%}.",
+                f"**A/A ({found.same_kernel}): {quiet} of {len(found.same)} comparisons of a "
+                f"kernel with itself showed no change**; largest |gain| {worst:.2%}.",
                 "",
                 f"Held to {AGREEMENT:.0%} of event time for kernels over {SHORT_US:.0f} µs, "
                 "stated for shorter ones. Event time includes the graph's launch.",
