@@ -21,6 +21,7 @@ from tests.architecture.source_tree import ROOT
 
 pytestmark = pytest.mark.storage
 
+CASE = "2097152"
 LIMIT_S = 90.0
 RUNNING = "SELECT id FROM campaigns_evaluation WHERE state = 'running' AND phase <> 'start'"
 STATE = "SELECT state FROM campaigns_campaign"
@@ -102,7 +103,7 @@ def test_it_goes_on_when_its_worker_is_killed_and_started_again(
     installation: Installation,
 ) -> None:
     installation.manage("migrate", "--verbosity", "0")
-    wish = ["--problem", "vector_add", "--backend", "cpp", "--rounds", "2"]
+    wish = ["--problem", "vector_add", "--backend", "cpp", "--rounds", "2", "--case", CASE]
     campaign = json.loads(installation.manage("campaign", "new", *wish, "--json"))
     queues = f"default,platform.{campaign['platform']}"
     first = installation.start_worker(queues)

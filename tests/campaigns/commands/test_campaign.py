@@ -1,0 +1,169 @@
+"""`campaign` and `round`: what they print, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from campaigns.devices.discover import Device
+from campaigns.models import Campaign, CampaignState
+from campaigns.steps.run_here import run_here
+from tests.campaigns.steps import cast
+
+pytestmark = pytest.mark.django_db
+
+
+class Service(cast.Judge):
+    """The fake judge in the place of the evaluator service."""
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = "campaigns.management.commands.campaign"
+    at = "campaigns.steps.set_target"
+    monkeypatch.setattr(
+        f"{at}.work_model", lambda folder, cases: {c.name: cast.WORK for c in cases}
+    )
+    monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [cast.BANDWIDTH])
+    monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype: [cast.COMPUTE])
+    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
+    monkeypatch.setattr(f"{command}.EvaluatorService", Service)
+    monkeypatch.setattr(f"{command}.this_device", lambda: cast.DEVICE)
+    monkeypatch.setattr(f"{command}.prepare_database", lambda tell: None)
+    monkeypatch.setattr(f"{command}.prepare_platform", prepared)
+
+
+def prepared(device: Device, tell: Callable[[str], None], *, always_measured: bool) -> Any:
+    return cast.make_platform()
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> list[str]:
+    cast.make_platform()
+    return ["--problem", str(cast.write_problem(tmp_path)), "--backend", "cpp"]
+
+
+@pytest.fixture
+def done(tmp_path: Path) -> Campaign:
+    made = cast.make_campaign(tmp_path)
+    return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    call_command(*arguments, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def refusal(*arguments: str) -> tuple[int, str]:
+    with pytest.raises(CommandError) as caught:
+        call_command(*arguments)
+    assert len(str(caught.value).splitlines()) == 1
+    return caught.value.returncode, str(caught.value)
+
+
+def test_it_runs_a_whole_campaign_here_and_prints_its_result(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answer(capsys, "campaign", "run", "--local", *tiny, "--rounds", "3")
+    assert found["gain"] == pytest.approx(1.0, rel=0.01)
+    assert found["gain_low"] <= found["gain"] <= found["gain_high"]
+    expected = {"state": "done", "stop_reason": "no_ideas_left", "rounds": 2, "incumbent_round": 2}
+    assert {name: found[name] for name in expected} == expected
+    assert found["campaign"] == Campaign.objects.get().pk
+
+
+def test_it_creates_a_confirmed_campaign_or_a_draft(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(capsys, "campaign", "new", *tiny)["state"] == CampaignState.CONFIRMED
+    draft = answer(capsys, "campaign", "new", *tiny, "--draft")
+    assert draft["state"] == CampaignState.DRAFT
+    assert answer(capsys, "campaign", "confirm", str(draft["campaign"]))["state"] == "confirmed"
+    assert len(answer(capsys, "campaign", "list")) == 2
+    assert answer(capsys, "campaign", "list", "--state", "done") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (["--backend", "fortran"], 1, "backend: 'fortran' has no v0"),
+        (["--platform", "h900"], 1, "platform: 'h900'; accepted: "),
+        (["--problem", "nothing"], 2, "problem: 'nothing'; accepted: "),
+        (["--rounds", "500"], 1, "max_rounds: 500; accepted: 1 to 119"),
+        (["--case", "three"], 1, "case: 'three'; accepted"),
+    ],
+)
+def test_it_refuses_a_bad_wish_in_one_line(
+    tiny: list[str], change: list[str], code: int, words: str
+) -> None:
+    found, message = refusal("campaign", "new", *tiny, *change)
+    assert (found, words in message) == (code, True)
+    assert not Campaign.objects.exists()
+
+
+def test_it_knows_what_is_not_there_and_what_is_not_allowed(done: Campaign) -> None:
+    assert refusal("campaign", "show", "999")[0] == 2
+    assert refusal("round", "show", str(done.pk), "9")[0] == 2
+    assert refusal("campaign", "stop", str(done.pk)) == (3, "campaign: is already done")
+
+
+def test_it_pauses_resumes_and_stops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = str(cast.make_campaign(tmp_path).pk)
+    call_command("campaign", "pause", key)
+    assert Campaign.objects.get().pause_requested
+    call_command("campaign", "resume", key)
+    assert not Campaign.objects.get().pause_requested
+    call_command("campaign", "stop", key)
+    assert Campaign.objects.get().stop_requested
+
+
+def test_it_shows_a_campaign_and_its_rounds(
+    done: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("campaign", "show", str(done.pk))
+    text = capsys.readouterr().out
+    assert "result: +100.2 % against v0 (" in text
+    assert "n=10 pairs)" in text
+    found = answer(capsys, "round", "show", str(done.pk), "2")
+    assert found["verdict"]["verdict"] == "accepted"
+    assert found["candidates"][0]["outcomes"][0]["outcome"] == "passed"
+    call_command("round", "show", str(done.pk), "2")
+    assert "aggregate" in capsys.readouterr().out
+
+
+def test_it_compares_two_rounds_and_says_on_what_basis(
+    done: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answer(capsys, "round", "compare", str(done.pk), "1", "2")
+    assert found["basis"] == "measured against each other in pairs"
+    assert [r["round"] for r in found["rounds"]] == [1, 2]
+    same = answer(capsys, "round", "compare", str(done.pk), "2", "2")
+    assert same["basis"].startswith("not measured against each other")
+
+
+def test_it_watches_a_campaign_to_its_end(
+    done: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("campaign", "watch", str(done.pk), "--json")
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [events[0]["kind"], events[-1]["kind"]] == ["created", "finished"]
+
+
+def test_it_writes_the_report_into_one_file(done: Campaign, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    call_command("campaign", "report", str(done.pk), "--out", str(out))
+    assert "<html" in out.read_text()
+    nowhere = str(tmp_path / "missing" / "report.html")
+    assert refusal("campaign", "report", str(done.pk), "--out", nowhere)[0] == 1

@@ -1,0 +1,113 @@
+"""`evaluate` and `problem`: one file through the judge, without a database."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.campaigns.commands.test_campaign import Service
+from tests.campaigns.steps import cast
+
+COMMAND = "campaigns.management.commands.evaluate"
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Service)
+    monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
+
+
+@pytest.fixture
+def problem(tmp_path: Path) -> str:
+    return str(cast.write_problem(tmp_path))
+
+
+def candidate(tmp_path: Path, text: str, name: str = "kernel.cpp") -> str:
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    call_command(*arguments, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_it_prints_outcome_verdict_and_cases(
+    tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = candidate(tmp_path, "time 70")
+    found = answer(capsys, "evaluate", kernel, "--problem", problem, "--case", "two")
+    assert (found["outcome"], found["verdict"], found["reason"]) == (
+        "passed",
+        "accepted",
+        "baseline",
+    )
+    assert [case["case"] for case in found["cases"]] == ["two"]
+    times = found["cases"][0]["time_us"]
+    assert times["low"] <= times["median"] <= times["high"]
+    assert (times["median"], times["n"]) == (pytest.approx(70.0), 10)
+    assert found["cases"][0]["max_abs_error"] == 0.0
+
+
+def test_it_compares_with_another_file(
+    tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "time 100", "old.cpp")
+    found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
+    assert found["reason"] == "promoted"
+    assert found["gain"] == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [("crash", "crashed"), ("build", "build_failed"), ("wrong", "wrong_result")],
+)
+def test_it_exits_with_five_unless_the_outcome_is_passed(
+    tmp_path: Path, problem: str, text: str, outcome: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(CommandError) as caught:
+        answer(capsys, "evaluate", candidate(tmp_path, text), "--problem", problem)
+    assert caught.value.returncode == 5
+    assert json.loads(capsys.readouterr().out)["outcome"] == outcome
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["missing.cpp"], 2, "missing.cpp: no such file"),
+        (["kernel.cpp", "--problem", "nowhere"], 2, "problem: 'nowhere'"),
+        (["kernel.cpp", "--backend", "fortran"], 1, "backend: 'fortran'; accepted: cpp"),
+        (["kernel.cpp", "--case", "three"], 1, "case: 'three'; accepted on cpu: one, two"),
+        (["notes.txt"], 1, "backend: 'notes.txt'; accepted"),
+    ],
+)
+def test_it_refuses_bad_input_in_one_line(
+    tmp_path: Path,
+    problem: str,
+    arguments: list[str],
+    code: int,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    candidate(tmp_path, "time 1")
+    candidate(tmp_path, "time 1", "notes.txt")
+    options = [] if "--problem" in arguments else ["--problem", problem]
+    with pytest.raises(CommandError, match=words) as caught:
+        call_command("evaluate", *arguments, *options)
+    assert caught.value.returncode == code
+
+
+def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [problem["name"] for problem in answer(capsys, "problem", "list")]
+    assert names == ["layernorm", "matmul", "softmax", "vector_add"]
+    found = answer(capsys, "problem", "show", "softmax")
+    assert found["files"]["cpp"] == "v0.cpp"
+    with pytest.raises(CommandError, match="problem: 'x'; accepted: layernorm") as caught:
+        call_command("problem", "show", "x")
+    assert caught.value.returncode == 2

@@ -1,0 +1,105 @@
+"""`up`: one terminal that starts, watches and ends its processes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
+
+from campaigns.management.children import Child, ChildFails, end_all, web, worker
+from campaigns.management.commands import up
+
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+open(sys.argv[1], "w").write(str(child.pid))
+time.sleep(60)
+"""
+
+
+def python(code: str, *arguments: str) -> Child:
+    return Child("test", (sys.executable, "-c", code, *arguments), Path.cwd())
+
+
+def end_and_revive(child: Child, said: list[str]) -> None:
+    assert child.process is not None
+    child.process.wait()
+    child.revive(said.append)
+
+
+def is_alive(pid: int) -> bool:
+    state = Path(f"/proc/{pid}/stat")
+    return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_it_says_in_one_line_that_the_port_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=f"--port {port} on 127.0.0.1: Address already"):
+            call_command("up", "--port", str(port))
+    with pytest.raises(CommandError, match="--port 99999"):
+        call_command("up", "--port", "99999")
+
+
+@pytest.mark.django_db
+def test_it_makes_the_first_user_once_and_keeps_only_the_hash() -> None:
+    password = up._first_password()
+    user = get_user_model().objects.get()
+    assert user.is_superuser
+    assert user.check_password(password)
+    assert password not in user.password
+    assert up._first_password() == ""
+
+
+def test_it_starts_a_dead_process_again_and_gives_up_on_a_hopeless_one() -> None:
+    child, said = python("pass"), []
+    child.start()
+    for _ in range(4):
+        end_and_revive(child, said)
+    with pytest.raises(ChildFails, match="test ended 5 times"):
+        end_and_revive(child, said)
+    assert said[0] == "test ended with status 0; starting it again"
+
+
+def test_it_leaves_a_living_process_alone() -> None:
+    child = python("import time; time.sleep(60)")
+    child.start()
+    assert child.process is not None
+    pid = child.process.pid
+    child.revive(pytest.fail)
+    assert child.process.pid == pid
+    end_all([child])
+    assert child.process.returncode is not None
+
+
+def test_it_kills_a_stubborn_process_with_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("campaigns.management.children.STOP_LIMIT_S", 0.2)
+    note = tmp_path / "pid"
+    child = python(STUBBORN, str(note))
+    child.start()
+    deadline = time.monotonic() + 10
+    while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    end_all([child])
+    while is_alive(int(note.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_alive(int(note.read_text()))
+
+
+def test_it_serves_each_queue_with_the_threads_it_is_given() -> None:
+    command = worker("measure", "platform.x", 1, Path.cwd()).command
+    assert command[command.index("-Q") + 1] == "platform.x"
+    assert command[command.index("-c") + 1] == "1"
+    assert "--timeout-graceful-shutdown" in web("::1", 80, Path.cwd()).command
+    assert os.path.basename(command[0]).startswith("python")
