@@ -89,6 +89,21 @@ def test_it_drops_its_result_when_the_claim_went_to_another(
     assert (queued.state, queued.holder, queued.report) == ("running", "somebody else", {})
 
 
+def test_it_drops_its_result_when_the_claim_went_after_the_last_heartbeat(
+    queued: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = cast.report_on
+
+    def take_over(job: Job) -> Report:
+        claim(Evaluation.objects.filter(pk=queued.pk), holder="somebody else")
+        return found(job)
+
+    monkeypatch.setattr(cast, "report_on", take_over)
+    assert evaluate(queued.pk, bench) is None
+    queued.refresh_from_db()
+    assert (queued.state, queued.holder, queued.report) == ("running", "somebody else", {})
+
+
 def test_it_shows_life_and_phase_while_it_runs(
     queued: Evaluation, bench: Bench, judge: cast.Judge
 ) -> None:
