@@ -22,6 +22,9 @@ from knowledge.specs.cited import Cited
 
 register = template.Library()
 
+# A look-up through something that is not there gives "" in a template, not None.
+MISSING: tuple[Any, ...] = (None, "")
+
 CSS_OF = {
     Verdict.ACCEPTED: "accepted",
     Verdict.NO_CHANGE: "nochange",
@@ -70,7 +73,7 @@ def tally(word: str, count: int) -> SafeString:
 @register.simple_tag
 def delta(gain: Gain | None, baseline: str) -> SafeString:
     """Write a change with its interval, count and baseline in one element (law 9)."""
-    if gain is None:
+    if not gain:
         return format_html('<span class="muted">{}</span>', "not compared")
     return format_html(
         '<span class="delta" data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" '
@@ -85,7 +88,7 @@ def delta(gain: Gain | None, baseline: str) -> SafeString:
 @register.simple_tag
 def ratio(total: Total | None) -> SafeString:
     """Write the best candidate over the baseline as a factor, with interval, count and baseline."""
-    if total is None:
+    if not total:
         return format_html('<span class="muted">{}</span>', "no gain shown yet")
     return format_html(
         '<span data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" data-baseline="{}" '
@@ -99,7 +102,7 @@ def ratio(total: Total | None) -> SafeString:
 @register.simple_tag
 def cite(cited: Cited | None, link: bool = True) -> SafeString:
     """Write a cited value as a link to its line, or the words for a missing one."""
-    if cited is None:
+    if not cited:
         return format_html('<span class="unknown">{}</span>', "UNKNOWN (gpu-wiki not found)")
     if not link:
         return format_html("{}", cited.display)
@@ -112,7 +115,7 @@ def cite(cited: Cited | None, link: bool = True) -> SafeString:
 @register.simple_tag
 def baseline_words(number: int | None) -> str:
     """Name a baseline as every change does: "round 3"; round 1 is v0."""
-    if number is None:
+    if number in MISSING:
         return "v0"
     return "v0 (round 1)" if number == 1 else f"round {number}"
 
@@ -120,7 +123,7 @@ def baseline_words(number: int | None) -> str:
 @register.simple_tag
 def spread(found: Spread | None) -> str:
     """Write a median with its interval, in microseconds."""
-    if found is None:
+    if not found:
         return "–"
     return format_html(
         '<span title="95 % interval of the median, n {}">{} '
@@ -153,25 +156,25 @@ def metric(name: str) -> str:
 @register.filter
 def us(value: float | None) -> str:
     """Write microseconds for a column whose header says so: "1,240", "34.3"."""
-    return "–" if value is None else wording.digits(value)
+    return "–" if value in MISSING else wording.digits(value)
 
 
 @register.filter
 def small(value: float | None) -> str:
     """Write an error: "0", "2.4e-07"."""
-    return "–" if value is None else f"{value:.2g}"
+    return "–" if value in MISSING else f"{value:.2g}"
 
 
 @register.filter
 def amount(value: float | None, unit: str) -> str:
     """Write a large quantity with a prefix: "33.6 MB"."""
-    return "–" if value is None else wording.amount(value, unit)
+    return "–" if value in MISSING else wording.amount(value, unit)
 
 
 @register.filter
 def time_change(gain: Gain | None) -> str:
     """Write a gain as the change of time that a hypothesis predicts: 1.0 is "-50.0 %"."""
-    return "" if gain is None else wording.change(1 / (1 + gain.gain) - 1)
+    return "" if gain in MISSING else wording.change(1 / (1 + gain.gain) - 1)
 
 
 @register.filter
