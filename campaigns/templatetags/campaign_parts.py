@@ -154,25 +154,25 @@ def metric(name: str) -> str:
 
 
 @register.filter
-def us(value: float | None) -> str:
+def us(value: Any) -> str:
     """Write microseconds for a column whose header says so: "1,240", "34.3"."""
     return "–" if value in MISSING else wording.digits(value)
 
 
 @register.filter
-def small(value: float | None) -> str:
+def small(value: Any) -> str:
     """Write an error: "0", "2.4e-07"."""
     return "–" if value in MISSING else f"{value:.2g}"
 
 
 @register.filter
-def amount(value: float | None, unit: str) -> str:
+def amount(value: Any, unit: str) -> str:
     """Write a large quantity with a prefix: "33.6 MB"."""
     return "–" if value in MISSING else wording.amount(value, unit)
 
 
 @register.filter
-def time_change(gain: Gain | None) -> str:
+def time_change(gain: Any) -> str:
     """Write a gain as the change of time that a hypothesis predicts: 1.0 is "-50.0 %"."""
     return "" if gain in MISSING else wording.change(1 / (1 + gain.gain) - 1)
 
