@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 
 from campaigns import pulse
-from campaigns.bell import AGAIN, ring
+from campaigns.bell import AGAIN, Next, ring
 from campaigns.devices.discover import this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
@@ -18,6 +18,7 @@ from campaigns.models import Campaign
 from campaigns.steps.advance import advance as take_step
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.evaluate import evaluate as measure_row
+from campaigns.steps.give_up import give_up
 from campaigns.steps.worker_beat import worker_beat
 
 log = logging.getLogger(__name__)
@@ -38,8 +39,16 @@ def advance(key: int) -> None:
     rows = Campaign.objects.select_related("problem", "platform", "incumbent__round")
     following = AGAIN
     while following.again and (campaign := rows.filter(pk=key).first()):
-        following = take_step(campaign)
+        following = _step_or_give_up(campaign)
         ring(campaign, replace(following, again=False))
+
+
+def _step_or_give_up(campaign: Campaign) -> Next:
+    try:
+        return take_step(campaign)
+    except Exception as error:
+        log.exception("campaign %s: the step from %s failed", campaign.pk, campaign.state)
+        return give_up(campaign, error)
 
 
 @shared_task(bind=True)

@@ -37,7 +37,7 @@ def celery_settings(data_dir: Path) -> dict[str, Any]:
     }
     return {
         **common,
-        "CELERY_BROKER_URL": "filesystem://",
+        "CELERY_BROKER_URL": "filesystem://localhost//",
         "CELERY_BROKER_TRANSPORT": "kopt.file_transport:Transport",
         "CELERY_BROKER_TRANSPORT_OPTIONS": options,
     }

@@ -17,6 +17,7 @@ class AbortReason(models.TextChoices):
     USER = "user"
     BASELINE_FAILED = "baseline_failed"
     PROBLEM_UNUSABLE = "problem_unusable"
+    INTERNAL = "internal"
 
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):

@@ -13,7 +13,7 @@ from campaigns.evaluator.backends.base import (
     register,
 )
 from campaigns.evaluator.backends.host import HostPlan
-from campaigns.evaluator.backends.library import Library, write_source
+from campaigns.evaluator.backends.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory

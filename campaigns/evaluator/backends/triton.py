@@ -23,7 +23,7 @@ from campaigns.evaluator.backends.base import (
 )
 from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.backends.host import HostPlan
-from campaigns.evaluator.backends.library import write_source
+from campaigns.evaluator.backends.shared_object import write_source
 from campaigns.evaluator.contract import Job, Source, Timer
 from campaigns.evaluator.layout import Layout, ScalarArg
 from campaigns.evaluator.processes import describe_status, fork

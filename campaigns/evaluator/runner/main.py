@@ -33,6 +33,7 @@ def main(
     for other in others:
         other.close()
     runner = Runner(job, source, folder)
+    runner.start_device()
     while (asked := wire.receive_ask(sock)) is not None:
         ask, sequence, body, fds = asked
         if ask is Ask.STOP:
@@ -63,7 +64,20 @@ class Runner:
         self._memory: Memory | None = None
         self._kernel: base.Kernel | None = None
         self._plan: base.Plan | None = None
+        self._no_device = ""
         self.gate: mmap.mmap | None = None
+
+    def start_device(self) -> None:
+        """Start the device while the judge starts its own; a failure is told when it attaches."""
+        if not self._job.device.startswith("cuda"):
+            return
+        import torch
+
+        try:
+            torch.cuda.set_device(self._job.device)
+            torch.empty(1, device=self._job.device)
+        except RuntimeError as error:
+            self._no_device = f"{self._job.device} can not be started: {error}"
 
     def do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[Answer, int, float, float]:
         """Do what was asked; an exception becomes the fitting answer, its text goes to the log."""
@@ -103,8 +117,10 @@ class Runner:
         return 0, 0.0, 0.0
 
     def _attach(self, handle: Any, fds: list[int]) -> None:
+        if self._no_device:
+            raise base.Unsupported(self._no_device)
         on_gpu = handle.cuda is not None
-        self._memory = open_memory(handle, fds, self._job.device)
+        self._memory = open_memory(handle, fds)
         if on_gpu:
             self.gate = mmap.mmap(fds[-1], mmap.PAGESIZE)
         os.chdir(self._folder)

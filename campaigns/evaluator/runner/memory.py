@@ -21,11 +21,11 @@ class Memory(Protocol):
     def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor: ...
 
 
-def open_memory(handle: Any, fds: list[int], device: str) -> Memory:
+def open_memory(handle: Any, fds: list[int]) -> Memory:
     """Open what `campaigns.evaluator.judge.arena.Handle` describes."""
     if handle.cuda is None:
         return HostMemory(fds[0], handle.size)
-    return DeviceMemory(handle.cuda, device)
+    return DeviceMemory(handle.cuda)
 
 
 class HostMemory:
@@ -51,11 +51,7 @@ class HostMemory:
 class DeviceMemory:
     """A device allocation of the judge's, opened through CUDA IPC."""
 
-    def __init__(self, pickled: bytes, device: str) -> None:
-        import torch
-
-        torch.cuda.set_device(device)
-        torch.cuda.init()
+    def __init__(self, pickled: bytes) -> None:
         rebuild, args = pickle.loads(pickled)
         self._bytes: torch.Tensor = rebuild(*args)
 
