@@ -72,7 +72,9 @@ def web(host: str, port: int, folder: Path) -> Child:
     """The web server."""
     options = ("--host", host, "--port", str(port), "--lifespan", "off", "--no-access-log")
     limits = ("--timeout-graceful-shutdown", "3", "--log-level", "warning")
-    command = (sys.executable, "-m", "uvicorn", "kopt.asgi:application", *options, *limits)
+    # whitenoise streams files by a plain iterator, of which Django warns at every one under ASGI.
+    quiet = ("-W", "ignore:StreamingHttpResponse must consume:Warning")
+    command = (sys.executable, *quiet, "-m", "uvicorn", "kopt.asgi:application", *options, *limits)
     return Child("web server", command, folder)
 
 

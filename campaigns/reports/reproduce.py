@@ -18,6 +18,7 @@ def reproduce_commands(
     evaluate += [f"--flag={flag}" for flag in candidate.flags]
     if round_.against and round_.number > 1:
         evaluate += ["--against", _file_name(round_.against.round.number, round_.against)]
+        evaluate += [f"--against-flag={flag}" for flag in round_.against.flags]
     for case in campaign.cases:
         evaluate += ["--case", str(case)]
     shown = ["python", "manage.py", "round", "show", str(campaign.pk), str(round_.number), "--json"]

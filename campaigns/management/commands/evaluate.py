@@ -24,6 +24,8 @@ from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20
 PATIENCE_S = 600.0
+# Without a GPU a Triton candidate is compiled all the same, so that build errors show.
+OFFLINE_TARGET = "sm_90a"
 
 
 class Command(Door):
@@ -37,7 +39,15 @@ class Command(Door):
             argument("--against", type=Path, help="another file to compare with, in pairs"),
             argument("--case", action="append", default=[], help="a case's name; may be repeated"),
             argument("--flag", action="append", default=[], help="a compiler flag: --flag=-O3"),
+            argument(
+                "--against-flag", action="append", default=[], help="a compiler flag of --against"
+            ),
             argument("--device", help="cpu, cuda:0, …"),
+            argument(
+                "--target",
+                help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
+                f"{OFFLINE_TARGET} for Triton without a GPU",
+            ),
             argument("--no-timing", action="store_true", help="check the results only"),
         )
 
@@ -74,7 +84,9 @@ class Command(Door):
             "backend": self._backend(options),
             "cases": self._cases(options["case"], spec, device),
             "candidate": self._source(options["candidate"], tuple(options["flag"])),
-            "incumbent": self._source(options["against"]) if options["against"] else None,
+            "incumbent": self._source(options["against"], tuple(options["against_flag"]))
+            if options["against"]
+            else None,
         }
 
     def _job(self, options: dict[str, Any], facts: dict[str, Any], scratch: Path) -> Job:
@@ -85,7 +97,7 @@ class Command(Door):
             problem=spec.folder,
             backend=facts["backend"],
             device=device.device,
-            target=device.target,
+            target=options["target"] or _target(device, facts["backend"]),
             cases=facts["cases"],
             candidate=facts["candidate"],
             incumbent=facts["incumbent"],
@@ -121,6 +133,11 @@ class Command(Door):
             return Source(name=path.name, text=path.read_text(encoding="utf-8"), flags=flags)
         except UnicodeDecodeError as error:
             self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")
+
+
+def _target(device: Device, backend: str) -> str:
+    offline = device.kind == "cpu" and backend == "triton"
+    return OFFLINE_TARGET if offline else device.target
 
 
 def _facts(report: Report, decision: Decision) -> dict[str, Any]:
