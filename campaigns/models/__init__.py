@@ -4,7 +4,6 @@ from campaigns.models.campaign import AbortReason, Campaign
 from campaigns.models.candidate import Candidate
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
-from campaigns.models.guarded import Immutable
 from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
 from campaigns.models.round import Round, RoundKind
@@ -28,7 +27,6 @@ __all__ = [
     "EvaluationState",
     "Event",
     "IllegalTransition",
-    "Immutable",
     "Problem",
     "Protocol",
     "Round",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 
 from campaigns.evaluator.contract import Source
-from campaigns.models.guarded import ALWAYS, Guarded
 from campaigns.models.round import Round
+from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Candidate(Guarded):

@@ -9,9 +9,9 @@ from django.db import models
 from campaigns.evaluator.contract import Outcome, Report, load_report
 from campaigns.models.campaign import Campaign
 from campaigns.models.candidate import Candidate
-from campaigns.models.guarded import Guarded
 from campaigns.models.transitions import EvaluationState, Stateful
 from campaigns.models.worker import Worker
+from knowledge.models.guarded import Guarded
 
 
 class EvaluationKind(models.TextChoices):

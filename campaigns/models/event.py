@@ -7,8 +7,8 @@ from typing import Any
 from django.db import models
 
 from campaigns.models.campaign import Campaign
-from campaigns.models.guarded import ALWAYS, Guarded
 from campaigns.models.round import Round
+from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Event(Guarded):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from campaigns.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Problem(Guarded):

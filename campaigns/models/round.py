@@ -7,8 +7,8 @@ from typing import Any
 from django.db import models
 
 from campaigns.models.campaign import Campaign
-from campaigns.models.guarded import Guarded
 from campaigns.models.transitions import RoundState, Stateful
+from knowledge.models.guarded import Guarded
 
 
 class RoundKind(models.TextChoices):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 
 from campaigns.models.evaluation import Evaluation
-from campaigns.models.guarded import ALWAYS, Guarded
 from campaigns.models.round import Round
+from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Verdict(Guarded):

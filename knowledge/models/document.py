@@ -7,7 +7,7 @@ import hashlib
 from django.db import models
 from django.urls import reverse
 
-from knowledge.models.frozen import FrozenModel
+from knowledge.models.guarded import ALWAYS, Guarded
 from knowledge.specs.citation import quoted
 
 SHORT = 12  # hex digits of a hash that pages and links show
@@ -39,8 +39,10 @@ class Document(models.Model):
         return self.revisions.latest("number")
 
 
-class Revision(FrozenModel):
+class Revision(Guarded):
     """One text of a document. Never changed, never deleted; lines count from 1."""
+
+    SEALED = ALWAYS
 
     document = models.ForeignKey(Document, models.PROTECT, related_name="revisions")
     number = models.PositiveIntegerField()
@@ -48,8 +50,8 @@ class Revision(FrozenModel):
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta(FrozenModel.Meta):
-        abstract = False
+    class Meta:
+        base_manager_name = "objects"
         ordering = ["document", "number"]
         constraints = [
             models.UniqueConstraint(fields=["document", "number"], name="revision_number_once"),

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 
 from knowledge.models.document import Revision
-from knowledge.models.frozen import FrozenModel
+from knowledge.models.guarded import ALWAYS, Guarded
 from knowledge.models.platform import Platform
 from knowledge.specs.citation import CitationLine
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank
@@ -93,8 +93,10 @@ class Spec(models.Model):
         return max(self.citations.all(), key=lambda c: c.revision.number, default=None)
 
 
-class Citation(FrozenModel):
+class Citation(Guarded):
     """The lines of one revision that a spec rests on, with their text as it was read."""
+
+    SEALED = ALWAYS
 
     spec = models.ForeignKey(Spec, models.PROTECT, related_name="citations")
     revision = models.ForeignKey(Revision, models.PROTECT, related_name="citations")
@@ -102,8 +104,8 @@ class Citation(FrozenModel):
     last_line = models.PositiveIntegerField()
     quote = models.TextField()
 
-    class Meta(FrozenModel.Meta):
-        abstract = False
+    class Meta:
+        base_manager_name = "objects"
         ordering = ["revision", "first_line"]
         constraints = [
             models.UniqueConstraint(fields=["spec", "revision"], name="citation_once_per_revision"),

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 
-from knowledge.models import Citation, Document, Frozen, Revision, Spec
+from knowledge.models import Citation, Document, Immutable, Revision, Spec
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -15,24 +15,24 @@ def row(request, wiki):
 
 
 def test_it_refuses_to_save_a_stored_row(row):
-    with pytest.raises(Frozen, match="can not be changed"):
+    with pytest.raises(Immutable, match="can not be changed"):
         row.save()
 
 
 def test_it_refuses_to_delete_a_stored_row(row):
-    with pytest.raises(Frozen, match="can not be deleted"):
+    with pytest.raises(Immutable, match="can not be deleted"):
         row.delete()
 
 
 def test_it_refuses_bulk_changes(row):
     rows = type(row).objects.all()
-    with pytest.raises(Frozen):
+    with pytest.raises(Immutable):
         rows.update(pk=row.pk)
-    with pytest.raises(Frozen):
+    with pytest.raises(Immutable):
         rows.delete()
-    with pytest.raises(Frozen):
+    with pytest.raises(Immutable):
         rows.bulk_update([row], ["pk"])
-    with pytest.raises(Frozen):
+    with pytest.raises(Immutable):
         rows.bulk_create([row], update_conflicts=True, update_fields=["id"], unique_fields=["id"])
 
 

@@ -11,8 +11,9 @@ from django.contrib import admin
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from campaigns.models import Campaign, Immutable
+from campaigns.models import Campaign
 from campaigns.steps.run_here import run_here
+from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

@@ -1,7 +1,7 @@
 """Rows that may not be rewritten: append-only rows, and rows that are sealed once finished.
 
 Law 7 is held three times: here for every ORM path (save, delete, update, bulk calls, the admin),
-by a database trigger for whatever goes round the ORM (see migration 0002), and by PROTECT on the
+by a database trigger against what goes round the ORM (knowledge.triggers), and by PROTECT on the
 foreign keys, so that no cascade can reach a sealed row.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.db import models
+from django.db import IntegrityError, models
 
 
-class Immutable(Exception):
-    """A recorded row was about to be changed or deleted."""
+class Immutable(IntegrityError):
+    """A recorded row was about to be changed or deleted; of one kind with what a trigger raises."""
 
 
 class GuardedQuerySet(models.QuerySet[Any]):
