@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+
 SHIPPED = Path(__file__).resolve().parent / "problems"
 
 
@@ -14,6 +16,18 @@ class UnknownProblem(LookupError):
 def shipped_folders() -> list[Path]:
     """The shipped problem folders, sorted by name."""
     return sorted(path.parent for path in SHIPPED.glob("*/problem.toml"))
+
+
+def shipped_problems() -> tuple[ProblemSpec, ...]:
+    """The shipped problems that can be read, sorted by name."""
+    found = []
+    for folder in shipped_folders():
+        try:
+            found.append(load_problem(folder))
+        except ProblemError:
+            # A folder that somebody is still writing; `problem list` names what is wrong with it.
+            continue
+    return tuple(found)
 
 
 def problem_folder(name: str) -> Path:

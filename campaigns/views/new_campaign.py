@@ -16,10 +16,11 @@ from campaigns.bell import ring
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
 from campaigns.rules.stop import ROUND_LIMIT, StopPolicy
+from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.views.lookup import may_run, wants_fragment
-from campaigns.views.offer import PlatformOffer, platform_offers, shipped_problems
+from campaigns.views.offer import PlatformOffer, platform_offers
 
 GOAL_PERCENT, ROUNDS = 90, 20
 

@@ -1,4 +1,4 @@
-"""What a new campaign may choose from: shipped problems, and platforms with what they lack."""
+"""The platforms that a new campaign may choose from, with what they lack."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Max
 
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.roofline import choose_ceiling
-from campaigns.shipped import shipped_folders
 from campaigns.steps.create_campaign import TIMED_ON
 from knowledge.lookup import bandwidth_ceilings, compute_ceilings
 from knowledge.models import Platform
@@ -33,18 +32,6 @@ class PlatformOffer:
         if names:
             return f"the wiki has no approved {' and no '.join(names)}"
         return "" if self.backends else "no backend of this problem is timed on it"
-
-
-def shipped_problems() -> tuple[ProblemSpec, ...]:
-    """The problems in the source tree that can be read, by name."""
-    found = []
-    for folder in shipped_folders():
-        try:
-            found.append(load_problem(folder))
-        except ProblemError:
-            # A folder that somebody is still writing; `problem list` names what is wrong with it.
-            continue
-    return tuple(found)
 
 
 def platform_offers(problem: ProblemSpec) -> tuple[PlatformOffer, ...]:

@@ -19,7 +19,10 @@ class Command(Door):
         )
 
     def list_shipped(self) -> None:
-        specs = [load_problem(folder) for folder in shipped_folders()]
+        try:
+            specs = [load_problem(folder) for folder in shipped_folders()]
+        except ProblemError as error:
+            self.fail(ExitCode.USAGE, str(error))
         rows = [f"{s.name:12} {s.title:20} {', '.join(sorted(s.files))}" for s in specs]
         self.emit([_facts(spec) for spec in specs], "\n".join(rows))
 
