@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -192,28 +192,43 @@ def _follow(client: socket.socket, beat: Beat, limit_s: float) -> bool:
     return False
 
 
+class InterpreterFailed(RuntimeError):
+    """A fresh interpreter ended with an error; the message is its last line."""
+
+
+def ask_interpreter(arguments: Sequence[str], limit_s: float, given: str = "") -> str:
+    """What a fresh interpreter writes, started like the evaluator and with `given` to read.
+
+    Raises InterpreterFailed, and subprocess.TimeoutExpired after `limit_s`.
+    """
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=clean_environment(),
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=limit_s,
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit {done.returncode} without a message"]
+        raise InterpreterFailed(lines[-1])
+    return done.stdout
+
+
 def work_model(folder: Path, cases: Iterable[Case]) -> Mapping[str, tuple[float, float]]:
     """(operations, bytes) at the least per case name, from the problem's own code.
 
     `ref.py` is code, so it runs in a process of its own. Also checks its contract (`setup`,
     `reference`, outputs). Raises ProblemError with one line.
     """
-    command = [sys.executable, "-m", "campaigns.evaluator.work", str(folder.resolve())]
     wanted = json.dumps([{"name": c.name, "params": dict(c.params)} for c in cases])
+    arguments = ["-m", "campaigns.evaluator.work", str(folder.resolve())]
     try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=clean_environment(),
-            input=wanted,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=START_LIMIT_S,
-        )
+        answer = ask_interpreter(arguments, START_LIMIT_S, wanted)
     except subprocess.TimeoutExpired:
         raise ProblemError(f"{folder.name}/ref.py: no answer in {START_LIMIT_S:.0f} s") from None
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["ended without a message"]
-        raise ProblemError(lines[-1])
-    return {name: (pair[0], pair[1]) for name, pair in json.loads(done.stdout).items()}
+    except InterpreterFailed as error:
+        raise ProblemError(str(error)) from None
+    return {name: (pair[0], pair[1]) for name, pair in json.loads(answer).items()}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 from campaigns.devices.discover import Device, ensure_platform, platform_facts
 from campaigns.devices.hold import hold
-from campaigns.devices.launch import ROOT, clean_environment
+from campaigns.devices.launch import InterpreterFailed, ask_interpreter
 from campaigns.evaluator.ceilings.document import to_markdown
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, load
 from knowledge.importer import MEASURED, write_measured_document
@@ -33,21 +32,10 @@ def measure_ceilings(device: Device) -> Revision:
 
 def run_ceilings(device: str) -> Result:
     """The measurement itself: a fresh interpreter, so that this process never starts CUDA."""
-    command = [sys.executable, "-m", "campaigns.evaluator.ceilings", "--device", device, "--json"]
-    environment = clean_environment() | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    arguments = ["-m", "campaigns.evaluator.ceilings", "--device", device, "--json"]
     try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return load(ask_interpreter(arguments, LIMIT_S))
     except subprocess.TimeoutExpired:
         raise CeilingsError(f"{device}: not measured within {LIMIT_S} s") from None
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-        raise CeilingsError(said.removeprefix("ceilings: "))
-    return load(done.stdout)
+    except InterpreterFailed as error:
+        raise CeilingsError(str(error).removeprefix("ceilings: ")) from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import platform
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device
-from campaigns.devices.launch import ROOT, EvaluatorService, clean_environment
+from campaigns.devices.launch import EvaluatorService, InterpreterFailed, ask_interpreter
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol
 from campaigns.evaluator.problem import ProblemSpec, load_problem
@@ -157,16 +156,10 @@ def _torch_version() -> str:
 
 def _seconds(work: str) -> tuple[float, str]:
     begun = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", work],
-        cwd=ROOT,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise StartCostError(f"fresh interpreter: {said}")
-    return time.perf_counter() - begun, done.stdout
+    try:
+        said = ask_interpreter(["-c", work], LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise StartCostError(f"fresh interpreter: not ready within {LIMIT_S} s") from None
+    except InterpreterFailed as error:
+        raise StartCostError(f"fresh interpreter: {error}") from None
+    return time.perf_counter() - begun, said
