@@ -2,48 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from django.apps import apps
 from django.contrib import admin
-from django.http import HttpRequest
 
-from campaigns.models import (
-    Campaign,
-    Candidate,
-    Case,
-    Evaluation,
-    Event,
-    Problem,
-    Protocol,
-    Round,
-    Verdict,
-    Worker,
-)
+from knowledge.admin import ReadOnly
 
-
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
-    """Lists and shows; what changes a record are the steps."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
-for model in (
-    Campaign,
-    Candidate,
-    Case,
-    Evaluation,
-    Event,
-    Problem,
-    Protocol,
-    Round,
-    Verdict,
-    Worker,
-):
-    admin.site.register(model, ReadOnly)
+# Every model of the app: what changes a record are the steps.
+admin.site.register(list(apps.get_app_config("campaigns").get_models()), ReadOnly)
