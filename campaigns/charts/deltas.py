@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.glyphs import GLYPHS
-from campaigns.charts.marks import Cell, Frame, Line, Mark, NoChart, Row, full
-from campaigns.charts.scale import Kind, Scale, Tick, ticks_linear
+from campaigns.charts.marks import Cell, Chart, Frame, Line, Mark, NoChart, Point, Row, full
+from campaigns.charts.scale import Kind, Scale, ticks_linear
 from campaigns.rules.decision import Verdict
 from campaigns.rules.noise import ONE_SESSION, Gain
 from campaigns.rules.wording import change, share
@@ -20,12 +19,9 @@ CUT_FROM = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaPoint:
+class DeltaPoint(Point):
     """One round against the incumbent of its time."""
 
-    number: int
-    verdict: Verdict
-    href: str
     gain: Gain
 
 
@@ -50,18 +46,13 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaChart:
+class DeltaChart(Chart):
     """Geometry of the delta chart; `templates/campaigns/charts/deltas.svg` draws it.
 
     cuts: where the x axis ends before its values do, and so carries a break mark.
     """
 
-    kind: str
-    title: str
-    frame: Frame
-    x: Scale
     x_title: str
-    x_ticks: tuple[Tick, ...]
     zero: float
     band: Box
     band_text: str
@@ -69,9 +60,6 @@ class DeltaChart:
     minimum_text: str
     lines: tuple[DeltaRow, ...]
     cuts: tuple[float, ...]
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
 
 
 def build(
@@ -133,15 +121,10 @@ def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
     beyond = (percent > x.high) - (percent < x.low)
     low, high = (min(max(end * 100, x.low), x.high) for end in (gain.low, gain.high))
     span = f"{change(gain.low)} to {change(gain.high)}, n={gain.pairs} pairs"
-    mark = Mark(
-        number=point.number,
-        href=point.href,
-        glyph=GLYPHS[point.verdict],
-        x=x.position(min(max(percent, x.low), x.high)),
-        y=y,
-        data_x=full(percent),
-        data_y=full(point.number),
-        title=f"Round {point.number}: {point.verdict.words}, {change(gain.gain)} ({span})",
+    mark = point.mark(
+        (x.position(min(max(percent, x.low), x.high)), y),
+        (percent, point.number),
+        f"{change(gain.gain)} ({span})",
     )
     whisker = Line(x.position(low), y, x.position(high), y) if high > low else None
     return DeltaRow(mark, whisker, change(gain.gain), beyond)
@@ -161,4 +144,4 @@ def _row(point: DeltaPoint) -> Row:
     values = [value * 100 for value in (gain.gain, gain.low, gain.high)]
     cells = [Cell(f"{value:+.1f}", full(value)) for value in values]
     cells.append(Cell(str(gain.pairs), str(gain.pairs)))
-    return Row(point.number, point.href, GLYPHS[point.verdict], tuple(cells))
+    return point.row(cells)

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from campaigns.charts.glyphs import Glyph
+from campaigns.charts.glyphs import GLYPHS, Glyph
+from campaigns.charts.scale import Scale, Tick
+from campaigns.rules.decision import Verdict
 
 MERGE_DISTANCE = 12
 LINE_DISTANCE = 8
@@ -84,6 +86,52 @@ class Row:
     href: str
     glyph: Glyph
     cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One round as a chart is given it; each chart adds what it measures."""
+
+    number: int
+    verdict: Verdict
+    href: str
+
+    def mark(
+        self,
+        at: tuple[float, float],
+        data: tuple[float | None, float | None],
+        told: str,
+        glyph: Glyph | None = None,
+    ) -> Mark:
+        """The round's mark. at: its place; data: its axis values; told: what its title adds."""
+        return Mark(
+            number=self.number,
+            href=self.href,
+            glyph=glyph or GLYPHS[self.verdict],
+            x=at[0],
+            y=at[1],
+            data_x=full(data[0]),
+            data_y=full(data[1]),
+            title=f"Round {self.number}: {self.verdict.words}, {told}",
+        )
+
+    def row(self, cells: Iterable[Cell]) -> Row:
+        """The round's row in the table twin."""
+        return Row(self.number, self.href, GLYPHS[self.verdict], tuple(cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What every chart has beside its own geometry; columns and rows are its table twin."""
+
+    kind: str
+    title: str
+    frame: Frame
+    x: Scale
+    x_ticks: tuple[Tick, ...]
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import (
     LINE_DISTANCE,
     Cell,
+    Chart,
     Frame,
     Label,
     Line,
     Mark,
     NoChart,
+    Point,
     Row,
     full,
     merge_labels,
@@ -41,12 +42,9 @@ FEWEST_ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class ProgressPoint:
+class ProgressPoint(Point):
     """One round's time per call over all cases; None where nothing was timed."""
 
-    number: int
-    verdict: Verdict
-    href: str
     time_us: float | None
     low_us: float | None = None
     high_us: float | None = None
@@ -79,16 +77,11 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgressChart:
+class ProgressChart(Chart):
     """Geometry of the progress chart; `templates/campaigns/charts/progress.svg` draws it."""
 
-    kind: str
-    title: str
-    frame: Frame
-    x: Scale
     y: Scale
     y_title: str
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
@@ -98,9 +91,6 @@ class ProgressChart:
     goal: Level | None
     target: Target | None
     untimed_y: float
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
 
 
 def build(
@@ -158,16 +148,8 @@ def _y_scale(points: Sequence[ProgressPoint], target: Target | None) -> Scale:
 
 def _mark(point: ProgressPoint, x: Scale, y: Scale) -> Mark:
     told = duration(point.time_us) if point.time_us else "not timed"
-    return Mark(
-        number=point.number,
-        href=point.href,
-        glyph=GLYPHS[point.verdict],
-        x=x.position(point.number),
-        y=y.position(point.time_us) if point.time_us else UNTIMED_Y,
-        data_x=full(point.number),
-        data_y=full(point.time_us),
-        title=f"Round {point.number}: {point.verdict.words}, {told}",
-    )
+    height = y.position(point.time_us) if point.time_us else UNTIMED_Y
+    return point.mark((x.position(point.number), height), (point.number, point.time_us), told)
 
 
 def _best_so_far(points: Sequence[ProgressPoint]) -> list[float | None]:
@@ -231,5 +213,4 @@ def _caption(first: float | None, best: float | None, target: Target | None) -> 
 
 def _row(point: ProgressPoint, best: float | None) -> Row:
     values = (point.time_us, point.low_us, point.high_us, best)
-    cells = tuple(Cell(digits(v), full(v)) if v else Cell("–") for v in values)
-    return Row(point.number, point.href, GLYPHS[point.verdict], cells)
+    return point.row(Cell(digits(v), full(v)) if v else Cell("–") for v in values)

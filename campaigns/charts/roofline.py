@@ -10,11 +10,13 @@ from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import (
     LINE_DISTANCE,
     Cell,
+    Chart,
     Frame,
     Label,
     Line,
     Mark,
     NoChart,
+    Point,
     Row,
     arrows,
     full,
@@ -42,12 +44,9 @@ COLUMNS = ("Round", "Verdict", "Intensity, FLOP/byte", "Share of roof, %")
 
 
 @dataclass(frozen=True, slots=True)
-class RoofPoint:
+class RoofPoint(Point):
     """One round on one case. intensity: FLOP/byte; flops_per_s: reached."""
 
-    number: int
-    verdict: Verdict
-    href: str
     intensity: float | None
     flops_per_s: float | None
 
@@ -90,16 +89,11 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True)
-class RooflineChart:
+class RooflineChart(Chart):
     """Geometry of the roofline; `templates/campaigns/charts/roofline.svg` draws it."""
 
-    kind: str
-    title: str
-    frame: Frame
-    x: Scale
     y: Scale
     unit: str
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     ceilings: tuple[Ceiling, ...]
     forbidden: str
@@ -109,9 +103,6 @@ class RooflineChart:
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
     arrows: tuple[Line, ...]
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
 
 
 def build(
@@ -200,18 +191,9 @@ def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale, size: float) -> M
     intensity, height = point.intensity or 0.0, (point.flops_per_s or 0.0) / size
     reached = outer.share(point, size)
     # Nothing can be there, so it is drawn as a cross whatever was claimed.
-    glyph = GLYPHS[Verdict.INVALID if reached > 1 else point.verdict]
-    words = f"{point.verdict.words}, {share(reached)} of the roof"
-    return Mark(
-        number=point.number,
-        href=point.href,
-        glyph=glyph,
-        x=x.position(intensity),
-        y=y.position(height),
-        data_x=full(intensity),
-        data_y=full(height),
-        title=f"Round {point.number}: {words}",
-    )
+    glyph = GLYPHS[Verdict.INVALID] if reached > 1 else None
+    at = (x.position(intensity), y.position(height))
+    return point.mark(at, (intensity, height), f"{share(reached)} of the roof", glyph)
 
 
 def _ceilings(
@@ -307,4 +289,4 @@ def _row(point: RoofPoint, outer: _Outer, size: float) -> Row:
     if point.intensity and point.flops_per_s:
         values = (point.intensity, point.flops_per_s / size, outer.share(point, size) * 100)
         cells = [Cell(digits(value), full(value)) for value in values]
-    return Row(point.number, point.href, GLYPHS[point.verdict], tuple(cells))
+    return point.row(cells)
