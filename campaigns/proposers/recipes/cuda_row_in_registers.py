@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation, Variant
-from campaigns.proposers.recipes.base import About, recipe, single
-from campaigns.proposers.recipes.cuda_shapes import Spread, spread_of
-from campaigns.proposers.recipes.templates import template
+from campaigns.proposers.recipes.base import About, recipe
+from campaigns.proposers.recipes.cuda_shapes import Spread
+from campaigns.proposers.recipes.cuda_templates import by_template
 
 
 @recipe(
@@ -26,9 +25,4 @@ from campaigns.proposers.recipes.templates import template
 )
 def row_in_registers(situation: Situation) -> tuple[Variant, ...]:
     """Replace a kernel that works as one block per row in three passes; refuse anything else."""
-    source = situation.source
-    if spread_of(source, situation.op) not in (Spread.BLOCK_PER_ROW,):
-        return ()
-    return single(
-        Source(source.name, template(f"{situation.op}_row_in_registers.cu"), source.flags)
-    )
+    return by_template(situation, f"{situation.op}_row_in_registers.cu", Spread.BLOCK_PER_ROW)

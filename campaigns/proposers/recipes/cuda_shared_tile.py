@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation, Variant
-from campaigns.proposers.recipes.base import About, recipe, single
-from campaigns.proposers.recipes.cuda_shapes import Spread, spread_of
-from campaigns.proposers.recipes.templates import template
+from campaigns.proposers.recipes.base import About, recipe
+from campaigns.proposers.recipes.cuda_shapes import Spread
+from campaigns.proposers.recipes.cuda_templates import by_template
 
 
 @recipe(
@@ -25,7 +24,4 @@ from campaigns.proposers.recipes.templates import template
 )
 def shared_tile(situation: Situation) -> tuple[Variant, ...]:
     """Replace a kernel that works as one thread per output; refuse anything else."""
-    source = situation.source
-    if spread_of(source, situation.op) not in (Spread.THREAD_PER_OUTPUT,):
-        return ()
-    return single(Source(source.name, template("matmul_shared_tile.cu"), source.flags))
+    return by_template(situation, "matmul_shared_tile.cu", Spread.THREAD_PER_OUTPUT)
