@@ -7,7 +7,7 @@ import re
 from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import read_plain
-from campaigns.proposers.syntax.edits import Edit, edited
+from campaigns.proposers.syntax.edits import Edit, edited, replaced
 from campaigns.proposers.syntax.triton_source import code
 
 MASKS = re.compile(
@@ -53,12 +53,10 @@ def even_tiles(situation: Situation) -> tuple[Variant, ...]:
     if depth is None or taken or "BLOCK_K" not in kernel.constexprs or source.text.count(last) != 1:
         return ()
     text, mask = source.text, masks[0]
-    place = len(text[: text.index(last) + len(last)].encode())
-    spans = [len(text[:offset].encode()) for offset in mask.span()]
     name = depth.name or "block_k"
     edits = [
-        Edit(place, place, ", EVEN_K: tl.constexpr"),
-        Edit(spans[0], spans[1], EVEN.format(**mask.groupdict())),
+        replaced(text, last, f"{last}, EVEN_K: tl.constexpr"),
+        replaced(text, mask[0], EVEN.format(**mask.groupdict())),
         Edit(launch.end, launch.end, f", EVEN_K=K % {name} == 0"),
     ]
     if not depth.name:
