@@ -25,10 +25,11 @@ def die_with_parent() -> None:
         os._exit(1)
 
 
-def fork(body: Callable[[], int], log: int) -> int:
+def fork(body: Callable[[], int], log: int, keep: tuple[int, ...] = ()) -> int:
     """Run `body` in a child of its own process group with stdout and stderr in `log`.
 
-    Returns the child's pid. The child never returns into the caller's code.
+    Of all open files the child has only these two and `keep`: what the parent talks to others with
+    is not for it. Returns the child's pid. The child never returns into the caller's code.
     """
     child = os.fork()
     if child:
@@ -36,16 +37,17 @@ def fork(body: Callable[[], int], log: int) -> int:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.setpgid(child, child)
         return child
-    _become(body, log)
+    _become(body, log, keep)
 
 
-def _become(body: Callable[[], int], log: int) -> NoReturn:
+def _become(body: Callable[[], int], log: int, keep: tuple[int, ...]) -> NoReturn:
     status = 1
     try:
         os.setpgid(0, 0)
         die_with_parent()
         os.dup2(log, 1)
         os.dup2(log, 2)
+        _close_all_but({0, 1, 2, *keep})
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = body()
@@ -53,6 +55,15 @@ def _become(body: Callable[[], int], log: int) -> NoReturn:
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _close_all_but(keep: set[int]) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) not in keep:
+            with contextlib.suppress(OSError):
+                os.close(int(name))
 
 
 def kill_group(pid: int) -> None:

@@ -2,23 +2,34 @@
 
 Started as `python -m campaigns.evaluator.service SOCKET`. Each connection is one evaluation: the
 client sends `JOB-FILE REPORT-FILE`, a forked supervisor answers with lines `phase NAME` and at
-last `done`. A fork has torch within milliseconds; a fresh interpreter needs seconds. The service
-ends when its standard input closes, so it never outlives whoever started it, however that died.
+last `done`. A fork has torch within milliseconds; a fresh interpreter needs seconds. On a GPU one
+crew waits in reserve with its device started, forked while the job before it was compiling.
+The service ends when its standard input closes, so it never outlives whoever started it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from campaigns.evaluator import supervisor
+from campaigns.evaluator.crew import Crew
 from campaigns.evaluator.processes import die_with_parent
+from campaigns.evaluator.supervisor import Outside, supervise
 
 LINE_LIMIT = 8192
+# A crew in reserve holds device memory; after this long without a job it gives it back.
+RESERVE_S = 60.0
+# The judge and the interpreter's libraries must not spin beside the kernel being timed. A candidate
+# that uses OpenMP shares the runtime that torch has loaded, so this holds for it as well; reports
+# say so under `omp_wait_policy`.
+QUIET_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def main(path: str) -> int:
@@ -26,6 +37,11 @@ def main(path: str) -> int:
     os.environ.update(QUIET_THREADS)
     import torch
 
+    from campaigns.evaluator.backends import base
+
+    # Imported for every fork to have.
+    importlib.import_module("campaigns.evaluator.judge.session")
+    base.every()
     # Fork safety: nothing here may start a thread pool or a device context.
     if torch.cuda.is_initialized():
         raise RuntimeError("the zygote must not touch CUDA")
@@ -34,66 +50,123 @@ def main(path: str) -> int:
         os.chmod(path, 0o600)
         server.listen(8)
         print("ready", flush=True)
-        children: set[int] = set()
-        while True:
-            ready, _, _ = select.select([server, sys.stdin], [], [], 0.5)
-            _reap(children)
-            if sys.stdin in ready and not os.read(sys.stdin.fileno(), 4096):
-                break
-            if server in ready:
-                children.add(_fork_supervisor(server))
-    for child in children:
-        _kill(child)
+        Zygote(server).serve()
     Path(path).unlink(missing_ok=True)
     return 0
 
 
-# The judge and the interpreter's libraries must not spin beside the kernel being timed. The runner
-# takes these back before it loads a candidate.
-QUIET_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
+class Zygote:
+    """The loop that takes connections and forks; it never waits for anything else."""
+
+    def __init__(self, server: socket.socket) -> None:
+        self._server = server
+        self._children: set[int] = set()
+        self._reserve: tuple[int, socket.socket] | None = None
+        self._wishes, self._wish = os.pipe()
+
+    def serve(self) -> None:
+        waited = [self._server.fileno(), sys.stdin.fileno(), self._wishes]
+        while True:
+            ready, _, _ = select.select(waited, [], [], 0.5)
+            self._reap()
+            if sys.stdin.fileno() in ready and not os.read(sys.stdin.fileno(), 4096):
+                break
+            if self._wishes in ready:
+                device = os.read(self._wishes, 4096).decode().splitlines()[-1]
+                if self._reserve is None:
+                    self._hold_in_reserve(device)
+            if self._server.fileno() in ready:
+                client, _ = self._server.accept()
+                with client:
+                    self._give_work(client)
+        for child in self._children:
+            _end(child)
+
+    def _give_work(self, client: socket.socket) -> None:
+        reserve, self._reserve = self._reserve, None
+        if reserve is None or not _hand_over(client, reserve[1]):
+            self._fork(lambda: _serve(client, self.ask_for_reserve, None))
+
+    def _hold_in_reserve(self, device: str) -> None:
+        ours, theirs = socket.socketpair()
+        self._reserve = self._fork(lambda: _wait_in_reserve(device, theirs, ours, self)), ours
+        theirs.close()
+
+    def ask_for_reserve(self, device: str) -> None:
+        """Called in a supervisor's process: ask the zygote for a crew in reserve."""
+        if device.startswith("cuda"):
+            os.write(self._wish, f"{device}\n".encode())
+
+    def _fork(self, body: Callable[[], int]) -> int:
+        child = os.fork()
+        if child:
+            self._children.add(child)
+            return child
+        status = 1
+        try:
+            self._server.close()
+            os.setpgid(0, 0)
+            die_with_parent()
+            # Ends through `finally`, so that no member of a crew outlives its supervisor.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+            null = os.open(os.devnull, os.O_RDONLY)
+            os.dup2(null, 0)
+            status = body()
+        finally:
+            os._exit(status)
+
+    def _reap(self) -> None:
+        for child in list(self._children):
+            done, _ = os.waitpid(child, os.WNOHANG)
+            if not done:
+                continue
+            self._children.discard(child)
+            if self._reserve is not None and self._reserve[0] == child:
+                self._reserve[1].close()
+                self._reserve = None
 
 
-def _fork_supervisor(server: socket.socket) -> int:
-    client, _ = server.accept()
-    child = os.fork()
-    if child:
-        client.close()
-        return child
-    status = 1
+def _wait_in_reserve(
+    device: str, control: socket.socket, other: socket.socket, zygote: Zygote
+) -> int:
+    """Start a crew and wait for a connection to serve with it."""
+    other.close()
+    crew = Crew(device)
     try:
-        server.close()
-        os.setpgid(0, 0)
-        die_with_parent()
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        status = _serve(client)
+        control.settimeout(RESERVE_S)
+        data, fds, _, _ = socket.recv_fds(control, 16, 1)
+        if not data or not fds:
+            return 0
+        with socket.socket(fileno=fds[0]) as client:
+            return _serve(client, zygote.ask_for_reserve, crew)
+    except TimeoutError:
+        return 0
     finally:
-        os._exit(status)
+        crew.end()
 
 
-def _serve(client: socket.socket) -> int:
+def _hand_over(client: socket.socket, control: socket.socket) -> bool:
+    """Give a connection to the crew in reserve; False when that has just ended by itself."""
+    with control, contextlib.suppress(OSError):
+        socket.send_fds(control, [b"work"], [client.fileno()])
+        return True
+    return False
+
+
+def _serve(client: socket.socket, wish: Callable[[str], None], crew: Crew | None) -> int:
     request = client.makefile("r").readline(LINE_LIMIT).split()
     if len(request) != 2:
         client.sendall(b"refused: expected JOB-FILE REPORT-FILE\n")
         return 1
-    supervisor.supervise(Path(request[0]), Path(request[1]), client)
+    supervise(Path(request[0]), Path(request[1]), Outside(client, wish), crew)
     client.sendall(b"done\n")
     return 0
 
 
-def _reap(children: set[int]) -> None:
-    for child in list(children):
-        done, _ = os.waitpid(child, os.WNOHANG)
-        if done:
-            children.discard(child)
-
-
-def _kill(child: int) -> None:
-    try:
+def _end(child: int) -> None:
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
         os.kill(child, signal.SIGTERM)
         os.waitpid(child, 0)
-    except (ProcessLookupError, ChildProcessError):
-        pass
 
 
 if __name__ == "__main__":

@@ -11,122 +11,108 @@ import re
 import select
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.contract import (
-    Job,
-    Outcome,
-    Phase,
-    Report,
-    dump,
-    load_job,
-    load_report,
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report, dump, load_job, load_report
+from campaigns.evaluator.crew import (
+    CANDIDATE,
+    INCUMBENT,
+    JUDGE,
+    JUDGE_REPORT,
+    Crew,
+    arms_of,
+    folder_of,
 )
-from campaigns.evaluator.judge import main as judge
-from campaigns.evaluator.processes import describe_status, fork, kill_group, wait_status
-from campaigns.evaluator.runner import main as runner
+from campaigns.evaluator.processes import describe_status
 
 LOG_LIMIT = 64 * 1024
 # A runner that is dying of its own (a core of many pages) still has its signal to tell.
 LAST_WORDS_S = 0.3
+BUILDING = f"phase {Phase.BUILD}".encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """One runner as the supervisor sees it."""
+class Outside:
+    """Whom the supervisor talks to. wish: asks for a crew on a device, for the next job.
 
-    name: str
-    pid: int
-    folder: Path
+    It is asked for while candidates compile, when nothing is being timed yet.
+    """
+
+    client: socket.socket
+    wish: Callable[[str], None]
 
 
-def supervise(job_file: Path, report_file: Path, client: socket.socket) -> None:
-    """Run the job and write its report atomically; whatever happens, there is a report."""
+def supervise(job_file: Path, report_file: Path, outside: Outside, crew: Crew | None) -> None:
+    """Run the job and write its report atomically; whatever happens, there is a report.
+
+    crew: one that waits already; ended and replaced when the job is for another device.
+    """
     job = load_job(job_file.read_text())
     started = time.monotonic()
     try:
-        report = _run(job, client)
+        report = _run(job, job_file, outside, crew)
     except OSError as error:
-        report = _broken(job, f"{error.strerror}: {error.filename or job.scratch}")
-    report = replace(report, wall_s={**report.wall_s, "total": time.monotonic() - started})
+        reason = f"{error.strerror}: {error.filename or job.scratch}"
+        report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
+    origin = "started for this job" if crew is None else "from the reserve"
+    report = replace(
+        report,
+        wall_s={**report.wall_s, "total": time.monotonic() - started},
+        environment={**report.environment, "crew": origin},
+    )
     part = report_file.with_suffix(".part")
     part.write_text(dump(report))
     os.replace(part, report_file)
 
 
-def _broken(job: Job, reason: str) -> Report:
+def _run(job: Job, job_file: Path, outside: Outside, crew: Crew | None) -> Report:
+    if crew is not None and crew.device != job.device:
+        crew.end()
+        crew = None
+    crew = crew or Crew(job.device)
+    try:
+        crew.order(job, job_file)
+        overdue = _wait_for_judge(job, crew.phases, outside)
+        status = crew.end_member(JUDGE, 0.0 if overdue else 5.0)
+        grace_s = 0.0 if overdue else LAST_WORDS_S
+        statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
+    finally:
+        crew.end()
+    return _with_evidence(_judged(job, overdue, status), job, statuses)
+
+
+def _judged(job: Job, overdue: str, status: int | None) -> Report:
+    """The judge's report, or ours when there is none."""
+    if overdue:
+        return Report(job.job_id, Outcome.TIMED_OUT, Phase.START, overdue)
+    written = job.scratch / JUDGE_REPORT
+    if written.exists():
+        return load_report(written.read_text())
+    tail = _tail(job.scratch / "judge.log").strip().splitlines()
+    why = tail[-1] if tail else describe_status(status)
+    reason = f"the judge ended without a report ({why})"
     return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
 
 
-def _run(job: Job, client: socket.socket) -> Report:
-    channels, arms = _start_arms(job)
-    verdict_file = job.scratch / "judge.json"
-    read_end, write_end = os.pipe()
-    with (job.scratch / "judge.log").open("wb") as log:
-        pid = fork(
-            lambda: judge.main(job, verdict_file, channels, write_end),
-            log.fileno(),
-        )
-    os.close(write_end)
-    for channel in channels.values():
-        channel.close()
-    overdue = _wait_for_judge(job, pid, read_end, client)
-    os.close(read_end)
-    status = None if overdue else wait_status(pid, 5.0)
-    kill_group(pid)
-    statuses = {arm.name: _end(arm, 0.0 if overdue else LAST_WORDS_S) for arm in arms}
-    if overdue:
-        report = Report(job.job_id, Outcome.TIMED_OUT, Phase.START, overdue)
-    elif not verdict_file.exists():
-        tail = _tail(job.scratch / "judge.log").strip().splitlines()
-        why = tail[-1] if tail else describe_status(status)
-        report = _broken(job, f"the judge ended without a report ({why})")
-    else:
-        report = load_report(verdict_file.read_text())
-    return _with_evidence(report, arms, statuses)
-
-
-def _start_arms(job: Job) -> tuple[dict[str, socket.socket], list[Arm]]:
-    """Fork a runner per arm; the judge's ends of their sockets come back."""
-    channels: dict[str, socket.socket] = {}
-    arms = []
-    sources = {"candidate": job.candidate}
-    if job.incumbent is not None:
-        sources["incumbent"] = job.incumbent
-    for name, source in sources.items():
-        folder = job.scratch / name
-        folder.mkdir(parents=True)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        others = [*channels.values(), ours]
-        with (folder / "run.log").open("wb") as log:
-            pid = fork(
-                partial(runner.main, job, source, folder, theirs, others),
-                log.fileno(),
-            )
-        theirs.close()
-        channels[name] = ours
-        arms.append(Arm(name, pid, folder))
-    return channels, arms
-
-
-def _wait_for_judge(job: Job, pid: int, pipe: int, client: socket.socket) -> str:
+def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> str:
     """Pass phases on until the judge closes its pipe; why it had to be stopped, or ""."""
     deadline = time.monotonic() + job.protocol.limits.total_s
+    client = outside.client
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
             return f"no result after {job.protocol.limits.total_s:.0f} s, the limit in total"
         ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
         if client.fileno() in ready and not client.recv(64):
-            kill_group(pid)
             return "cancelled: the worker has gone"
         if pipe in ready:
             line = os.read(pipe, 4096)
             if not line:
                 return ""
+            if BUILDING in line:
+                outside.wish(job.device)
             _tell(client, line)
         elif not ready:
             _tell(client, b"alive\n")
@@ -140,27 +126,18 @@ def _tell(client: socket.socket, line: bytes) -> None:
         return
 
 
-def _end(arm: Arm, grace_s: float) -> int | None:
-    """The runner's own end if it comes soon, and then the end of its whole process group."""
-    status = wait_status(arm.pid, grace_s)
-    kill_group(arm.pid)
-    return status if status is not None else wait_status(arm.pid, 5.0)
-
-
-def _with_evidence(report: Report, arms: list[Arm], statuses: Mapping[str, int | None]) -> Report:
+def _with_evidence(report: Report, job: Job, statuses: Mapping[str, int | None]) -> Report:
     """Add the logs, and to a bare reason what only they or the exit status can tell."""
-    folders = {arm.name: arm.folder for arm in arms}
-    build_log = _tail(folders["candidate"] / "build.log")
-    log = _tail(folders["candidate"] / "run.log")
+    build_log = _tail(folder_of(job, CANDIDATE) / "build.log")
+    log = _tail(folder_of(job, CANDIDATE) / "run.log")
     reason = report.reason
     if report.outcome is Outcome.BUILD_FAILED:
         reason = f"{reason}: {_telling_line(build_log) or _telling_line(log)}"
     elif report.outcome is Outcome.CRASHED:
-        why = describe_status(statuses["candidate"]) if "died" in reason else _telling_line(log)
+        why = describe_status(statuses[CANDIDATE]) if "died" in reason else _telling_line(log)
         reason = f"{reason}: {why}"
     elif report.outcome is Outcome.BROKEN_HOST:
-        if "incumbent" in folders:
-            log += _tail(folders["incumbent"] / "run.log")
+        log += _tail(folder_of(job, INCUMBENT) / "run.log")
         if "see the log" in reason:
             reason = reason.replace("see the log", _telling_line(log))
     return replace(report, reason=reason, build_log=build_log, runner_log=log)

@@ -16,6 +16,7 @@ from tests.evaluator.small import LOOP, source
 def test_it_passes_and_times_an_honest_candidate(judge):
     report = judge(source(), incumbent=source())
     assert report.outcome is Outcome.PASSED, report.reason
+    assert report.environment["crew"] == "started for this job"
     (case,) = report.cases
     assert case.correct
     assert case.margin is not None
@@ -152,7 +153,7 @@ def test_it_cancels_when_the_beat_raises_and_leaves_no_process(service, problem,
         service.evaluate(small.job(problem, tmp_path, hanging), beat)
     report = service.evaluate(small.job(problem, tmp_path, source()))
     assert report.outcome is Outcome.PASSED
-    assert _children_running("candidate.so") == []
+    assert _children_running(str(tmp_path)) == []
 
 
 def _children_running(mapped: str) -> list[int]:

@@ -170,3 +170,11 @@ def test_it_tells_a_build_failure_from_a_crash_and_a_hang(judge):
     assert judge("vector_add", "cuda", hang).outcome is Outcome.TIMED_OUT
     # The card and the service are fine afterwards.
     assert judge("softmax", "cuda", cuda).outcome is Outcome.PASSED
+
+
+def test_it_gives_later_jobs_a_crew_whose_device_is_started(judge):
+    text = v0("softmax", "cuda")
+    judge("softmax", "cuda", text)
+    report = judge("softmax", "cuda", text)
+    assert report.outcome is Outcome.PASSED
+    assert report.environment["crew"] == "from the reserve"

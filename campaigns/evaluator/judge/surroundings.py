@@ -40,6 +40,7 @@ def describe(device: torch.device) -> dict[str, str]:
         "host": platform.node(),
         "device": _cpu_name(),
         "cores": str(len(os.sched_getaffinity(0))),
+        "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY", "default").lower(),
     }
     if device.type == "cuda":
         properties = torch.cuda.get_device_properties(device)

@@ -26,14 +26,12 @@ from campaigns.evaluator.wire import Answer, Ask, Reply
 GO, DONE, FAILED = 1, 2, 3
 
 
-def main(
-    job: Job, source: Source, folder: Path, sock: socket.socket, others: list[socket.socket]
-) -> int:
-    """Serve the judge until it says stop or goes away."""
-    for other in others:
-        other.close()
-    runner = Runner(job, source, folder)
-    runner.start_device()
+def main(job: Job, source: Source, folder: Path, sock: socket.socket, trouble: str) -> int:
+    """Serve the judge until it says stop or goes away.
+
+    trouble: why the device could not be started, told when the judge asks to attach.
+    """
+    runner = Runner(job, source, folder, trouble)
     while (asked := wire.receive_ask(sock)) is not None:
         ask, sequence, body, fds = asked
         if ask is Ask.STOP:
@@ -57,27 +55,15 @@ def _answer(
 class Runner:
     """The candidate's process from the inside."""
 
-    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+    def __init__(self, job: Job, source: Source, folder: Path, trouble: str) -> None:
         self._job = job
         self._source = source
         self._folder = folder
         self._memory: Memory | None = None
         self._kernel: base.Kernel | None = None
         self._plan: base.Plan | None = None
-        self._no_device = ""
+        self._trouble = trouble
         self.gate: mmap.mmap | None = None
-
-    def start_device(self) -> None:
-        """Start the device while the judge starts its own; a failure is told when it attaches."""
-        if not self._job.device.startswith("cuda"):
-            return
-        import torch
-
-        try:
-            torch.cuda.set_device(self._job.device)
-            torch.empty(1, device=self._job.device)
-        except RuntimeError as error:
-            self._no_device = f"{self._job.device} can not be started: {error}"
 
     def do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[Answer, int, float, float]:
         """Do what was asked; an exception becomes the fitting answer, its text goes to the log."""
@@ -117,8 +103,8 @@ class Runner:
         return 0, 0.0, 0.0
 
     def _attach(self, handle: Any, fds: list[int]) -> None:
-        if self._no_device:
-            raise base.Unsupported(self._no_device)
+        if self._trouble:
+            raise base.Unsupported(self._trouble)
         on_gpu = handle.cuda is not None
         self._memory = open_memory(handle, fds)
         if on_gpu:
