@@ -31,13 +31,7 @@ class Service(cast.Judge):
 @pytest.fixture(autouse=True)
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     command = "campaigns.management.commands.campaign"
-    at = "campaigns.steps.set_target"
-    monkeypatch.setattr(
-        f"{at}.work_model", lambda folder, cases: {c.name: cast.WORK for c in cases}
-    )
-    monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [cast.BANDWIDTH])
-    monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype: [cast.COMPUTE])
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    cast.set_the_scene(monkeypatch)
     monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
     monkeypatch.setattr(f"{command}.EvaluatorService", Service)
     monkeypatch.setattr(f"{command}.this_device", lambda: cast.DEVICE)

@@ -33,12 +33,8 @@ SEALED = {
 
 @pytest.fixture
 def finished(db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Campaign:
-    at = "campaigns.steps.set_target"
-    monkeypatch.setattr(
-        f"{at}.work_model", lambda folder, cases: {c.name: cast.WORK for c in cases}
-    )
+    cast.set_the_scene(monkeypatch)
     monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
     campaign = cast.make_campaign(tmp_path)
     return run_here(campaign.pk, cast.make_bench(cast.Judge()), lambda message: None)
 

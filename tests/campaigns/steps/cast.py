@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from campaigns.bell import Next
 from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import (
@@ -83,6 +85,15 @@ protected = false
 params = { N = 2 }
 """
 REF = "def setup(*, N, seed, device): ...\ndef reference(**inputs): ...\n"
+
+
+def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every case is 10 µs at best, by two cited ceilings; "search" is the one proposer."""
+    at = "campaigns.steps.set_target"
+    monkeypatch.setattr(f"{at}.work_model", lambda folder, cases: {c.name: WORK for c in cases})
+    monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
+    monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype: [COMPUTE])
+    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
 
 
 def make_platform() -> Platform:

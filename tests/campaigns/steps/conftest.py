@@ -16,13 +16,7 @@ from tests.campaigns.steps import cast
 @pytest.fixture(autouse=True)
 def known_target(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every case is 10 µs at best, by two cited ceilings."""
-    at = "campaigns.steps.set_target"
-    monkeypatch.setattr(
-        f"{at}.work_model", lambda folder, cases: {c.name: cast.WORK for c in cases}
-    )
-    monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [cast.BANDWIDTH])
-    monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype: [cast.COMPUTE])
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    cast.set_the_scene(monkeypatch)
 
 
 @pytest.fixture
