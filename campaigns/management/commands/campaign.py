@@ -8,15 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from django.db import OperationalError, ProgrammingError, connection
+
 from campaigns.bell import Next, ring
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import campaign_facts, campaign_line, campaign_text, event_facts
 from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.models import Campaign, CampaignState, IllegalTransition
+from campaigns.models import AbortReason, Campaign, CampaignState, IllegalTransition, Worker
 from campaigns.reports.report import render_report
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
@@ -66,24 +68,44 @@ class Command(Door):
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
         )
 
+    def handle(self, *args: Any, **options: Any) -> None:
+        """As every command's, and what people and hosts do to a long one ends in one line."""
+        try:
+            super().handle(*args, **options)
+        except (OperationalError, ProgrammingError) as error:
+            said = str(error).partition("\n")[0]
+            unprepared = "no such table" in said or "does not exist" in said
+            remedy = "; `python manage.py up` prepares it" if unprepared else ""
+            self.fail(
+                ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}{remedy}"
+            )
+        except KeyboardInterrupt:
+            unfinished = "an unfinished campaign goes on under `python manage.py up`"
+            self.fail(ExitCode.USAGE, f"interrupted; {unfinished}")
+
     def new(self, *, draft: bool, **wish: Any) -> None:
         campaign = self._create(wish)
         if not draft:
             ring(campaign, confirm(campaign))
+            self._warn_without_worker(campaign)
         self.emit(campaign_facts(campaign), campaign_line(campaign))
 
     def follow(self, *, local: bool, **wish: Any) -> None:
+        campaign = self._create(wish, here=local)
         if local:
-            prepare_database(self.progress)
-        campaign = self._create(wish, prepared=local)
-        ring_ = confirm(campaign)
-        if local:
+            prepare_platform(this_device(), self.progress, always_measured=False)
+            confirm(campaign)
             self._run_local(campaign)
         else:
-            ring(campaign, ring_)
+            ring(campaign, confirm(campaign))
+            self._warn_without_worker(campaign)
             self._follow_events(campaign, lambda event: self.progress(event["message"]))
         campaign.refresh_from_db()
         self.emit(campaign_facts(campaign), campaign_text(campaign))
+        if campaign.state == CampaignState.ABORTED:
+            unaccepted = campaign.stop_reason == AbortReason.BASELINE_FAILED
+            code = ExitCode.NOT_ACCEPTED if unaccepted else ExitCode.USAGE
+            self.fail(code, f"{campaign.pk} aborted: {campaign.stop_sentence}")
 
     def list_all(self, *, state: str | None) -> None:
         rows = Campaign.objects.for_list()
@@ -130,19 +152,16 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
         return row
 
-    def _create(self, wish: dict[str, Any], *, prepared: bool = False) -> Campaign:
+    def _create(self, wish: dict[str, Any], *, here: bool = False) -> Campaign:
+        """A draft, or the end of the command before anything is stored or measured."""
         policy = self._policy(wish)
         try:
-            platform = wish["platform"]
-            if prepared:
-                device = this_device()
-                platform = prepare_platform(device, self.progress, always_measured=False).slug
-            elif not platform:
-                platform = ensure_platform(this_device()).slug
+            folder = problem_folder(wish["problem"])
+            load_problem(folder)
             return create_campaign(
                 Wish(
-                    problem=problem_folder(wish["problem"]),
-                    platform=platform,
+                    problem=folder,
+                    platform=self._platform(wish["platform"], here=here),
                     backend=wish["backend"],
                     cases=tuple(wish["case"]),
                     policy=policy,
@@ -154,6 +173,23 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (CampaignRefused, ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
+
+    def _platform(self, wanted: str | None, *, here: bool) -> str:
+        """The slug to create with; a run in this process is one on this host's device."""
+        if here:
+            prepare_database(self.progress)
+        elif wanted:
+            return wanted
+        slug = ensure_platform(this_device()).slug
+        if wanted and wanted != slug:
+            raise CampaignRefused(f"platform: {wanted!r}; accepted with --local: {slug}")
+        return slug
+
+    def _warn_without_worker(self, campaign: Campaign) -> None:
+        if not Worker.objects.filter(platform=campaign.platform).alive().exists():
+            self.progress(
+                f"no worker of {campaign.platform.slug} is alive; `manage.py up` starts it"
+            )
 
     def _policy(self, wish: dict[str, Any]) -> StopPolicy:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -54,16 +55,21 @@ class Command(Door):
     def run(self, **options: Any) -> None:
         job_facts = self._read(options)
         device = job_facts["device"]
-        scratch = Path(settings.DATA_DIR) / "scratch"
-        scratch.mkdir(parents=True, exist_ok=True)
         self.progress(f"{options['candidate'].name} on {device.name}")
-        with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
-            job = self._job(options, job_facts, Path(folder) / "scratch")
-            try:
+        scratch = Path(settings.DATA_DIR) / "scratch"
+        try:
+            scratch.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
+                job = self._job(options, job_facts, Path(folder) / "scratch")
                 with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
                     report = service.evaluate(job)
-            except DeviceBusy as busy:
-                self.fail(ExitCode.USAGE, str(busy))
+        except DeviceBusy as busy:
+            self.fail(ExitCode.USAGE, str(busy))
+        except OSError as error:
+            words = "disk full" if error.errno == errno.ENOSPC else error.strerror
+            self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
+        except KeyboardInterrupt:
+            self.fail(ExitCode.USAGE, "interrupted")
         decision = decide(report, Standard(has_incumbent=job.incumbent is not None))
         self.emit(_facts(report, decision), _text(report, decision))
         if report.outcome is not Outcome.PASSED:
@@ -133,6 +139,8 @@ class Command(Door):
             return Source(name=path.name, text=path.read_text(encoding="utf-8"), flags=flags)
         except UnicodeDecodeError as error:
             self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{path}: {error.strerror}")
 
 
 def _target(device: Device, backend: str) -> str:
