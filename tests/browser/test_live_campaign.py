@@ -1,0 +1,202 @@
+"""The whole product as a user meets it: `up`, log in, start a campaign, watch it, review it, stop.
+
+Nothing is faked: a web server, two workers and the evaluator run in processes of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.architecture.source_tree import ROOT
+from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+# Generous, for a loaded machine: preparing and measuring the ceilings, a campaign, an orderly end.
+START_LIMIT_S, CAMPAIGN_LIMIT_S, END_LIMIT_S = 120.0, 240.0, 30.0
+NOT_OURS = ("DATABASE_URL", "KOPT_BROKER_URL", "DJANGO_ALLOW_ASYNC_UNSAFE")
+PARTS = ("uvicorn", "-n flow@", "-n measure@", "campaigns.evaluator.service")
+
+
+class Product:
+    """`manage.py up` in a terminal of its own, and what it printed."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        kept = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
+        self._said = folder / "up.log"
+        with self._said.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "manage.py", "up", "--port", str(port)],
+                cwd=ROOT,
+                env={**kept, "KOPT_DATA": str(folder / "data"), "KOPT_DEVICE": "cpu"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def greeting(self) -> str:
+        """What it prints once the web server answers."""
+        out, text = self._process.stdout, ""
+        assert out is not None
+        deadline = time.monotonic() + START_LIMIT_S
+        while "Ctrl-C" not in text and (left := deadline - time.monotonic()) > 0:
+            if select.select([out], [], [], left)[0]:
+                data = os.read(out.fileno(), 4096)
+                assert data, self.said()
+                text += data.decode()
+        return text
+
+    def said(self) -> str:
+        return self._said.read_text()
+
+    def family(self) -> dict[int, str]:
+        """Every process below `up` now: its number and its command."""
+        parents, commands = {}, {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and (found := _look(entry)):
+                parents[int(entry.name)], commands[int(entry.name)] = found
+        below, size = {self._process.pid}, 0
+        while size < len(below):
+            size = len(below)
+            below |= {pid for pid, parent in parents.items() if parent in below}
+        return {pid: commands[pid] for pid in below - {self._process.pid}}
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C; its exit status."""
+        self._process.send_signal(signal.SIGINT)
+        return self._process.wait(END_LIMIT_S)
+
+    def close(self) -> None:
+        """Leave nothing running, also after a failed test."""
+        for pid in [self._process.pid, *self.family()] if self._process.poll() is None else ():
+            os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _look(entry: Path) -> tuple[int, str] | None:
+    """(parent, command) of a process; None once it has ended."""
+    try:
+        state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+        command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if state == "Z" else (int(parent), command)
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Iterator[Product]:
+    started = Product(tmp_path)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def visitor(chromium: Browser) -> Iterator[Callable[[str], Visit]]:
+    contexts = []
+
+    def make(address: str) -> Visit:
+        contexts.append(chromium.new_context(accept_downloads=True))
+        return Visit(contexts[-1], address.rstrip("/"))
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def test_it_runs_a_campaign_live_from_the_form_to_the_report(
+    product: Product, visitor: Callable[[str], Visit], tmp_path: Path
+) -> None:
+    found = re.search(r"at (\S+)\nuser (\S+), password (\S+) ", product.greeting())
+    assert found, product.said()
+    address, user, password = found.groups()
+    seen = visitor(address)
+    log_in(seen.page, address, user, password)
+    start_campaign(seen.page, address)
+    watch_to_the_end(seen.page)
+    review_the_best_round(seen.page)
+    file = download_the_report(seen.page, tmp_path)
+    assert "Row softmax" in file.read_text()
+    assert (seen.errors, seen.strange) == ([], [])
+
+    family = product.family()
+    assert [part for part in PARTS if not any(part in run for run in family.values())] == []
+    assert product.interrupt() == 0, product.said()
+    assert {pid: run for pid, run in family.items() if _look(Path(f"/proc/{pid}"))} == {}
+    assert "Traceback" not in product.said()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", int(address.rstrip("/").rpartition(":")[2])), 5)
+
+
+def log_in(page: Page, address: str, user: str, password: str) -> None:
+    page.goto(address)
+    page.fill("#id_username", user)
+    page.fill("#id_password", password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(address)
+
+
+def start_campaign(page: Page, address: str) -> None:
+    """Each choice is sent and comes back in the command line that does the same."""
+    page.goto(f"{address}c/new")
+    command = page.locator("#new-command")
+    page.check("#problem-softmax")
+    command.get_by_text("--problem softmax").wait_for()
+    page.check("#backend-cpp")
+    command.get_by_text("--backend cpp").wait_for()
+    page.fill("#new-rounds", "2")
+    page.press("#new-rounds", "Tab")
+    command.get_by_text("--rounds 2").wait_for()
+    page.click("#create")
+    page.wait_for_url(re.compile(r"/c/\d+/$"))
+
+
+def watch_to_the_end(page: Page) -> None:
+    """The first page that was loaded shows rounds and end; nothing is loaded anew."""
+    page.evaluate("window.first = true")
+    assert page.locator("#strip [data-state=done]").count() == 0
+    limit_ms = CAMPAIGN_LIMIT_S * 1000
+    page.locator("#row-1").wait_for(timeout=limit_ms)
+    page.locator("#row-2[href]").wait_for(timeout=limit_ms)
+    page.locator("#strip [data-state=done]").wait_for(timeout=limit_ms)
+    page.locator("tr[data-verdict=accepted] #row-2").wait_for()
+    assert page.evaluate("window.first") is True
+    assert page.locator("#do-stop").count() == 0
+    assert "All 2 rounds are used." in page.locator("#events").inner_text()
+
+
+def review_the_best_round(page: Page) -> None:
+    page.click("#strip-best")
+    assert page.locator("#result[data-round='2'][data-verdict=accepted]").count() == 1
+    page.get_by_role("link", name="Whole diff").click()
+    page.wait_for_url("**/r/2/diff**")
+    assert page.locator("tr.add .text").first.is_visible()
+    assert page.locator("tr.del .text").first.is_visible()
+
+
+def download_the_report(page: Page, folder: Path) -> Path:
+    page.locator(".crumbs").get_by_role("link", name="Row softmax").click()
+    page.click("#to-report")
+    with page.expect_download() as download:
+        page.click("#download")
+    assert download.value.suggested_filename.endswith(".html")
+    file = folder / "report.html"
+    download.value.save_as(file)
+    return file
