@@ -114,17 +114,17 @@ class EvaluatorService:
         scratch = job.scratch.resolve()
         scratch.mkdir(parents=True)
         job = replace(job, scratch=scratch, problem=job.problem.resolve())
-        job_file, report_file = scratch / "job.json", scratch / "report.json"
+        job_file = scratch / "job.json"
         job_file.write_text(dump(job))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.connect(str(address))
-            client.sendall(f"{job_file} {report_file}\n".encode())
-            finished = _follow(client, beat, job.protocol.limits.total_s + 60)
-        if not finished or not report_file.exists():
+            client.sendall(f"{job_file}\n".encode())
+            report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+        if report is None:
             self.close()
             reason = "the evaluator service died during the evaluation"
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
-        return load_report(report_file.read_text())
+        return load_report(report)
 
     def _ready(self) -> Path:
         """The address of a living service."""
@@ -172,24 +172,38 @@ def _silent(phase: str) -> None:
     return None
 
 
-def _follow(client: socket.socket, beat: Beat, limit_s: float) -> bool:
-    """Read progress until `done`; False when the service went away or was silent too long."""
+def _follow(client: socket.socket, beat: Beat, limit_s: float) -> str | None:
+    """Read progress until the report; None when the service went away or was silent too long."""
     deadline = time.monotonic() + limit_s
     phase, buffer = str(Phase.START), b""
     while time.monotonic() < deadline:
         ready, _, _ = select.select([client], [], [], 1.0)
         if ready:
-            data = client.recv(4096)
+            data = client.recv(65536)
             if not data:
-                return False
-            *lines, buffer = (buffer + data).split(b"\n")
-            for line in lines:
-                if line == b"done":
-                    return True
+                return None
+            buffer += data
+            while b"\n" in buffer:
+                line, _, buffer = buffer.partition(b"\n")
+                if line.startswith(b"report "):
+                    return _rest(client, buffer, int(line.split()[1]), deadline)
                 if line.startswith(b"phase "):
                     phase = line.decode().removeprefix("phase ").strip()
         beat(phase)
-    return False
+    return None
+
+
+def _rest(client: socket.socket, begun: bytes, size: int, deadline: float) -> str | None:
+    """The report, of which `begun` has come already."""
+    parts, have = [begun], len(begun)
+    while have < size:
+        client.settimeout(max(0.1, deadline - time.monotonic()))
+        data = client.recv(1 << 20)
+        if not data:
+            return None
+        parts.append(data)
+        have += len(data)
+    return b"".join(parts).decode()
 
 
 class InterpreterFailed(RuntimeError):

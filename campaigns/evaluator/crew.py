@@ -14,13 +14,12 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import Job, Source, load_job
 from campaigns.evaluator.judge import main as judge
-from campaigns.evaluator.processes import fork, kill_group, wait_status
+from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
 JUDGE = "judge"
-JUDGE_REPORT = "judge.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,10 @@ class Crew:
             self._add(name, partial(_run, name, device, theirs), [theirs.fileno()], log)
         self.phases, told = os.pipe()
         ours = {name: pair[0] for name, pair in pairs.items()}
-        kept = [told, *(sock.fileno() for sock in ours.values())]
-        self._add(JUDGE, partial(_judge, device, ours, told), kept, log)
+        # In memory and in two processes only: a file in the scratch folder could be forged.
+        self._report = os.memfd_create("kopt-report", os.MFD_CLOEXEC)
+        kept = [told, self._report, *(sock.fileno() for sock in ours.values())]
+        self._add(JUDGE, partial(_judge, device, ours, (told, self._report)), kept, log)
         os.close(told)
         os.close(log)
         for pair in pairs.values():
@@ -56,6 +57,11 @@ class Crew:
         pid = fork(partial(body, read_end), log, (*keep, read_end))
         os.close(read_end)
         self._members[name] = Member(pid, write_end)
+
+    def report(self) -> str:
+        """What the judge wrote; only to be read once it has ended."""
+        size = os.fstat(self._report).st_size
+        return os.pread(self._report, size, 0).decode()
 
     def order(self, job: Job, job_file: Path) -> None:
         """Hand out the job; a runner that it has no use for is ended."""
@@ -80,9 +86,10 @@ class Crew:
         return status if status is not None else wait_status(member.pid, 5.0)
 
     def end(self) -> None:
-        """End whoever is left."""
+        """End whoever is left, and whatever they have started."""
         for name in list(self._members):
             self.end_member(name, 0.0)
+        end_descendants()
 
 
 def arms_of(job: Job) -> tuple[str, ...]:
@@ -120,7 +127,9 @@ def _run(name: str, device: str, sock: socket.socket, orders: int) -> int:
     return runner.main(job, source, folder, sock, trouble)
 
 
-def _judge(device: str, channels: dict[str, socket.socket], told: int, orders: int) -> int:
+def _judge(
+    device: str, channels: dict[str, socket.socket], told: tuple[int, int], orders: int
+) -> int:
     start_device(device)
     job = _await(orders)
     if job is None:
@@ -128,7 +137,8 @@ def _judge(device: str, channels: dict[str, socket.socket], told: int, orders: i
     _log_to(job.scratch / "judge.log")
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
-    return judge.main(job, job.scratch / JUDGE_REPORT, channels, told)
+    pipe, report = told
+    return judge.main(job, report, channels, pipe)
 
 
 def _await(orders: int) -> Job | None:

@@ -9,9 +9,12 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+GENERATIONS = 200
 
 
 def die_with_parent() -> None:
@@ -23,6 +26,23 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent or parent == 1:
         os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Let processes that leave their group and lose their parent fall to this one."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_descendants() -> None:
+    """Kill every child of this process, again and again: orphans of a dead child come to us."""
+    me = os.getpid()
+    for _ in range(GENERATIONS):
+        listed = Path(f"/proc/{me}/task/{me}/children").read_text().split()
+        if not listed:
+            return
+        for child in map(int, listed):
+            kill_group(child)
+            wait_status(child, 5.0)
 
 
 def fork(body: Callable[[], int], log: int, keep: tuple[int, ...] = ()) -> int:

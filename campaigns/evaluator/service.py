@@ -1,10 +1,10 @@
 """The zygote: a process that has imported torch, never touched CUDA, and forks every evaluation.
 
 Started as `python -m campaigns.evaluator.service SOCKET`. Each connection is one evaluation: the
-client sends `JOB-FILE REPORT-FILE`, a forked supervisor answers with lines `phase NAME` and at
-last `done`. A fork has torch within milliseconds; a fresh interpreter needs seconds. On a GPU one
-crew waits in reserve with its device started, forked while the job before it was compiling.
-The service ends when its standard input closes, so it never outlives whoever started it.
+client sends `JOB-FILE`, a forked supervisor answers with lines `phase NAME` and at last with
+`report BYTES` and the report. A fork has torch within milliseconds; a fresh interpreter needs
+seconds. On a GPU one crew waits in reserve with its device started, forked while the job before it
+was compiling. The service ends when its standard input closes, so it never outlives its starter.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from campaigns.evaluator.contract import dump
 from campaigns.evaluator.crew import Crew
-from campaigns.evaluator.processes import die_with_parent
+from campaigns.evaluator.processes import adopt_orphans, die_with_parent
 from campaigns.evaluator.supervisor import Outside, supervise
 
 LINE_LIMIT = 8192
@@ -155,11 +156,12 @@ def _hand_over(client: socket.socket, control: socket.socket) -> bool:
 
 def _serve(client: socket.socket, wish: Callable[[str], None], crew: Crew | None) -> int:
     request = client.makefile("r").readline(LINE_LIMIT).split()
-    if len(request) != 2:
-        client.sendall(b"refused: expected JOB-FILE REPORT-FILE\n")
+    if len(request) != 1:
+        client.sendall(b"refused: expected JOB-FILE\n")
         return 1
-    supervise(Path(request[0]), Path(request[1]), Outside(client, wish), crew)
-    client.sendall(b"done\n")
+    adopt_orphans()
+    report = dump(supervise(Path(request[0]), Outside(client, wish), crew)).encode()
+    client.sendall(b"report %d\n" % len(report) + report)
     return 0
 
 

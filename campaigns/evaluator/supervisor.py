@@ -15,12 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from campaigns.evaluator.contract import Job, Outcome, Phase, Report, dump, load_job, load_report
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report, load_job, load_report
 from campaigns.evaluator.crew import (
     CANDIDATE,
     INCUMBENT,
     JUDGE,
-    JUDGE_REPORT,
     Crew,
     arms_of,
     folder_of,
@@ -30,7 +29,9 @@ from campaigns.evaluator.processes import describe_status
 LOG_LIMIT = 64 * 1024
 # A runner that is dying of its own (a core of many pages) still has its signal to tell.
 LAST_WORDS_S = 0.3
-BUILDING = f"phase {Phase.BUILD}".encode()
+# The judge keeps the total limit whenever it waits for a candidate; this is for when it hangs.
+JUDGE_GRACE = 0.1
+LEAST_GRACE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +45,24 @@ class Outside:
     wish: Callable[[str], None]
 
 
-def supervise(job_file: Path, report_file: Path, outside: Outside, crew: Crew | None) -> None:
-    """Run the job and write its report atomically; whatever happens, there is a report.
+def supervise(job_file: Path, outside: Outside, crew: Crew | None) -> Report:
+    """Run the job; whatever happens, there is a report.
 
     crew: one that waits already; ended and replaced when the job is for another device.
     """
     job = load_job(job_file.read_text())
     started = time.monotonic()
+    origin = "started for this job" if crew is None else "from the reserve"
     try:
         report = _run(job, job_file, outside, crew)
     except OSError as error:
         reason = f"{error.strerror}: {error.filename or job.scratch}"
         report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
-    origin = "started for this job" if crew is None else "from the reserve"
-    report = replace(
+    return replace(
         report,
         wall_s={**report.wall_s, "total": time.monotonic() - started},
         environment={**report.environment, "crew": origin},
     )
-    part = report_file.with_suffix(".part")
-    part.write_text(dump(report))
-    os.replace(part, report_file)
 
 
 def _run(job: Job, job_file: Path, outside: Outside, crew: Crew | None) -> Report:
@@ -74,46 +72,53 @@ def _run(job: Job, job_file: Path, outside: Outside, crew: Crew | None) -> Repor
     crew = crew or Crew(job.device)
     try:
         crew.order(job, job_file)
-        overdue = _wait_for_judge(job, crew.phases, outside)
-        status = crew.end_member(JUDGE, 0.0 if overdue else 5.0)
-        grace_s = 0.0 if overdue else LAST_WORDS_S
+        stopped = _wait_for_judge(job, crew.phases, outside)
+        status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
+        grace_s = 0.0 if stopped else LAST_WORDS_S
         statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
+        report = stopped or _judged(job, crew, status)
     finally:
         crew.end()
-    return _with_evidence(_judged(job, overdue, status), job, statuses)
+    return _with_evidence(report, job, statuses)
 
 
-def _judged(job: Job, overdue: str, status: int | None) -> Report:
-    """The judge's report, or ours when there is none."""
-    if overdue:
-        return Report(job.job_id, Outcome.TIMED_OUT, Phase.START, overdue)
-    written = job.scratch / JUDGE_REPORT
-    if written.exists():
-        return load_report(written.read_text())
+def _judged(job: Job, crew: Crew, status: int | None) -> Report:
+    """The judge's report. A judge that did not end well is not believed, whatever it wrote."""
+    if status == 0:
+        return load_report(crew.report())
     tail = _tail(job.scratch / "judge.log").strip().splitlines()
-    why = tail[-1] if tail else describe_status(status)
-    reason = f"the judge ended without a report ({why})"
+    why = tail[-1] if tail else "no message"
+    reason = f"the judge ended without a report: {describe_status(status)} ({why})"
     return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
 
 
-def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> str:
-    """Pass phases on until the judge closes its pipe; why it had to be stopped, or ""."""
-    deadline = time.monotonic() + job.protocol.limits.total_s
-    client = outside.client
+def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
+    """Pass phases on until the judge closes its pipe; a report when it had to be stopped.
+
+    The judge keeps the candidate to all limits itself. When even the last one passes without its
+    end, it is the judge that hangs (in the problem's code, or in the driver), so the host is to
+    blame.
+    """
+    total_s = job.protocol.limits.total_s
+    deadline = time.monotonic() + total_s + max(LEAST_GRACE_S, JUDGE_GRACE * total_s)
+    client, phase = outside.client, Phase.START.value
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
-            return f"no result after {job.protocol.limits.total_s:.0f} s, the limit in total"
+            reason = f"the judge did not end in phase {phase} (does ref.py hang?)"
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
         if client.fileno() in ready and not client.recv(64):
-            return "cancelled: the worker has gone"
+            reason = "cancelled: the worker has gone"
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         if pipe in ready:
-            line = os.read(pipe, 4096)
-            if not line:
-                return ""
-            if BUILDING in line:
+            told = os.read(pipe, 4096)
+            if not told:
+                return None
+            phase = told.decode().splitlines()[-1].split()[1]
+            if phase == Phase.BUILD:
                 outside.wish(job.device)
-            _tell(client, line)
+            _tell(client, told)
         elif not ready:
             _tell(client, b"alive\n")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from campaigns.evaluator.contract import Outcome
 from tests.evaluator.small import LOOP, source
 
@@ -56,3 +58,53 @@ def test_it_catches_a_call_that_changes_its_input(judge):
     report = judge(source(body, before))
     assert report.outcome is Outcome.CHEATED
     assert "'x'" in report.reason
+
+
+def test_it_catches_late_work_that_hides_behind_a_filled_output(judge):
+    # No poison is left to see when `done` is said: the output holds junk until the thread is over.
+    before = "#include <thread>\n#include <chrono>\nstatic int calls = 0;\n"
+    body = """
+    auto work = [=] { for (int i = 0; i < N; ++i) y[i] = 2 * x[i]; };
+    if (++calls <= 3) { work(); return; }
+    for (int i = 0; i < N; ++i) y[i] = 1.0f;
+    std::thread([=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20)); work(); }).detach();
+    """
+    report = judge(source(body, before, ("-O2",)))
+    assert report.outcome is Outcome.CHEATED
+    assert "before its work was done" in report.reason
+
+
+def test_it_catches_a_changed_input_while_it_checks(judge):
+    report = judge(source(LOOP + " ((float*)x)[7] = 0;"), timed=False)
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "'x'" in report.reason
+
+
+def test_it_believes_no_report_but_the_judges(judge):
+    # Forge the old report files and end the judge's group: nothing of that is read.
+    before = "#include <fstream>\n#include <csignal>\n#include <unistd.h>\n#include <cstdlib>\n"
+    body = """
+    for (auto name : {"../judge.json", "../report.json"})
+      std::ofstream(name) << R"({"schema": 1, "outcome": "passed"})";
+    _Exit(0);
+    """
+    report = judge(source(body, before))
+    assert report.outcome is Outcome.CRASHED
+
+
+def test_it_leaves_no_process_that_left_its_group(judge, tmp_path):
+    before = "#include <unistd.h>\n#include <fstream>\n#include <cstdlib>\n"
+    marker = tmp_path / "pid"
+    body = f"""
+    static int calls = 0;
+    if (calls++ == 0 && fork() == 0) {{
+      setsid();
+      if (fork() == 0) {{ std::ofstream("{marker}") << getpid(); for (;;) pause(); }}
+      _Exit(0);
+    }}
+    {LOOP}
+    """
+    judge(source(body, before))
+    assert marker.exists()
+    assert not Path(f"/proc/{marker.read_text()}").exists()

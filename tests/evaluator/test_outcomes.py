@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,24 @@ def test_it_names_what_is_wrong_with_a_reference(service, tmp_path, ref, words):
     assert report.outcome is Outcome.BROKEN_HOST
     assert words in report.reason
     assert "\n" not in report.reason
+
+
+def test_it_blames_the_host_for_a_reference_that_hangs(service, tmp_path):
+    ref = small.REF.replace("torch.mul(x, 2, out=y)", "while True: pass")
+    problem = small.write_problem(tmp_path, ref=ref)
+    protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, total_s=1.0))
+    report = service.evaluate(small.job(problem, tmp_path, source(), protocol=protocol))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert report.phase is Phase.CHECK
+    assert "ref.py" in report.reason
+
+
+def test_it_keeps_a_candidate_to_the_total_limit(service, problem, tmp_path):
+    protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, call_s=60, total_s=1.5))
+    hanging = source("for (volatile int i = 0;; i = i + 1) {}")
+    report = service.evaluate(small.job(problem, tmp_path, hanging, protocol=protocol))
+    assert report.outcome is Outcome.TIMED_OUT
+    assert "in total" in report.reason
 
 
 def test_it_says_that_the_disk_is_full(service, problem, tmp_path, monkeypatch):

@@ -1,8 +1,8 @@
 """One burst: n calls on n fresh slots between two looks at the judge's clock, each one proven.
 
 Refresh every input, poison every output, wait for the device, start the clock, say go, wait for
-done, and at once run the fence: a look for poison at positions that nobody but the judge knows.
-The clock stops when the fence has answered, so work that was left running either delays it or is
+done, and at once run the fence: a look at positions of all outputs that nobody but the judge knows.
+The clock stops when the fence has read them, so work that was left running either delays it or is
 seen by it. Then, off the clock: every output against the reference, inputs and guards untouched.
 """
 
@@ -46,22 +46,34 @@ class Bench:
 
 
 class Fence:
-    """Positions to sample in every output, drawn before the clock and told to nobody."""
+    """Reads every output at positions that nobody but the judge knows, while the clock runs.
+
+    What was read is kept and compared with the reference afterwards, so an output that was not
+    right when the clock stopped is seen whatever it held: poison, junk, or half of the work.
+    """
 
     def __init__(self, bench: Bench, slots: Slots) -> None:
-        self._parts: list[tuple[torch.Tensor, torch.Tensor, float | int]] = []
+        self._parts: list[tuple[TensorArg, torch.Tensor, torch.Tensor]] = []
+        self._seen: list[torch.Tensor] = []
         for arg in slots.layout.outputs:
             view = slots.all(arg)
-            poison = bench.supply.poison(arg)
-            view.fill_(poison)
+            view.fill_(bench.supply.poison(arg))
             shape = (slots.count, min(FENCE_POSITIONS, arg.count))
-            at = torch.randint(arg.count, shape, device=bench.device)
-            self._parts.append((view, at, poison))
+            at = torch.randint(
+                arg.count, shape, device=bench.device, generator=bench.supply.generator
+            )
+            self._parts.append((arg, view, at))
 
-    def sees_poison(self) -> bool:
-        """Whether any sampled element still holds what the judge put there."""
-        seen = [(view.gather(1, at) == poison).any() for view, at, poison in self._parts]
-        return bool(torch.stack(seen).any())
+    def look(self) -> None:
+        """Copy the positions out of every output."""
+        self._seen = [view.gather(1, at) for _, view, at in self._parts]
+
+    def saw(self, k: int, want: dict[str, torch.Tensor], tolerance: Tolerance) -> bool:
+        """Whether slot `k` was right, at the positions, when `look` was called."""
+        return all(
+            _right(seen[k], want[arg.name].reshape(-1)[at[k]], tolerance)
+            for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True)
+        )
 
 
 def run_burst(bench: Bench, channel: Channel, slots: Slots) -> float:
@@ -78,42 +90,43 @@ def run_burst(bench: Bench, channel: Channel, slots: Slots) -> float:
     bench.wait()
     started = time.perf_counter()
     channel.burst(slots.count, bench.limit_s)
-    unfinished = fence.sees_poison()
+    fence.look()
+    bench.wait()
     seconds = time.perf_counter() - started
-    if unfinished:
-        _blame_unfinished(bench, channel, slots, truth)
-    _prove(bench, channel, slots, truth)
+    _prove(bench, channel, slots, truth, fence)
     return seconds
 
 
-def _blame_unfinished(bench: Bench, channel: Channel, slots: Slots, truth: Truth) -> None:
-    """Poison was seen inside the clock: is the work late, or was it never done?"""
-    bench.wait()
-    time.sleep(SETTLE_S)
-    bench.wait()
-    if all(_slot_ok(bench, slots, truth, k) for k in range(slots.count)):
-        raise _guilty(
-            channel,
-            Outcome.CHEATED,
-            f"said done before its work was done ({slots.count} calls): the fence saw unwritten "
-            "outputs that were written only after the clock had stopped",
-        )
-
-
-def _prove(bench: Bench, channel: Channel, slots: Slots, truth: Truth) -> None:
+def _prove(bench: Bench, channel: Channel, slots: Slots, truth: Truth, fence: Fence) -> None:
     for k in range(slots.count):
-        if not _slot_ok(bench, slots, truth, k):
-            worst = compare_slot(bench, slots, truth, k)
-            raise _guilty(
-                channel,
-                Outcome.WRONG_RESULT,
-                f"timed call {k + 1} of {slots.count} is wrong: {worst.message}",
-            )
+        want = expect(bench, slots, truth, k, None)
+        if not (_slot_ok(bench, slots, want, k) and fence.saw(k, want, bench.tolerance)):
+            _blame_call(bench, channel, slots, truth, k)
     changed = inputs_intact(slots, truth)
     if changed:
         raise _guilty(channel, Outcome.CHEATED, f"a call changed its input {changed!r}")
     if not slots.gaps_intact():
         raise _guilty(channel, Outcome.WRONG_RESULT, "a call wrote outside its output")
+
+
+def _blame_call(bench: Bench, channel: Channel, slots: Slots, truth: Truth, k: int) -> None:
+    """Call `k` was not right when the clock stopped: is its work late, or was it never done?"""
+    bench.wait()
+    time.sleep(SETTLE_S)
+    bench.wait()
+    if _slot_ok(bench, slots, expect(bench, slots, truth, k, None), k):
+        raise _guilty(
+            channel,
+            Outcome.CHEATED,
+            f"said done before its work was done: the output of call {k + 1} of {slots.count} was "
+            "not right when the clock stopped, and became right later",
+        )
+    worst = compare_slot(bench, slots, truth, k)
+    raise _guilty(
+        channel,
+        Outcome.WRONG_RESULT,
+        f"timed call {k + 1} of {slots.count} is wrong: {worst.message}",
+    )
 
 
 def _guilty(channel: Channel, outcome: Outcome, reason: str) -> Exception:
@@ -122,12 +135,14 @@ def _guilty(channel: Channel, outcome: Outcome, reason: str) -> Exception:
     return CandidateError(outcome, Phase.BURST, f"case {channel.case}: {reason}", channel.case)
 
 
-def _slot_ok(bench: Bench, slots: Slots, truth: Truth, k: int) -> bool:
-    want = expect(bench, slots, truth, k, None)
-    found = {arg.name: slots.one(arg, k) for arg in slots.layout.outputs}
-    if all(quick(found[name], want[name], bench.tolerance) for name in want):
-        return True
-    return all(compare(found[name], want[name], bench.tolerance).ok for name in want)
+def _slot_ok(bench: Bench, slots: Slots, want: dict[str, torch.Tensor], k: int) -> bool:
+    return all(
+        _right(slots.one(arg, k), want[arg.name], bench.tolerance) for arg in slots.layout.outputs
+    )
+
+
+def _right(found: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> bool:
+    return quick(found, want, tolerance) or compare(found, want, tolerance).ok
 
 
 def compare_slot(bench: Bench, slots: Slots, truth: Truth, k: int) -> Comparison:

@@ -51,14 +51,17 @@ class Gate:
 class Channel:
     """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
 
-    def __init__(self, name: str, sock: socket.socket, *, spins: bool) -> None:
+    def __init__(
+        self, name: str, sock: socket.socket, *, spins: bool, total_s: float = float("inf")
+    ) -> None:
         self.name = name
+        self._total_s = total_s
+        self._deadline = time.monotonic() + total_s
         self.phase = Phase.START
         self.case = ""
         self.gate = Gate() if spins else None
         self._sock = sock
         self._sequence = 0
-        self._overhead_s = 0.0
 
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
@@ -76,7 +79,7 @@ class Channel:
         if self.gate is None:
             self.ask(Ask.BURST, calls, limit_s)
             return
-        deadline = time.monotonic() + limit_s
+        deadline = min(time.monotonic() + limit_s, self._deadline)
         self.gate.go()
         while (word := self.gate.answer()) == Gate.IDLE:
             if time.monotonic() > deadline:
@@ -103,13 +106,14 @@ class Channel:
             raise self._dead() from None
 
     def _receive(self, limit_s: float) -> Reply:
-        self._sock.settimeout(limit_s)
+        left_s = self._deadline - time.monotonic()
+        self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
         try:
             reply = wire.receive_reply(self._sock, self._sequence)
         except TimeoutError:
             raise self._late(limit_s) from None
         except wire.WireError as error:
-            raise self._blame(Outcome.CHEATED, f"forged message: {error}") from None
+            raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
         except ConnectionError:
             raise self._dead() from None
         if reply is None:
@@ -122,17 +126,20 @@ class Channel:
         outcome, words = FAILED[answer]
         if outcome is Outcome.BROKEN_HOST:
             raise HostError(f"{self.name}: {words}, see the log")
-        raise self._blame(outcome, words)
+        raise self.blame(outcome, words)
 
     def _late(self, limit_s: float) -> Exception:
-        return self._blame(
-            Outcome.TIMED_OUT, f"no answer within {limit_s:g} s, the limit of {self.phase}"
-        )
+        if time.monotonic() >= self._deadline:
+            words = f"not finished within {self._total_s:g} s, the limit in total"
+        else:
+            words = f"no answer within {limit_s:g} s, the limit of {self.phase}"
+        return self.blame(Outcome.TIMED_OUT, words)
 
     def _dead(self) -> Exception:
-        return self._blame(Outcome.CRASHED, f"the process died during {self.phase}")
+        return self.blame(Outcome.CRASHED, f"the process died during {self.phase}")
 
-    def _blame(self, outcome: Outcome, reason: str) -> Exception:
+    def blame(self, outcome: Outcome, reason: str) -> Exception:
+        """The error that says so: the candidate's own, or the host's when an incumbent fails."""
         where = f" on case {self.case}" if self.case else ""
         if self.name != "candidate":
             return HostError(f"the {self.name} failed{where}: {reason}")

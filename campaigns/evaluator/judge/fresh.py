@@ -77,6 +77,8 @@ class Supply:
         self._layout = layout
         self._device = device
         self._draw = random.SystemRandom()
+        # Not torch's own generator: judge and runner are forks of one process and share its state.
+        self.generator = torch.Generator(device).manual_seed(self._draw.getrandbits(SEED_BITS))
 
     def example(self) -> Mapping[str, Any]:
         seed = self._draw.getrandbits(SEED_BITS)
@@ -103,6 +105,26 @@ def fill(slots: Slots, truth: Truth) -> None:
     """Refresh every input of every slot in place."""
     for arg in slots.layout.inputs:
         slots.all(arg).copy_(truth.rows(arg))
+
+
+def poison_outputs(supply: Supply, slots: Slots) -> dict[str, float | int]:
+    """Fill every output with a value of its own; which, by name."""
+    poison = {arg.name: supply.poison(arg) for arg in slots.layout.outputs}
+    for arg in slots.layout.outputs:
+        slots.all(arg).fill_(poison[arg.name])
+    return poison
+
+
+def any_poison(slots: Slots, poison: Mapping[str, float | int]) -> bool:
+    """Whether a floating output still holds poison; says why a result is wrong, never that it is.
+
+    Small integers have too few values for one of them to be unlikely.
+    """
+    return any(
+        bool((slots.all(arg) == poison[arg.name]).any())
+        for arg in slots.layout.outputs
+        if slots.all(arg).is_floating_point()
+    )
 
 
 def inputs_intact(slots: Slots, truth: Truth) -> str:

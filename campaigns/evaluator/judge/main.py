@@ -12,7 +12,6 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from campaigns.evaluator.contract import (
     CaseReport,
@@ -46,8 +45,8 @@ class Progress:
         os.write(self.pipe, f"phase {phase} {detail}\n".encode())
 
 
-def main(job: Job, out: Path, channels: Mapping[str, socket.socket], pipe: int) -> int:
-    """Judge one job and write its report to `out`. Runs in a process of its own."""
+def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -> int:
+    """Judge one job and write its report to the file `out`, which no runner has open."""
     progress = Progress(pipe)
     try:
         timings = _judge(job, channels, progress)
@@ -62,9 +61,8 @@ def main(job: Job, out: Path, channels: Mapping[str, socket.socket], pipe: int) 
         if not is_out_of_memory(error):
             raise
         report = _report(job, progress, Outcome.BROKEN_HOST, f"{error}".splitlines()[0], {})
-    part = out.with_suffix(".part")
-    part.write_text(dump(report))
-    os.replace(part, out)
+    with os.fdopen(out, "w") as file:
+        file.write(dump(report))
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from campaigns.evaluator import problem as problems
+from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import (
     Case,
     CaseReport,
@@ -22,10 +23,10 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
-from campaigns.evaluator.judge.burst import Bench, Fence, compare_slot, run_burst
+from campaigns.evaluator.judge.burst import Bench, compare_slot, run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance
-from campaigns.evaluator.judge.fresh import Supply, fill
+from campaigns.evaluator.judge.fresh import Supply, any_poison, fill, inputs_intact, poison_outputs
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, turns
 from campaigns.evaluator.layout import Layout
@@ -56,15 +57,19 @@ class Session:
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder)
         self._layouts = {c.name: self._reference.layout(c, job.device) for c in job.cases}
-        self._channels = {n: Channel(n, s, spins=on_gpu) for n, s in channels.items()}
+        total_s = job.protocol.limits.total_s
+        self._channels = {
+            n: Channel(n, s, spins=on_gpu, total_s=total_s) for n, s in channels.items()
+        }
         self._arenas: dict[str, Arena] = {}
-        self._timers: dict[str, Timer] = {}
         self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
         progress.environment.update(surroundings.describe(self._device))
 
     @property
     def can_be_timed(self) -> bool:
-        return all(timer is not Timer.NONE for timer in self._timers.values())
+        """Whether this backend's times mean anything on this device."""
+        kind = "cpu" if self._device.type == "cpu" else "gpu"
+        return kind in base.get(self._job.backend).kinds
 
     def attach(self) -> None:
         """Share one arena with each runner; after this it locks itself down."""
@@ -84,10 +89,9 @@ class Session:
             channel.phase = Phase.BUILD
             channel.ask(Ask.BUILD, first, limits.build_s)
         self._progress.enter(Phase.LOAD)
-        for name, channel in self._channels.items():
+        for channel in self._channels.values():
             channel.phase = Phase.LOAD
-            reply = channel.ask(Ask.LOAD, None, limits.load_s)
-            self._timers[name] = tuple(Timer)[reply.a % len(Timer)]
+            channel.ask(Ask.LOAD, None, limits.load_s)
 
     def check(self, case: Case) -> None:
         """Every trial on its own slot and its own secret seed, against a float64 reference."""
@@ -112,17 +116,18 @@ class Session:
             fresh = bench.supply.fresh(1, "setup")
             one = Slots(slots.rows[k : k + 1], slots.layout)
             fill(one, fresh)
-            fence = Fence(bench, one)
+            poison = poison_outputs(bench.supply, one)
             bench.wait()
             channel.ask(Ask.CALL, k, self._job.protocol.limits.call_s)
-            untouched = fence.sees_poison()
             found = compare_slot(bench, one, fresh, 0)
             errors.append(found)
             if not found.ok:
                 message = found.message
-                if untouched:
+                if any_poison(one, poison):
                     message += " (the output, or part of it, was never written)"
                 return _checked(case, k + 1, errors, message)
+            if changed := inputs_intact(one, fresh):
+                return _checked(case, k + 1, errors, f"the call changed its input {changed!r}")
             if not one.gaps_intact():
                 return _checked(case, k + 1, errors, "wrote outside its output")
         return _checked(case, count, errors, "")
@@ -135,10 +140,12 @@ class Session:
         arms = {}
         for name, channel in self._channels.items():
             arms[name] = Turn(self, channel, case, self._lay_slots(name, case), most)
+        # Where one arm is a plain loop device time decides, so both arms need it.
+        traced = any(arm.timer is Timer.LOOP for arm in arms.values())
         self._progress.enter(Phase.BURST, case.name)
         names = ["incumbent", "candidate"] if "incumbent" in arms else ["candidate"]
         for name in turns(self._job.protocol.blocks, names):
-            arms[name].take()
+            arms[name].take(traced=traced)
         return {name: arm.timing() for name, arm in arms.items()}
 
     def stop(self) -> None:
@@ -148,7 +155,11 @@ class Session:
     def prepare(self, channel: Channel, calls: int) -> Timer:
         channel.phase = Phase.PREPARE
         reply = channel.ask(Ask.PREPARE, calls, self._job.protocol.limits.prepare_s)
-        return tuple(Timer)[reply.a % len(Timer)]
+        possible = (Timer.CALLS,) if self._device.type == "cpu" else (Timer.GRAPH, Timer.LOOP)
+        for timer in possible:
+            if list(Timer).index(timer) == reply.a:
+                return timer
+        raise channel.blame(Outcome.CHEATED, f"no such way of timing here ({reply.a})")
 
     def note_retake(self, channel: Channel) -> None:
         self._progress.notes.append(
@@ -217,14 +228,14 @@ class Turn:
         self._bench = session.bench(case, slots)
         call_s = calibrate(self._prepared_burst, most)
         self._lengths = choose_lengths(call_s, session.burst_ms, most)
-        self._timer = Timer.CALLS
+        self.timer = Timer.CALLS
         for calls in (self._lengths.short, self._lengths.long):
-            self._timer = session.prepare(channel, calls)
+            self.timer = session.prepare(channel, calls)
         self._channel.phase = Phase.BURST
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
 
-    def take(self) -> None:
+    def take(self, *, traced: bool) -> None:
         """Measure one sample; one that is no time (something else held the cores) is retaken."""
         for _ in range(RETAKES):
             short_s = self._burst(self._lengths.short)
@@ -233,7 +244,7 @@ class Turn:
                 break
             self._session.note_retake(self._channel)
         self._samples_us.append(slope_us)
-        if self._timer is Timer.LOOP:
+        if traced:
             device_us, _ = self._profile()
             self._device_us.append(device_us or 0.0)
 
@@ -243,7 +254,7 @@ class Turn:
             samples_us=tuple(self._samples_us),
             long_calls=self._lengths.long,
             short_calls=self._lengths.short,
-            timer=self._timer,
+            timer=self.timer,
             device_us=device_us,
             device_samples_us=tuple(self._device_us),
             event_us=event_us,
@@ -251,7 +262,7 @@ class Turn:
 
     def _profile(self) -> tuple[float | None, float | None]:
         """(device µs, event µs) per call as the runner's driver says; it informs, no more."""
-        if self._timer not in (Timer.GRAPH, Timer.LOOP):
+        if self.timer not in (Timer.GRAPH, Timer.LOOP):
             return None, None
         reply = self._session.profile(self._channel, self._lengths.long)
         return _positive(reply.x), _positive(reply.y)
