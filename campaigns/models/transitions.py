@@ -78,18 +78,18 @@ def require_legal(kind: str, before: str, after: str) -> None:
         raise IllegalTransition(f"{kind}: {before} → {after} is not legal; accepted: {allowed}")
 
 
-def move(row: models.Model, after: str, **also: Any) -> bool:
+def move(row: models.Model, after: str, *only: models.Q, **also: Any) -> bool:
     """Take `row` from the state it was read in to `after`; False when someone else was first.
 
-    `also` are further fields to set in the same UPDATE; a `<field>__is` key is a further condition.
-    Raises IllegalTransition before touching the database.
+    `also` are further fields to set in the same UPDATE; `only`, and each `<field>__is` key, are
+    further conditions of it. Raises IllegalTransition before touching the database.
     """
     kind = row._meta.model_name or ""
     before: str = row.state  # type: ignore[attr-defined]
     require_legal(kind, before, after)
     conditions = {k.removesuffix("__is"): v for k, v in also.items() if k.endswith("__is")}
     values = {k: v for k, v in also.items() if not k.endswith("__is")}
-    rows = type(row)._default_manager.filter(pk=row.pk, state=before, **conditions)
+    rows = type(row)._default_manager.filter(*only, pk=row.pk, state=before, **conditions)
     if not claim(rows, state=after, **values):
         return False
     for name, value in {"state": after, **values}.items():

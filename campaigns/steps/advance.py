@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
@@ -87,7 +87,9 @@ def _measure(campaign: Campaign) -> Next:
         return NOTHING
     if round_.kind == RoundKind.SWEEP and round_.state == RoundState.OPEN:
         return screen(round_)
-    return AGAIN if move(campaign, CampaignState.DECIDE) else NOTHING
+    # The looks above may be older than another worker's step: what they saw is asked for again.
+    unfinished = _evaluations(OuterRef("pk")).exclude(state=EvaluationState.DONE)
+    return AGAIN if move(campaign, CampaignState.DECIDE, ~Q(Exists(unfinished))) else NOTHING
 
 
 def _decide(campaign: Campaign) -> Next:
@@ -102,7 +104,7 @@ def _open_round(campaign: Campaign) -> Round | None:
     return campaign.rounds.exclude(state=RoundState.CLOSED).select_related("campaign").first()
 
 
-def _evaluations(campaign: Campaign) -> QuerySet[Evaluation]:
+def _evaluations(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
     return Evaluation.objects.filter(candidate__round__campaign=campaign)
 
 

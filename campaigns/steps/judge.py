@@ -6,12 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.case_table import case_rows
 from campaigns.evaluator.contract import Report
 from campaigns.models import (
     Campaign,
+    CampaignState,
     Candidate,
     Evaluation,
     EvaluationKind,
@@ -37,7 +39,14 @@ _DEVIATIONS_95 = 1.96
 
 
 def judge(round_: Round) -> Next:
-    """Write the one verdict of a round; on the baseline also the campaign's noise floor."""
+    """Write the one verdict of a round; on the baseline also the campaign's noise floor.
+
+    A round with an unfinished evaluation is not judged: that evaluation is asked for instead.
+    """
+    waiting = _unfinished(round_)
+    if waiting:
+        queued = (key for key, state in waiting.items() if state == EvaluationState.QUEUED)
+        return Next(measure=tuple(sorted(queued)))
     campaign = round_.campaign
     candidate = round_.chosen or round_.candidates.get(ordinal=1)
     evaluation = deciding_evaluation(candidate)
@@ -48,7 +57,8 @@ def judge(round_: Round) -> Next:
     decision = decide(report, standard)
     noise = _noise(report, standard) if decision.reason is Reason.BASELINE else {}
     with transaction.atomic():
-        if not move(round_, RoundState.JUDGED, chosen=candidate):
+        deciding = Q(campaign__state=CampaignState.DECIDE)
+        if not move(round_, RoundState.JUDGED, deciding, chosen=candidate):
             return NOTHING
         _store(round_, evaluation, report, decision)
         if noise:
@@ -63,6 +73,11 @@ def judge(round_: Round) -> Next:
             reason=decision.reason,
         )
     return AGAIN
+
+
+def _unfinished(round_: Round) -> dict[int, str]:
+    rows = Evaluation.objects.filter(candidate__round=round_).exclude(state=EvaluationState.DONE)
+    return dict(rows.values_list("pk", "state"))
 
 
 def deciding_evaluation(candidate: Candidate) -> Evaluation:

@@ -9,7 +9,14 @@ from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Outcome, Report
-from campaigns.models import Candidate, Evaluation, EvaluationKind, Round, RoundState
+from campaigns.models import (
+    Candidate,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Round,
+    RoundState,
+)
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.means import geomean
@@ -21,6 +28,8 @@ def screen(round_: Round) -> Next:
     When none passed, the round goes on to its verdict with the first that failed by itself.
     """
     done = [_latest(candidate) for candidate in round_.candidates.prefetch_related("evaluations")]
+    if any(evaluation.state != EvaluationState.DONE for evaluation in done):
+        return NOTHING  # a round that another worker has opened since the caller looked
     ranked = sorted(done, key=_speed, reverse=True)
     best = ranked[0]
     passed = best.outcome == Outcome.PASSED

@@ -1,0 +1,85 @@
+"""Two workers at one campaign: what a late one still believes is checked by its own UPDATE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from campaigns.bell import NOTHING
+from campaigns.models import Campaign, CampaignState, Evaluation, RoundState
+from campaigns.models.transitions import claim
+from campaigns.steps import advance as advancing
+from campaigns.steps.advance import advance
+from campaigns.steps.evaluate import Bench, evaluate
+from campaigns.steps.screen import screen
+from tests.campaigns.steps import cast
+
+pytestmark = pytest.mark.storage
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path, script: Callable[..., cast.Script]) -> Campaign:
+    script(["time 90", "time 50"], ["time 40"])
+    return cast.make_campaign(tmp_path)
+
+
+@pytest.fixture
+def screening(campaign: Campaign, bench: Bench) -> Campaign:
+    """The campaign with a sweep just opened."""
+    cast.step_until(campaign, CampaignState.BASELINE)
+    cast.measure_all(campaign, bench)
+    cast.step_until(campaign, CampaignState.VALIDATE)
+    return cast.fresh(campaign)
+
+
+def look_past_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first look at the evaluations finds none, as before another worker queued them."""
+    real = advancing._evaluations
+    looks = iter([Evaluation.objects.none()])
+    monkeypatch.setattr(advancing, "_evaluations", lambda of: next(looks, real(of)))
+
+
+def test_it_does_not_decide_while_an_evaluation_waits(
+    campaign: Campaign, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast.step_until(campaign, CampaignState.BASELINE)
+    look_past_what_waits(monkeypatch)
+    assert cast.step(campaign) == NOTHING
+    assert cast.fresh(campaign).state == CampaignState.BASELINE
+    cast.measure_all(campaign, bench)
+    cast.step(campaign)
+    assert cast.fresh(campaign).state == CampaignState.DECIDE
+
+
+def test_it_does_not_choose_from_a_sweep_that_is_not_screened(
+    screening: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_past_what_waits(monkeypatch)
+    assert advance(screening) == NOTHING
+    sweep = screening.rounds.get(number=2)
+    assert (sweep.state, sweep.chosen) == (RoundState.OPEN, None)
+
+
+def test_it_asks_for_what_waits_where_it_should_judge(campaign: Campaign, bench: Bench) -> None:
+    cast.step_until(campaign, CampaignState.BASELINE)
+    claim(Campaign.objects.filter(pk=campaign.pk), state=CampaignState.DECIDE)
+    (key,) = cast.step(campaign).measure
+    evaluate(key, bench)
+    assert cast.step(campaign).again
+    assert campaign.rounds.get().verdict.reason == "baseline"
+
+
+def test_it_does_not_judge_a_round_that_is_only_screened_yet(
+    screening: Campaign, bench: Bench
+) -> None:
+    stale = cast.fresh(screening)
+    stale.state = CampaignState.DECIDE
+    for key in advance(screening).measure:
+        evaluate(key, bench)
+    assert advance(stale) == NOTHING
+    sweep = screening.rounds.get(number=2)
+    assert sweep.state == RoundState.OPEN
+    assert screen(sweep).again
+    assert screening.rounds.get(number=2).chosen.text == "time 50"
