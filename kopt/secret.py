@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def secret_key(data_dir: Path) -> str:
-    """Return KOPT_SECRET_KEY, else the key stored in `data_dir`, made on the first start."""
+    """Return KOPT_SECRET_KEY, else the key stored in `data_dir`, made where there is none."""
     if found := os.environ.get("KOPT_SECRET_KEY"):
         return found
     path = data_dir / "secret.key"
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(path)
-    with os.fdopen(handle, "w") as file:
-        file.write(secrets.token_urlsafe(50))
-    return _read(path)
+    if found := _read(path):
+        return found
+    with _alone_in(data_dir):
+        return _read(path) or _make(path)
 
 
 def _read(path: Path) -> str:
-    # A process that lost the race above may read before the winner has written; an empty key is
-    # then refused by Django with its own clear message instead of being used.
-    return path.read_text().strip()
+    """The stored key; empty where there is no file, or one that an early kopt left empty."""
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _make(path: Path) -> str:
+    """Store a new key under its name in one step, so that no reader ever sees half of it."""
+    key = secrets.token_urlsafe(50)
+    # mkstemp's file is readable by its owner alone.
+    handle, part = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        Path(part).unlink(missing_ok=True)
+    return key
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time look for a key and make it; the lock goes with the process."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
