@@ -13,7 +13,16 @@ def main() -> None:
         sys.exit(
             "manage.py: Django is not importable; run `make run` once, or use .venv/bin/python"
         )
-    execute_from_command_line(sys.argv)
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        execute_from_command_line(sys.argv)
+    except (ImproperlyConfigured, OSError) as error:
+        # Once the settings are there, an OSError is a command's own and shows where it is from.
+        if isinstance(error, OSError) and settings.configured:
+            raise
+        sys.exit(f"manage.py: {error}")
 
 
 if __name__ == "__main__":

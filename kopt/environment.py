@@ -15,6 +15,13 @@ def text(name: str, default: str) -> str:
     return os.environ.get(name, default)
 
 
+def choice(name: str, accepted: tuple[str, ...], *, default: str) -> str:
+    value = os.environ.get(name, "").upper() or default
+    if value not in accepted:
+        raise ImproperlyConfigured(f"{name}={value!r}: accepted are {', '.join(accepted)}")
+    return value
+
+
 def flag(name: str, *, default: bool) -> bool:
     value = os.environ.get(name)
     if value is None:
@@ -46,4 +53,13 @@ def words(name: str, default: tuple[str, ...]) -> list[str]:
 
 
 def folder(name: str, default: Path) -> Path:
-    return Path(os.environ.get(name) or default).resolve()
+    """The folder, made where it is missing."""
+    path = Path(os.environ.get(name) or default).resolve()
+    why = "not writable"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+    if not (path.is_dir() and os.access(path, os.W_OK | os.X_OK)):
+        raise ImproperlyConfigured(f"{name}={str(path)!r}: {why}; accepted is a writable folder")
+    return path

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import dj_database_url
-
 from kopt import environment as env
 from kopt.broker import celery_settings
+from kopt.database import database_settings
 from kopt.secret import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("KOPT_DATA", BASE_DIR / "var")
-DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = env.flag("KOPT_DEBUG", default=False)
-ALLOWED_HOSTS = env.words("KOPT_HOSTS", ("127.0.0.1", "localhost", "[::1]", "testserver"))
+ALLOWED_HOSTS = env.words("KOPT_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("KOPT_ORIGINS", ())
 
 INSTALLED_APPS = [
@@ -62,18 +60,7 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(
-        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'kopt.sqlite3'}"), conn_max_age=60
-    )
-}
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # IMMEDIATE takes the write lock at BEGIN, so two writers wait instead of failing half-way.
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-    }
+DATABASES: dict[str, Any] = {"default": database_settings(DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -109,10 +96,13 @@ KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
 globals().update(celery_settings(DATA_DIR))
 
+LOG_LEVEL = env.choice(
+    "KOPT_LOG_LEVEL", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"), default="WARNING"
+)
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("KOPT_LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }

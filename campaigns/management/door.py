@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, handle_default_options
-from django.db import connections
+from django.db import DatabaseError, OperationalError, connection, connections
 
 
 class ExitCode(IntEnum):
@@ -91,7 +91,10 @@ class Door(BaseCommand):
         wanted = {k: v for k, v in options.items() if k not in _DJANGO_OPTIONS}
         name = wanted.pop("verb", None)
         run = next((verb.run for verb in self.verbs() if verb.name == name), self.run)
-        run(**wanted)
+        try:
+            run(**wanted)
+        except DatabaseError as error:
+            self._fail_for(error)
 
     def emit(self, data: Any, text: str) -> None:
         """Print the answer: `data` as JSON with `--json`, else `text`."""
@@ -107,6 +110,18 @@ class Door(BaseCommand):
     def fail(self, code: ExitCode, message: str) -> NoReturn:
         """End the command with one line on stderr and this exit status."""
         raise CommandError(message, returncode=int(code))
+
+    def _fail_for(self, error: DatabaseError) -> NoReturn:
+        """End with what the database said; a mistake of our own keeps its traceback."""
+        said = str(error).strip().partition("\n")[0]
+        unprepared = "no such " in said or "does not exist" in said
+        # The plain base class is what SQLite says of a file that is no database, or a damaged one.
+        if not (unprepared or isinstance(error, OperationalError) or type(error) is DatabaseError):
+            raise error
+        remedy = "run `make run`, or `python manage.py migrate`" if unprepared else ""
+        name = connection.settings_dict["NAME"]
+        message = f"database {name}: {said}"
+        self.fail(ExitCode.USAGE, f"{message}; {remedy}" if remedy else message)
 
     def run_from_argv(self, argv: list[str]) -> None:
         """As Django's, but a usage error exits with 1, since 2 means "not found" here."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, IntegrityError, OperationalError, ProgrammingError
 
 from campaigns.management.door import Door, ExitCode, Verb, argument
 
@@ -61,3 +62,38 @@ def test_it_exits_with_one_line_and_keeps_two_for_not_found(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.strip().splitlines()[-1].startswith("fruit: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OperationalError("no such table: x"), "no such table: x; run `make run`, or `python"),
+        (ProgrammingError('relation "x" does not exist\nLINE 1'), "does not exist; run `make run`"),
+        (OperationalError("connection refused\nIs it running?"), ": connection refused$"),
+        (DatabaseError("file is not a database"), ": file is not a database$"),
+    ],
+)
+def test_it_says_in_one_line_what_the_database_lacks(
+    error: DatabaseError, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CommandError, match=said) as caught:
+        _run_into(error, monkeypatch)
+    assert caught.value.returncode == ExitCode.USAGE
+    assert str(caught.value).startswith("database ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [ProgrammingError("syntax error"), IntegrityError("sealed")])
+def test_it_does_not_hide_a_mistake_of_its_own(
+    error: DatabaseError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(type(error)):
+        _run_into(error, monkeypatch)
+
+
+def _run_into(error: DatabaseError, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Plain, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Plain, "run", fail)
+    call_command(Plain())
