@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
@@ -53,16 +53,14 @@ class Finding:
     sentence: str = ""
 
 
-def decisive_samples(timing: Timing) -> tuple[float, ...]:
-    """The samples that decide: burst times, or device times where a plain loop was timed.
+def loops(timings: Iterable[Timing | None]) -> bool:
+    """Say whether any arm was timed as a plain loop, so that device time decides (design §3)."""
+    return any(timing is not None and timing.timer is Timer.LOOP for timing in timings)
 
-    A plain loop also pays for launches and synchronisation, so its burst time is no kernel time
-    (design §3). Without one device time per sample the burst times stay.
-    """
-    device_us = timing.device_samples_us
-    if timing.timer is Timer.LOOP and len(device_us) == len(timing.samples_us):
-        return device_us
-    return timing.samples_us
+
+def has_device_samples(timing: Timing) -> bool:
+    """Say whether there is a device time for every sample."""
+    return 0 < len(timing.samples_us) == len(timing.device_samples_us)
 
 
 def build(report: Report, standard: Standard) -> Finding:
@@ -102,7 +100,7 @@ def plausibility(report: Report, standard: Standard) -> Finding:
             sentence = f"Invalid: {found}. Real work takes time above zero."
             gate = Gate("plausibility", False, found, "finite times above zero")
             return Finding(gate, Reason.ABOVE_ROOF, sentence)
-        time_us = statistics.median(decisive_samples(case.candidate))
+        time_us = _fastest_claim(case.candidate)
         if floor := standard.floors.get(case.case):
             checked.append((time_us / floor.floor_us, case, time_us, floor))
     if not checked:
@@ -125,9 +123,12 @@ def device_time(report: Report, standard: Standard) -> Finding:
         arms = (case.candidate, case.incumbent if standard.has_incumbent else None)
         timings = [timing for timing in arms if timing]
         counted = [timing for timing in timings if timing.device_us is not None]
-        loops = [timing for timing in timings if timing.timer is Timer.LOOP]
-        if any(decisive_samples(loop) != loop.device_samples_us for loop in loops):
-            return _no_device_time(case.case, limit)
+        if loops(timings) and not all(has_device_samples(timing) for timing in timings):
+            return _no_device_time(
+                case.case, "timed as a plain loop, which device time has to decide", limit
+            )
+        if 0 < len(counted) < len(timings):
+            return _no_device_time(case.case, "traced in one arm only", limit)
         compared += [_apart(case.case, timing, standard) for timing in counted]
     if not compared:
         return Finding(Gate("device time", None, "not recorded on this device", limit))
@@ -214,10 +215,15 @@ def _apart(name: str, timing: Timing, standard: Standard) -> tuple[float, str]:
     return excess_us, found
 
 
-def _no_device_time(name: str, limit: str) -> Finding:
-    sentence = (
-        f"Needs review: {name} was timed as a plain loop, which device time has to decide, "
-        "and none was recorded."
-    )
-    gate = Gate("device time", False, f"{name}: plain loop without device time", limit)
+def _fastest_claim(timing: Timing) -> float:
+    """The least time that anything says; nothing may be below the floor."""
+    claims = [statistics.median(timing.samples_us)]
+    if timing.timer is Timer.LOOP and timing.device_samples_us:
+        claims.append(statistics.median(timing.device_samples_us))
+    return min(claims)
+
+
+def _no_device_time(name: str, how: str, limit: str) -> Finding:
+    sentence = f"Needs review: {name} was {how}, and a device time is missing."
+    gate = Gate("device time", False, f"{name}: {how}", limit)
     return Finding(gate, Reason.NO_DEVICE_TIME, sentence)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules import gates
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
-from campaigns.rules.gates import Finding, Standard, decisive_samples
+from campaigns.rules.gates import Finding, Standard, loops
 from campaigns.rules.guard import CaseEffect, case_effect
 from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, regressed
 from campaigns.rules.wording import change, share
@@ -33,10 +33,14 @@ GATE_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Candidate against incumbent, over all cases and for each."""
+    """Candidate against incumbent, over all cases and for each.
+
+    clock: by the judge's clock alone, where `gain` is by device time (a plain loop was timed).
+    """
 
     gain: Gain
     cases: dict[str, Gain]
+    clock: Gain | None = None
 
 
 def decide(report: Report, standard: Standard) -> Decision:
@@ -58,10 +62,12 @@ def decide(report: Report, standard: Standard) -> Decision:
 
 def compare(report: Report, standard: Standard) -> Comparison:
     """Estimate the gain over all cases and for each; every case must hold both arms' samples."""
+    clock = {case.case: _clock_pairs(case) for case in report.cases}
     pairs = {case.case: _pairs(case) for case in report.cases}
     return Comparison(
         gain=interval(pairs, standard.seed),
         cases={name: interval({name: own}, standard.seed) for name, own in pairs.items()},
+        clock=interval(clock, standard.seed) if clock != pairs else None,
     )
 
 
@@ -103,6 +109,12 @@ def _aggregate(compared: Comparison, standard: Standard) -> Finding:
     gain, noise = compared.gain, standard.noise
     found, limit = _against(gain), f"interval above zero and more than {share(noise)}"
     failed = Gate("aggregate", False, found, limit)
+    if compared.clock and improved(gain, noise) and not improved(compared.clock, noise):
+        # The device time is the runner's own word; alone it never accepts anything.
+        sentence = f"Needs review: {found} by device time, but the judge's clock shows " + _against(
+            compared.clock
+        )
+        return Finding(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
     if regressed(gain, noise):
         return Finding(failed, Reason.SLOWER, f"Rejected: {found}.")
     if not improved(gain, noise):
@@ -124,10 +136,22 @@ def _against(gain: Gain) -> str:
 
 
 def _pairs(case: CaseReport) -> list[Pair]:
+    """Device times of both arms where either is a plain loop, else burst times of both."""
+    old, new = _arms(case)
+    if loops((old, new)):
+        return list(zip(old.device_samples_us, new.device_samples_us, strict=True))
+    return _clock_pairs(case)
+
+
+def _clock_pairs(case: CaseReport) -> list[Pair]:
+    old, new = _arms(case)
+    return list(zip(old.samples_us, new.samples_us, strict=True))
+
+
+def _arms(case: CaseReport) -> tuple[Timing, Timing]:
     if case.candidate is None or case.incumbent is None:
         raise ValueError(f"{case.case}: accepted: cases with both arms timed")
-    old, new = decisive_samples(case.incumbent), decisive_samples(case.candidate)
-    return list(zip(old, new, strict=True))
+    return case.incumbent, case.candidate
 
 
 def _decision(

@@ -178,6 +178,38 @@ def test_it_lets_device_time_decide_a_plain_loop():
     assert decide(loops(None), AGAINST).reason is Reason.NO_DEVICE_TIME
 
 
+def traced(burst_us: float, device_us: float, timer: Timer):
+    plain = timing([burst_us] * 10, device_us, timer)
+    return replace(plain, device_samples_us=(device_us,) * 10)
+
+
+def test_it_never_accepts_a_plain_loop_by_the_runners_word_alone():
+    # The runner claims half of the device time; the judge's clock sees a slower candidate.
+    found = decide(
+        report(case(traced(200.0, 20.0, Timer.LOOP), traced(40.0, 40.0, Timer.GRAPH))), AGAINST
+    )
+    assert found.verdict is Verdict.NEEDS_REVIEW
+    assert found.reason is Reason.DEVICE_TIME_DISAGREES
+
+
+def test_it_compares_both_arms_on_one_clock():
+    # One kernel of 3 µs: through a graph it takes 3.74 µs with gaps, as a loop its tracer says 3.
+    found = decide(
+        report(case(traced(9.0, 3.0, Timer.LOOP), traced(3.74, 3.0, Timer.GRAPH))), AGAINST
+    )
+    assert found.reason is Reason.WITHIN_NOISE
+    bare = replace(traced(3.74, 3.0, Timer.GRAPH), device_samples_us=())
+    found = decide(report(case(traced(9.0, 3.0, Timer.LOOP), bare)), AGAINST)
+    assert found.reason is Reason.NO_DEVICE_TIME
+
+
+def test_it_asks_why_only_one_arm_could_be_traced():
+    arms = timing([100.0] * 10, None), timing([200.0] * 10, 200.0)
+    assert decide(report(case(*arms)), AGAINST).reason is Reason.NO_DEVICE_TIME
+    untraced = timing([100.0] * 10, None), timing([200.0] * 10, None)
+    assert decide(report(case(*untraced)), AGAINST).verdict is Verdict.ACCEPTED
+
+
 def test_it_refuses_arms_of_different_length():
     with pytest.raises(ValueError, match="4096x4096: 9 and 10 samples"):
         decide(report(case(timing([5.0] * 9), SLOW)), AGAINST)
