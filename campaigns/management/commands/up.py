@@ -18,7 +18,7 @@ from campaigns.bell import ring
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
 from campaigns.management.door import Argument, Door, ExitCode, argument
-from campaigns.management.prepare import prepare_database, prepare_platform
+from campaigns.management.prepare import Tell, prepare_database, prepare_platform
 from campaigns.models import Campaign
 from campaigns.models.campaign import queue_of
 from campaigns.rules.stop import StopPolicy
@@ -28,6 +28,7 @@ from campaigns.steps.create_campaign import Wish, create_campaign
 from knowledge.models import Platform
 
 USER = "kopt"
+UNTIL_USED = "only its hash is kept; until the first login each start makes a new one"
 DEMO_ROUNDS = 8
 DEMO_BACKEND = {"cpu": "cpp", "gpu": "triton"}
 READY_LIMIT_S = 60.0
@@ -53,7 +54,7 @@ class Command(Door):
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         prepare_database(self.progress)
         platform = prepare_platform(device, self.progress, always_measured=True)
-        password = _first_password()
+        password = _first_password(self.progress)
         if options["demo"] and not Campaign.objects.exists():
             self._start_demo(device, platform)
         # The children open their own connections; this process only watches from here on.
@@ -115,19 +116,29 @@ class Command(Door):
         address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
         text = f"kopt is at {address}"
         if password:
-            text += f"\nuser {USER}, password {password} (shown this once; only its hash is kept)"
+            text += f"\nuser {USER}, password {password} ({UNTIL_USED})"
         data = {"address": address, "user": USER, "password": password or None}
         self.emit(data, f"{text}\nCtrl-C stops everything; the next start goes on where it stopped")
         self.stdout.flush()
 
 
-def _first_password() -> str:
-    """Create the first user and return its password; empty when somebody exists already."""
+def _first_password(tell: Tell) -> str:
+    """A new password for the first user, told at once; empty when somebody has accounts already.
+
+    Until the first login each start makes another one: the last may never have been read.
+    """
     users = get_user_model()
-    if users.objects.exists():
+    user = users.objects.filter(username=USER, is_superuser=True, last_login=None).first()
+    if user is None and users.objects.exists():
         return ""
     password = secrets.token_urlsafe(12)
-    users.objects.create_superuser(username=USER, password=password)
+    # Told before it is stored: whatever ends this process, no password is kept that nobody saw.
+    tell(f"user {USER}, password {password} ({UNTIL_USED})")
+    if user is None:
+        users.objects.create_superuser(username=USER, password=password)
+    else:
+        user.set_password(password)
+        user.save(update_fields=["password"])
     return password
 
 

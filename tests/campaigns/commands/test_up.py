@@ -6,10 +6,12 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import update_last_login
 from django.core.management import CommandError, call_command
 
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
@@ -51,13 +53,50 @@ def test_it_says_in_one_line_that_the_port_is_taken() -> None:
 
 
 @pytest.mark.django_db
-def test_it_makes_the_first_user_once_and_keeps_only_the_hash() -> None:
-    password = up._first_password()
+def test_it_makes_the_first_user_and_keeps_only_the_hash() -> None:
+    password = up._first_password(lambda text: None)
     user = get_user_model().objects.get()
     assert user.is_superuser
     assert user.check_password(password)
     assert password not in user.password
-    assert up._first_password() == ""
+
+
+@pytest.mark.django_db
+def test_it_tells_the_first_password_before_anything_can_lose_it() -> None:
+    said: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        up._first_password(_interrupted(said))
+    password = up._first_password(said.append)
+    assert f"user kopt, password {password} " in said[-1]
+    assert get_user_model().objects.get().check_password(password)
+
+
+@pytest.mark.django_db
+def test_it_replaces_the_first_password_until_somebody_logs_in() -> None:
+    said: list[str] = []
+    first, second = up._first_password(said.append), up._first_password(said.append)
+    user = get_user_model().objects.get()
+    assert user.check_password(second)
+    assert not user.check_password(first)
+    update_last_login(get_user_model(), user)
+    assert up._first_password(said.append) == ""
+    assert len(said) == 2
+
+
+@pytest.mark.django_db
+def test_it_leaves_accounts_that_a_person_made_alone() -> None:
+    get_user_model().objects.create_user("alice", password="chosen")
+    get_user_model().objects.create_user("kopt", password="chosen")
+    assert up._first_password(pytest.fail) == ""
+    assert get_user_model().objects.get(username="kopt").check_password("chosen")
+
+
+def _interrupted(said: list[str]) -> Callable[[str], None]:
+    def tell(text: str) -> None:
+        said.append(text)
+        raise KeyboardInterrupt
+
+    return tell
 
 
 def test_it_starts_a_dead_process_again_and_gives_up_on_a_hopeless_one() -> None:
