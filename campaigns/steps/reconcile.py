@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from campaigns.bell import AGAIN, Next
@@ -23,17 +23,20 @@ MOST_CLAIMS = 5
 
 def reconcile() -> list[tuple[Campaign, Next]]:
     """Run at worker start and a few times a minute; running it more often does no harm."""
-    running = Evaluation.objects.filter(state=EvaluationState.RUNNING).select_related(
-        "candidate__round__campaign"
-    )
-    expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
-    for evaluation in running:
-        silent = evaluation.heartbeat_at is None or evaluation.heartbeat_at < expired
-        if silent or is_gone(evaluation.holder):
-            _release(evaluation)
+    release_vanished(Evaluation.objects.all())
     working = Campaign.objects.filter(state__in=WORKING).select_related("platform")
     wanted = ((campaign, _next(campaign)) for campaign in working)
     return [(campaign, following) for campaign, following in wanted if following]
+
+
+def release_vanished(among: QuerySet[Evaluation]) -> None:
+    """Take back those of these evaluations whose worker has ended or shows no life."""
+    running = among.filter(state=EvaluationState.RUNNING)
+    expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
+    for evaluation in running.select_related("candidate__round__campaign"):
+        silent = evaluation.heartbeat_at is None or evaluation.heartbeat_at < expired
+        if silent or is_gone(evaluation.holder):
+            _release(evaluation)
 
 
 def _release(evaluation: Evaluation) -> None:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from campaigns.bell import NOTHING
-from campaigns.models import Campaign, CampaignState, Evaluation, RoundState
-from campaigns.models.transitions import claim
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, RoundState
+from campaigns.models.transitions import claim, move
 from campaigns.steps import advance as advancing
 from campaigns.steps.advance import advance
 from campaigns.steps.evaluate import Bench, evaluate
+from campaigns.steps.run_here import run_here
 from campaigns.steps.screen import screen
 from tests.campaigns.steps import cast
 
@@ -83,3 +85,53 @@ def test_it_does_not_judge_a_round_that_is_only_screened_yet(
     assert sweep.state == RoundState.OPEN
     assert screen(sweep).again
     assert screening.rounds.get(number=2).chosen.text == "time 50"
+
+
+@pytest.fixture
+def claimed(campaign: Campaign) -> Evaluation:
+    """The baseline's evaluation, in the hands of another worker that is alive."""
+    cast.step_until(campaign, CampaignState.BASELINE)
+    evaluation = Evaluation.objects.get()
+    now = timezone.now()
+    assert move(evaluation, EvaluationState.RUNNING, holder="up host 1 a", heartbeat_at=now)
+    return evaluation
+
+
+def at_the_second_wait(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[float]:
+    """Waiting takes no time here; `act` is what happens meanwhile."""
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        assert len(waits) < 20, "it waits for ever"
+        if len(waits) == 2:
+            act()
+
+    monkeypatch.setattr("campaigns.steps.run_here.time.sleep", wait)
+    return waits
+
+
+def test_it_waits_for_a_living_worker_and_goes_on_to_the_end(
+    campaign: Campaign, claimed: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hand_back() -> None:
+        other = cast.make_bench(cast.Judge(), "other")
+        move(claimed, EvaluationState.QUEUED, holder="")
+        evaluate(claimed.pk, other)
+
+    waits = at_the_second_wait(monkeypatch, hand_back)
+    messages: list[str] = []
+    ended = run_here(campaign.pk, bench, messages.append)
+    assert (ended.state, len(waits)) == (CampaignState.DONE, 2)
+    assert Evaluation.objects.get(pk=claimed.pk).worker.name == "other"
+    assert messages.count("waiting for worker up, which measures this campaign") == 1
+    assert messages[-1] == ended.stop_sentence
+
+
+def test_it_takes_over_from_a_worker_that_falls_silent(
+    campaign: Campaign, claimed: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Evaluation.objects.filter(pk=claimed.pk)
+    at_the_second_wait(monkeypatch, lambda: claim(rows, heartbeat_at=None))
+    assert run_here(campaign.pk, bench, lambda message: None).state == CampaignState.DONE
+    assert Evaluation.objects.get(pk=claimed.pk).worker == bench.worker
