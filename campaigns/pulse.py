@@ -10,7 +10,7 @@ import threading
 import time
 
 from django.conf import settings
-from django.db import Error, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from campaigns.bell import ring
 from campaigns.devices.discover import Device
@@ -37,8 +37,9 @@ class Pulse(threading.Thread):
         while not self._ended.is_set():
             try:
                 self.beat()
-            except Error as error:
-                log.warning("no heartbeat: %s", error)
+            except Exception:
+                # A pulse that ends by itself would look like a dead worker to all the others.
+                log.exception("%s: a turn failed; the next follows", self.name)
             close_old_connections()
             self._ended.wait(settings.KOPT_HEARTBEAT_S)
         connection.close()

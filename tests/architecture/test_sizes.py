@@ -19,6 +19,7 @@ BROAD_EXCEPTS = {
     "campaigns/evaluator/backends/device.py": 1,  # the candidate, while its calls are captured
     "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
     "campaigns/evaluator/judge/reference.py": 1,  # a person's ref.py
+    "campaigns/pulse.py": 1,  # the thread's edge: whatever fails, the worker still shows life
     "campaigns/tasks.py": 1,  # the queue's edge: our own fault, recorded on the campaign
     "campaigns/evaluator/runner/main.py": 2,  # the candidate, when it loads and when it is called
 }
