@@ -24,6 +24,8 @@ TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
 CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=25.0, max_slots=64, arena_mib=1024, trials=3)
 GPU_PROTOCOL = contract.Protocol()
+LONGEST_TITLE = 200
+LARGEST_SEED = 2**63 - 1
 
 
 class CampaignRefused(ValueError):
@@ -47,6 +49,7 @@ class Wish:
 
 def create_campaign(wish: Wish) -> Campaign:
     """Store the campaign as a draft. Raises CampaignRefused or ProblemError; nothing is left."""
+    _check_limits(wish)
     platform = _platform(wish.platform)
     if wish.proposer not in proposer_names():
         raise CampaignRefused(
@@ -56,7 +59,7 @@ def create_campaign(wish: Wish) -> Campaign:
         problem = import_problem(wish.problem)
         _check_backend(wish.backend, problem, platform)
         campaign = Campaign.objects.create(
-            title=wish.title or f"{problem.title}, {wish.backend} on {platform.name}",
+            title=wish.title or _title(problem, wish.backend, platform),
             problem=problem,
             platform=platform,
             protocol=_protocol(CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL),
@@ -69,6 +72,21 @@ def create_campaign(wish: Wish) -> Campaign:
         )
         record(campaign, "created", f"{campaign.title}: created as a draft")
     return campaign
+
+
+def _check_limits(wish: Wish) -> None:
+    """SQLite stores any length, and PostgreSQL and the pages do not: the same is refused by all."""
+    if len(wish.title) > LONGEST_TITLE:
+        raise CampaignRefused(
+            f"title: {len(wish.title)} characters; accepted: at most {LONGEST_TITLE}"
+        )
+    if wish.seed is not None and not 0 <= wish.seed <= LARGEST_SEED:
+        raise CampaignRefused(f"seed: {wish.seed}; accepted: 0 to {LARGEST_SEED}")
+
+
+def _title(problem: Problem, backend: str, platform: Platform) -> str:
+    title = f"{problem.title}, {backend} on {platform.name}"
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
 def _platform(slug: str) -> Platform:

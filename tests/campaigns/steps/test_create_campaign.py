@@ -89,6 +89,8 @@ def test_it_refuses_a_bad_folder_and_stores_nothing(
         ({"backend": "fortran"}, "backend: 'fortran' has no v0 in problem tiny; accepted: cpp"),
         ({"cases": ("three",)}, "case: 'three'; accepted for tiny on cpu: one, two"),
         ({"proposer": "oracle"}, "proposer: 'oracle'; accepted: search"),
+        ({"title": "x" * 201}, "^title: 201 characters; accepted: at most 200$"),
+        ({"seed": 2**63}, "seed: 9223372036854775808; accepted: 0 to 9223372036854775807"),
     ],
 )
 def test_it_refuses_a_wish_that_can_not_be_run(
@@ -98,6 +100,13 @@ def test_it_refuses_a_wish_that_can_not_be_run(
     with pytest.raises(CampaignRefused, match=words):
         create_campaign(Wish(**(wish | change)))
     assert (Campaign.objects.count(), Problem.objects.count()) == (0, 0)
+
+
+def test_it_keeps_a_title_of_its_own_making_within_the_limit(folder: Path) -> None:
+    toml = folder / "problem.toml"
+    toml.write_text(toml.read_text().replace('"Tiny"', f'"{"y" * 200}"'))
+    campaign = create_campaign(Wish(folder, "test-cpu", "cpp"))
+    assert (len(campaign.title), campaign.title[-2:]) == (200, "y…")
 
 
 def test_it_shares_one_protocol_between_campaigns(folder: Path) -> None:
