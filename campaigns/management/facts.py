@@ -122,7 +122,7 @@ def event_facts(event: Event) -> dict[str, Any]:
 def _result(campaign: Campaign) -> str:
     """The gain over v0 with its interval and count; empty where nothing was compared."""
     result = campaign.result
-    if result.get("gain") is None or not result.get("interval"):
+    if result.get("gain_low") is None:
         return ""
     span = f"{change(result['gain_low'])} to {change(result['gain_high'])}"
     pairs = f"n={result['pairs']} pairs"

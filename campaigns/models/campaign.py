@@ -36,7 +36,8 @@ class Campaign(Stateful):
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
     stop_policy: the fields of `campaigns.rules.stop.StopPolicy`.
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
-    "gain_high", "pairs", "interval"}; a gain of 0.05 is 5 % faster, None was not measured.
+    "gain_high", "pairs", "interval"}; a gain of 0.05 is 5 % faster, None was not measured. While v0
+    is the incumbent there is nothing to compare: a gain of 0.0 without bounds or pairs.
     """
 
     title = models.CharField(max_length=200)

@@ -25,6 +25,13 @@ from campaigns.rules.verdict import decide
 from campaigns.steps.judge import standard_of
 
 BASELINE = "v0"
+NOT_COMPARED: dict[str, Any] = {
+    "gain": 0.0,
+    "gain_low": None,
+    "gain_high": None,
+    "pairs": 0,
+    "interval": "nothing to compare: v0 is the incumbent",
+}
 
 
 def finish(campaign: Campaign) -> Next:
@@ -35,7 +42,7 @@ def finish(campaign: Campaign) -> Next:
     v0 = Candidate.objects.get(round__campaign=campaign, round__number=1)
     incumbent = campaign.incumbent
     if incumbent is None or incumbent.pk == v0.pk:
-        return _end(campaign, {"gain": 0.0, "gain_low": 0.0, "gain_high": 0.0, "pairs": 0})
+        return _end(campaign, NOT_COMPARED)
     evaluation = _latest(incumbent, v0)
     if evaluation.state == EvaluationState.QUEUED:
         return Next(measure=(evaluation.pk,))

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from campaigns.management.facts import campaign_facts, campaign_text
 from campaigns.models import Campaign, CampaignState, EvaluationKind, RoundKind, RoundState, Verdict
+from campaigns.reports.stored import result_of
 from tests.campaigns.steps.cast import Judge, Script
 
 pytestmark = pytest.mark.storage
@@ -86,10 +88,15 @@ def test_it_calls_a_baseline_at_the_roofline_a_success(run: Run, script: Put) ->
     assert campaign.result == {
         "baseline": "v0",
         "gain": 0.0,
-        "gain_low": 0.0,
-        "gain_high": 0.0,
+        "gain_low": None,
+        "gain_high": None,
         "pairs": 0,
+        "interval": "nothing to compare: v0 is the incumbent",
     }
+    assert result_of(campaign) is None
+    assert "result" not in campaign_text(campaign)
+    assert campaign_facts(campaign)["gain"] == 0.0
+    assert campaign_facts(campaign)["gain_low"] is None
 
 
 def test_it_stops_after_the_last_round_of_its_budget(run: Run, script: Put) -> None:
