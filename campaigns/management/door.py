@@ -95,6 +95,8 @@ class Door(BaseCommand):
             run(**wanted)
         except DatabaseError as error:
             self._fail_for(error)
+        except KeyboardInterrupt:
+            self.fail(ExitCode.USAGE, "interrupted")
 
     def emit(self, data: Any, text: str) -> None:
         """Print the answer: `data` as JSON with `--json`, else `text`."""

@@ -91,7 +91,13 @@ def test_it_does_not_hide_a_mistake_of_its_own(
         _run_into(error, monkeypatch)
 
 
-def _run_into(error: DatabaseError, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_ends_in_one_line_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CommandError, match=r"^interrupted$") as caught:
+        _run_into(KeyboardInterrupt(), monkeypatch)
+    assert caught.value.returncode == ExitCode.USAGE
+
+
+def _run_into(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: Plain, **options: Any) -> None:
         raise error
 
