@@ -11,6 +11,8 @@ from campaigns.models import Campaign, Evaluation, EvaluationState, Event
 from campaigns.reports.sheet import Pulse
 
 SILENCE_STEP_S = 10
+# Of the largest key that a database gives out; int() refuses very long texts.
+MOST_DIGITS = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Version:
     def event_of(text: str) -> int | None:
         """The newest event that a page has seen; None for nonsense."""
         first = text.partition(".")[0]
-        return int(first) if first.isascii() and first.isdigit() else None
+        known = first.isascii() and first.isdigit() and len(first) <= MOST_DIGITS
+        return int(first) if known else None
 
 
 def campaign_version(campaign: Campaign, pulse: Pulse | None) -> Version:

@@ -9,6 +9,9 @@ from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Candidate, Round
 
+# No row and no file has more; int() refuses very long texts with an error of its own.
+MOST_DIGITS = 9
+
 may_run = permission_required("campaigns.add_campaign", raise_exception=True)
 may_change = permission_required("campaigns.change_campaign", raise_exception=True)
 
@@ -31,6 +34,12 @@ def round_at(campaign: Campaign, number: int) -> Round:
 def candidate_of(round_: Round) -> Candidate | None:
     """The candidate that a round is about: the chosen one, else its first."""
     return round_.chosen or round_.candidates.first()
+
+
+def number_in(text: str) -> int | None:
+    """The number that an address's parameter holds; None for nonsense and for absurd lengths."""
+    fits = text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+    return int(text) if fits else None
 
 
 def wants_fragment(request: HttpRequest) -> bool:

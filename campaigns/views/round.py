@@ -15,9 +15,9 @@ from campaigns.reports.highlight import highlighted
 from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.stored import hypothesis_of, report_of, target_of
-from campaigns.views.lookup import campaign_at, candidate_of, round_at
+from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
-SHOWN_LINES, MOST_CONTEXT = 200, 10_000
+SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
 
 
@@ -76,7 +76,8 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
     found = round_at(campaign, number)
     ordinal = request.GET.get("candidate", "")
     if ordinal:
-        known = found.candidates.filter(ordinal=ordinal) if ordinal.isdecimal() else ()
+        wanted = number_in(ordinal)
+        known = found.candidates.filter(ordinal=wanted) if wanted is not None else ()
         candidate = next(iter(known), None)
     else:
         candidate = candidate_of(found)
@@ -113,8 +114,8 @@ def _diff(
     request: HttpRequest, found: Round, candidate: Candidate | None, against: str
 ) -> dict[str, Any]:
     rival = _rival(found, against)
-    lines = request.GET.get("ctx", "")
-    context = min(int(lines), MOST_CONTEXT) if lines.isdecimal() else 3
+    lines = number_in(request.GET.get("ctx", ""))
+    context = USUAL_CONTEXT if lines is None else min(lines, MOST_CONTEXT)
     shown: Diff | None = None
     if candidate and rival:
         space = request.GET.get("w", "1") != "0"
@@ -134,9 +135,10 @@ def _rival(found: Round, against: str) -> Candidate | None:
     """The candidate on the other side of the diff; None where there is none."""
     if against == "incumbent":
         return found.against
-    if against not in RIVALS and not against.isdecimal():
+    named = {"previous": found.number - 1, "baseline": 1}
+    number = named[against] if against in named else number_in(against)
+    if number is None:
         raise Http404(f"against: {against!r}; accepted: {', '.join(RIVALS)} or a round's number")
-    number = {"previous": found.number - 1, "baseline": 1}.get(against) or int(against)
     other = found.campaign.rounds.select_related("chosen").filter(number=number).first()
     return candidate_of(other) if other else None
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -109,3 +110,10 @@ def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queri
     version = str(page.get(address(sample)).context["version"])
     with django_assert_num_queries(5):
         page.get(address(sample), {"since": version}, headers=HTMX)
+
+
+@pytest.mark.parametrize("event", ["9" * 5000, "9" * 19, "²", "-1"])
+def test_it_draws_anew_for_a_version_that_never_was(page, running, event):
+    answer = page.get(address(running), {"since": f"{event}.x~y"}, headers=HTMX)
+    assert answer.status_code == 200
+    assert answer.context["board_changed"]

@@ -99,8 +99,23 @@ def test_it_compares_with_what_the_address_says(page, sample, against):
     assert answer.context["rival"].round.number == rival
 
 
-def test_it_says_404_to_a_rival_that_can_not_be(page, sample):
-    assert open_round(page, sample, 6, "round_diff", against="../etc").status_code == 404
+@pytest.mark.parametrize("against", ["../etc", "9" * 5000, "²", "-1"])
+def test_it_says_404_to_a_rival_that_can_not_be(page, sample, against):
+    assert open_round(page, sample, 6, "round_diff", against=against).status_code == 404
+
+
+@pytest.mark.parametrize("against", ["previous", "999999999"])
+def test_it_shows_no_diff_where_there_is_no_such_rival(page, sample, against):
+    assert open_round(page, sample, 1, "round_diff", against=against).context["diff"] is None
+
+
+def test_it_passes_over_numbers_of_absurd_length(page, sample):
+    many = "9" * 5000
+    assert open_round(page, sample, 2, ctx=many).context["ctx"] == 3
+    assert open_round(page, sample, 2, "round_diff", ctx=many).context["ctx"] == 3
+    assert open_round(page, sample, 3, "round_source", candidate=many).status_code == 404
+    assert page.get(f"/c/{sample.pk}/r/{many}/").status_code == 404
+    assert page.get(f"/c/{many}/").status_code == 404
 
 
 def test_it_says_when_only_the_flags_changed(page, sample):
