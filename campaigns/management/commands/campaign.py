@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.db import OperationalError, ProgrammingError, connection
-
 from campaigns.bell import Next, ring
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
@@ -67,21 +65,6 @@ class Command(Door):
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
         )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """As every command's, and what people and hosts do to a long one ends in one line."""
-        try:
-            super().handle(*args, **options)
-        except (OperationalError, ProgrammingError) as error:
-            said = str(error).partition("\n")[0]
-            unprepared = "no such table" in said or "does not exist" in said
-            remedy = "; `python manage.py up` prepares it" if unprepared else ""
-            self.fail(
-                ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}{remedy}"
-            )
-        except KeyboardInterrupt:
-            unfinished = "an unfinished campaign goes on under `python manage.py up`"
-            self.fail(ExitCode.USAGE, f"interrupted; {unfinished}")
 
     def new(self, *, draft: bool, **wish: Any) -> None:
         campaign = self._create(wish)

@@ -68,8 +68,6 @@ class Command(Door):
         except OSError as error:
             words = "disk full" if error.errno == errno.ENOSPC else error.strerror
             self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
-        except KeyboardInterrupt:
-            self.fail(ExitCode.USAGE, "interrupted")
         decision = decide(report, Standard(has_incumbent=job.incumbent is not None))
         self.emit(_facts(report, decision), _text(report, decision))
         if report.outcome is not Outcome.PASSED:
