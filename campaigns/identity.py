@@ -37,8 +37,13 @@ def is_gone(holder: str) -> bool:
     parts = holder.rsplit(" ", 3)
     if len(parts) != 4 or parts[1] != host_key() or not parts[2].isdigit():
         return False
+    return process_is_gone(int(parts[2]))
+
+
+def process_is_gone(process: int) -> bool:
+    """Say whether no process of this id is alive here."""
     try:
-        os.kill(int(parts[2]), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
         return True
     except PermissionError:

@@ -14,6 +14,7 @@ from django.db import close_old_connections, connection
 
 from campaigns.bell import ring
 from campaigns.devices.discover import Device
+from campaigns.scratch import sweep
 from campaigns.steps.reconcile import reconcile
 from campaigns.steps.worker_beat import worker_beat
 
@@ -32,6 +33,7 @@ class Pulse(threading.Thread):
         self._device = device
         self._ended = threading.Event()
         self._look_at = 0.0
+        self._swept = False
 
     def run(self) -> None:
         while not self._ended.is_set():
@@ -45,9 +47,13 @@ class Pulse(threading.Thread):
         connection.close()
 
     def beat(self) -> None:
-        """One turn: show life, and look for lost work when that is due."""
+        """One turn: show life, sweep up once, and look for lost work when that is due."""
         if self._device is not None:
             worker_beat(self._worker, self._device)
+        if not self._swept:
+            self._swept = True
+            for folder in sweep():
+                log.info("removed %s, which a dead process left", folder)
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + RECONCILE_EVERY_S

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 import statistics
-import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from campaigns.evaluator.contract import (
 from campaigns.identity import new_holder
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.transitions import WORKING, claim, move
+from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
 from campaigns.steps.record_report import record_report
 from campaigns.steps.worker_beat import worker_beat
@@ -112,14 +112,12 @@ def _claim(evaluation: Evaluation, worker: Worker) -> bool:
 
 
 def _run(evaluation: Evaluation, bench: Bench) -> Report:
-    scratch = Path(settings.DATA_DIR) / "scratch"
     try:
-        scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="evaluation-", dir=scratch) as folder:
-            job = _job(evaluation, bench.device, Path(folder))
+        with scratch("evaluation") as folder:
+            job = _job(evaluation, bench.device, folder)
             return bench.service.evaluate(job, _Heart(evaluation, bench))
     except OSError as error:
-        where = error.filename or scratch
+        where = error.filename or settings.DATA_DIR
         words = "disk full" if error.errno == errno.ENOSPC else error.strerror
         return _broken(evaluation, f"{words}: {where}")
 

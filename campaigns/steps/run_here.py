@@ -8,6 +8,7 @@ from collections.abc import Callable
 from campaigns.identity import worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import WORKING
+from campaigns.scratch import sweep
 from campaigns.steps.advance import advance
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.reconcile import release_vanished
@@ -23,6 +24,7 @@ def run_here(key: int, bench: Bench, tell: Callable[[str], None]) -> Campaign:
     campaign that is returned says by its state whether it is finished: a person may have paused it.
     Raises DeviceBusy when another process keeps the device for longer than the bench's patience.
     """
+    sweep()
     told, waited_for = 0, ""
     while True:
         campaign = Campaign.objects.select_related("problem", "platform", "protocol").get(pk=key)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
@@ -18,6 +15,7 @@ from campaigns.models import AbortReason, Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.rules.roofline import Placement, Work, choose_ceiling, place
+from campaigns.scratch import scratch
 from campaigns.steps.abort import abort
 from campaigns.steps.materialise import materialise
 from knowledge.lookup import bandwidth_ceilings, compute_ceilings
@@ -51,10 +49,8 @@ def set_target(campaign: Campaign) -> Next:
 def _work(campaign: Campaign) -> dict[str, Work]:
     rows = campaign.problem.cases.filter(name__in=campaign.cases)
     cases = tuple(Case(name=row.name, params=row.params) for row in rows)
-    scratch = settings.DATA_DIR / "scratch"
-    scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="work-", dir=scratch) as folder:
-        found = work_model(materialise(campaign.problem, Path(folder)), cases)
+    with scratch("work") as folder:
+        found = work_model(materialise(campaign.problem, folder), cases)
     return {name: Work(flops=flops, bytes=bytes_) for name, (flops, bytes_) in found.items()}
 
 
