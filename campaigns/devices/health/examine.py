@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from campaigns.devices.discover import devices
 from campaigns.devices.health.finding import Finding
+from campaigns.devices.health.noise import examine_noise
 from campaigns.devices.health.permissions import examine_permissions
 from campaigns.devices.health.services import examine_services
 from campaigns.devices.health.tools import examine_tools
@@ -14,4 +15,4 @@ def examine() -> list[Finding]:
     found = devices()
     has_gpu = any(device.kind == "gpu" for device in found)
     tools = examine_tools(has_gpu=has_gpu)
-    return [*tools, *examine_services(found), *examine_permissions(found)]
+    return [*tools, *examine_services(found), *examine_permissions(found), *examine_noise()]

@@ -67,14 +67,15 @@ def _database() -> Finding:
 
 
 def _broker() -> Finding:
-    with current_app.connection_for_write() as link:
-        try:
+    try:
+        with current_app.connection_for_write() as link:
             link.ensure_connection(max_retries=1, timeout=BROKER_WAIT_S)
-        except (OSError, OperationalError) as error:
-            said = str(error).partition("\n")[0]
-            remedy = "check KOPT_BROKER_URL, or unset it for the embedded queue"
-            return Finding("broker", State.REQUIRED, said, "no campaign runs", remedy)
-        name = str(link.transport.driver_type)
+            name = str(link.transport.driver_type)
+    # kombu raises KeyError for a scheme that it does not know.
+    except (OSError, OperationalError, KeyError) as error:
+        said = str(error).strip("'").partition("\n")[0]
+        remedy = "check KOPT_BROKER_URL, or unset it for the embedded queue"
+        return Finding("broker", State.REQUIRED, said, "no campaign runs", remedy)
     return Finding("broker", State.OK, name)
 
 

@@ -5,6 +5,7 @@ from collections import namedtuple
 from importlib import metadata
 
 import pytest
+from kombu import Connection
 
 from campaigns.devices.discover import Device
 from campaigns.devices.health import permissions, services, tools
@@ -157,6 +158,13 @@ def test_it_reaches_database_and_broker():
     assert found["database"].state is State.OK
     assert found["broker"].state is State.OK
     assert found["device cpu"].found.startswith("Some CPU, 8 GiB, native")
+
+
+def test_it_says_that_a_broker_of_that_kind_is_unknown(monkeypatch):
+    link = Connection("no-such-kind://host")
+    monkeypatch.setattr(services.current_app, "connection_for_write", lambda: link)
+    found = services._broker()
+    assert (found.state, found.found) == (State.REQUIRED, "No such transport: no-such-kind")
 
 
 @pytest.mark.django_db
