@@ -2,6 +2,7 @@
 
 import subprocess
 from collections import namedtuple
+from functools import partial
 from importlib import metadata
 
 import pytest
@@ -161,8 +162,8 @@ def test_it_reaches_database_and_broker():
 
 
 def test_it_says_that_a_broker_of_that_kind_is_unknown(monkeypatch):
-    link = Connection("no-such-kind://host")
-    monkeypatch.setattr(services.current_app, "connection_for_write", lambda: link)
+    connect = partial(Connection, "no-such-kind://host")
+    monkeypatch.setattr(services.current_app, "connection_for_write", connect)
     found = services._broker()
     assert (found.state, found.found) == (State.REQUIRED, "No such transport: no-such-kind")
 
