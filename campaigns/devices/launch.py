@@ -6,6 +6,7 @@ is killed takes its service, judges and runners with it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -35,6 +36,7 @@ from campaigns.evaluator.problem import ProblemError
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0
+CANCEL_LIMIT_S = 15.0
 # What the evaluator may inherit; secrets of the web side (database, keys) stay behind.
 PASSED_ON = (
     "PATH",
@@ -119,7 +121,12 @@ class EvaluatorService:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.connect(str(address))
             client.sendall(f"{job_file}\n".encode())
-            report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+            report = None
+            try:
+                report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+            finally:
+                if report is None:
+                    _cancel(client)
         if report is None:
             self.close()
             reason = "the evaluator service died during the evaluation"
@@ -191,6 +198,15 @@ def _follow(client: socket.socket, beat: Beat, limit_s: float) -> str | None:
                     phase = line.decode().removeprefix("phase ").strip()
         beat(phase)
     return None
+
+
+def _cancel(client: socket.socket) -> None:
+    """Hang up, and wait until the supervisor has ended the evaluation: it may be writing still."""
+    client.settimeout(CANCEL_LIMIT_S)
+    with contextlib.suppress(OSError):
+        client.shutdown(socket.SHUT_WR)
+        while client.recv(65536):
+            pass
 
 
 def _rest(client: socket.socket, begun: bytes, size: int, deadline: float) -> str | None:

@@ -6,9 +6,11 @@ The supervisor holds no candidate code and no device. It states what the dead ca
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import select
+import shutil
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -27,6 +29,8 @@ from campaigns.evaluator.crew import (
 from campaigns.evaluator.processes import describe_status
 
 LOG_LIMIT = 64 * 1024
+# With less free than this not even a small kernel can be built.
+LEAST_ROOM = 32 * 1024
 # A runner that is dying of its own (a core of many pages) still has its signal to tell.
 LAST_WORDS_S = 0.3
 # The judge keeps the total limit whenever it waits for a candidate; this is for when it hangs.
@@ -54,7 +58,7 @@ def supervise(job_file: Path, outside: Outside, crew: Crew | None) -> Report:
     started = time.monotonic()
     origin = "started for this job" if crew is None else "from the reserve"
     try:
-        report = _run(job, job_file, outside, crew)
+        report = _blame_full_disk(_run(job, job_file, outside, crew), job.scratch)
     except OSError as error:
         reason = f"{error.strerror}: {error.filename or job.scratch}"
         report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
@@ -63,6 +67,16 @@ def supervise(job_file: Path, outside: Outside, crew: Crew | None) -> Report:
         wall_s={**report.wall_s, "total": time.monotonic() - started},
         environment={**report.environment, "crew": origin},
     )
+
+
+def _blame_full_disk(report: Report, scratch: Path) -> Report:
+    """A build without room fails in many ways, none of them the candidate's doing (law 8)."""
+    if report.outcome is Outcome.PASSED or report.phase not in (Phase.START, Phase.BUILD):
+        return report
+    said = os.strerror(errno.ENOSPC) in report.build_log
+    if said or shutil.disk_usage(scratch).free < LEAST_ROOM:
+        return replace(report, outcome=Outcome.BROKEN_HOST, reason=f"disk full: {scratch}")
+    return report
 
 
 def _run(job: Job, job_file: Path, outside: Outside, crew: Crew | None) -> Report:
@@ -115,8 +129,9 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
             told = os.read(pipe, 4096)
             if not told:
                 return None
-            phase = told.decode().splitlines()[-1].split()[1]
-            if phase == Phase.BUILD:
+            phases = [line.split()[1] for line in told.decode().splitlines()]
+            phase = phases[-1]
+            if Phase.BUILD in phases:
                 outside.wish(job.device)
             _tell(client, told)
         elif not ready:
@@ -134,10 +149,13 @@ def _tell(client: socket.socket, line: bytes) -> None:
 def _with_evidence(report: Report, job: Job, statuses: Mapping[str, int | None]) -> Report:
     """Add the logs, and to a bare reason what only they or the exit status can tell."""
     build_log = _tail(folder_of(job, CANDIDATE) / "build.log")
+    # It was compiled under a name of ours; people know it by theirs.
+    build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: job.candidate.name, build_log)
     log = _tail(folder_of(job, CANDIDATE) / "run.log")
     reason = report.reason
     if report.outcome is Outcome.BUILD_FAILED:
-        reason = f"{reason}: {_telling_line(build_log) or _telling_line(log)}"
+        told = _telling_line(build_log)
+        reason = _telling_line(log) if report.phase is Phase.LOAD and told.startswith("$") else told
     elif report.outcome is Outcome.CRASHED:
         why = describe_status(statuses[CANDIDATE]) if "died" in reason else _telling_line(log)
         reason = f"{reason}: {why}"
