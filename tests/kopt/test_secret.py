@@ -57,7 +57,7 @@ def test_it_gives_processes_that_start_together_the_same_key(folder: Path) -> No
     (folder / "secret.key").touch()
     with ThreadPoolExecutor(8) as pool:
         keys = set(pool.map(secret_key, [folder] * 32))
-    assert len(keys) == 1
+    assert [len(key) >= 50 for key in keys] == [True]
 
 
 def test_it_prefers_the_key_of_the_environment(
