@@ -1,12 +1,13 @@
-"""Database triggers that refuse to change a sealed row, whoever asks (law 7; see models.guarded).
+"""Database triggers that hold records as they are, whoever asks (law 7; see models.guarded).
 
 SQLite drops a table's triggers when Django rebuilds the table: a later migration that alters one
-of these tables has to run the operation again.
+of these tables has to run its operations again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations import RunPython
@@ -15,44 +16,65 @@ from django.db.migrations.state import StateApps
 EVERY_ROW = "TRUE"
 
 SQLITE = """
-CREATE TRIGGER {table}_{mark} BEFORE UPDATE ON {table} WHEN {sealed}
-BEGIN SELECT RAISE(ABORT, '{table}: a recorded row is never changed'); END
+CREATE TRIGGER {table}_{mark} BEFORE {event} ON {table} WHEN {condition}
+BEGIN SELECT RAISE(ABORT, '{table}: {refusal}'); END
 """
+# The condition stands in the function, as a WHEN of PostgreSQL can not look at other tables.
 POSTGRESQL_FUNCTION = """
-CREATE OR REPLACE FUNCTION {app}_refuse_change() RETURNS trigger AS $$
-BEGIN RAISE EXCEPTION '%%: a recorded row is never changed', TG_TABLE_NAME
-USING ERRCODE = 'integrity_constraint_violation'; END
+CREATE OR REPLACE FUNCTION {table}_{mark}() RETURNS trigger AS $$
+BEGIN
+IF {condition} THEN
+RAISE EXCEPTION '{table}: {refusal}' USING ERRCODE = 'integrity_constraint_violation';
+END IF;
+RETURN {row};
+END
 $$ LANGUAGE plpgsql
 """
 POSTGRESQL = """
-CREATE TRIGGER {table}_{mark} BEFORE UPDATE ON {table} FOR EACH ROW WHEN ({sealed})
-EXECUTE FUNCTION {app}_refuse_change()
+CREATE TRIGGER {table}_{mark} BEFORE {event} ON {table} FOR EACH ROW
+EXECUTE FUNCTION {table}_{mark}()
 """
 
 
-def refuse_updates(app: str, mark: str, sealed: Mapping[str, str]) -> RunPython:
-    """The operation that makes one trigger, named `<table>_<mark>`, for each table in `sealed`.
+class Event(StrEnum):
+    """What a trigger refuses."""
 
-    sealed: table → the condition under which a row is sealed, as SQL over the OLD row. Raises
+    INSERT = "INSERT"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+
+
+REFUSALS = {
+    Event.INSERT: "a recorded row is never added to",
+    Event.UPDATE: "a recorded row is never changed",
+    Event.DELETE: "a recorded row is never deleted",
+}
+
+
+def refuse(event: Event, mark: str, conditions: Mapping[str, str]) -> RunPython:
+    """The operation that makes one trigger, named `<table>_<mark>`, for each table in `conditions`.
+
+    conditions: table → when to refuse, as SQL over the OLD row, or the NEW one of an INSERT. Raises
     RuntimeError when it runs on another database than SQLite and PostgreSQL.
     """
 
     def install(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         vendor = schema_editor.connection.vendor
-        if vendor == "postgresql":
-            schema_editor.execute(POSTGRESQL_FUNCTION.format(app=app), params=())
-        elif vendor != "sqlite":
+        if vendor not in ("sqlite", "postgresql"):
             raise RuntimeError(f"database '{vendor}'; accepted: sqlite, postgresql")
-        trigger = SQLITE if vendor == "sqlite" else POSTGRESQL
-        for table, condition in sealed.items():
-            schema_editor.execute(trigger.format(app=app, mark=mark, table=table, sealed=condition))
+        statements = [SQLITE] if vendor == "sqlite" else [POSTGRESQL_FUNCTION, POSTGRESQL]
+        for table, condition in conditions.items():
+            words = {"table": table, "mark": mark, "condition": condition, "event": event.value}
+            words |= {"refusal": REFUSALS[event], "row": "OLD" if event is Event.DELETE else "NEW"}
+            for statement in statements:
+                schema_editor.execute(statement.format(**words), params=())
 
     def remove(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         on_table = schema_editor.connection.vendor == "postgresql"
-        for table in sealed:
+        for table in conditions:
             where = f" ON {table}" if on_table else ""
             schema_editor.execute(f"DROP TRIGGER {table}_{mark}{where}")
-        if on_table:
-            schema_editor.execute(f"DROP FUNCTION {app}_refuse_change()")
+            if on_table:
+                schema_editor.execute(f"DROP FUNCTION IF EXISTS {table}_{mark}()")
 
     return RunPython(install, remove)

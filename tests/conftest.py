@@ -5,6 +5,7 @@ import os
 import shutil
 
 import pytest
+from django.db import connection
 
 from kopt import celery_app
 from tools.kernels import has_nvidia_card
@@ -43,6 +44,31 @@ def _queue_of_its_own(tmp_path_factory):
     if "data_folder_in" in options:
         options["data_folder_out"] = options["data_folder_in"]
     celery_app.conf.broker_transport_options = options
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _flush_past_the_triggers():
+    """Let Django empty the tables between tests where it has to do so by DELETE.
+
+    PostgreSQL's TRUNCATE fires no trigger for rows. In SQLite the triggers that refuse a deletion
+    are dropped and made again within the transaction of the flush.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    operations = type(connection.ops)
+    plain = operations.sql_flush
+
+    def sql_flush(self, *args, **kwargs):
+        with self.connection.cursor() as cursor:
+            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            kept = {name: sql for name, sql in cursor.fetchall() if " BEFORE DELETE ON " in sql}
+        drops = [f"DROP TRIGGER {name}" for name in kept]
+        return [*drops, *plain(self, *args, **kwargs), *kept.values()]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operations, "sql_flush", sql_flush)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from django.db import models
 
 from campaigns.models.problem import Problem
 from campaigns.models.protocol import Protocol
-from campaigns.models.transitions import FINISHED, CampaignState, Stateful
+from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
 from knowledge.models import Platform
 
 
@@ -20,7 +20,7 @@ class AbortReason(models.TextChoices):
     INTERNAL = "internal"
 
 
-class CampaignQuerySet(models.QuerySet["Campaign"]):
+class CampaignQuerySet(StatefulQuerySet["Campaign"]):
     def for_list(self) -> CampaignQuerySet:
         """What the campaign list shows, without a query per row."""
         return self.select_related("problem", "platform", "incumbent__round").order_by("-pk")
@@ -30,7 +30,7 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
 
 
 class Campaign(Stateful):
-    """State, goal and counters. Everything measured hangs on its rounds.
+    """State, goal and counters. Everything measured hangs on its rounds; immutable once finished.
 
     target: what step 0 found, as written by `campaigns.steps.set_target`.
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
@@ -39,6 +39,8 @@ class Campaign(Stateful):
     "gain_high", "pairs", "interval"}; a gain of 0.05 is 5 % faster, None was not measured. While v0
     is the incumbent there is nothing to compare: a gain of 0.0 without bounds or pairs.
     """
+
+    SEALED = models.Q(state__in=FINISHED)
 
     title = models.CharField(max_length=200)
     problem = models.ForeignKey(Problem, on_delete=models.PROTECT)
@@ -67,7 +69,7 @@ class Campaign(Stateful):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = CampaignQuerySet.as_manager()
+    objects = CampaignQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         ordering = ("-pk",)

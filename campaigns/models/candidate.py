@@ -6,7 +6,8 @@ from django.db import models
 
 from campaigns.evaluator.contract import Source
 from campaigns.models.round import Round
-from knowledge.models.guarded import ALWAYS, Guarded
+from campaigns.models.transitions import RoundState
+from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Candidate(Guarded):
@@ -32,6 +33,10 @@ class Candidate(Guarded):
 
     def __str__(self) -> str:
         return f"candidate {self.ordinal} of {self.round}"
+
+    def refuse_late(self) -> None:
+        if Round.objects.filter(pk=self.round_id, state=RoundState.CLOSED).exists():
+            raise Immutable(f"{self.round} is closed and takes no new candidate")
 
     @property
     def source(self) -> Source:

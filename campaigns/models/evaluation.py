@@ -9,9 +9,9 @@ from django.db import models
 from campaigns.evaluator.contract import Outcome, Report, load_report
 from campaigns.models.campaign import Campaign
 from campaigns.models.candidate import Candidate
-from campaigns.models.transitions import EvaluationState, Stateful
+from campaigns.models.transitions import EvaluationState, RoundState, Stateful
 from campaigns.models.worker import Worker
-from knowledge.models.guarded import Guarded
+from knowledge.models.guarded import Immutable
 
 
 class EvaluationKind(models.TextChoices):
@@ -21,7 +21,7 @@ class EvaluationKind(models.TextChoices):
     REPORT = "report"
 
 
-class Evaluation(Stateful, Guarded):
+class Evaluation(Stateful):
     """One measurement, claimed by one worker at a time; immutable once done.
 
     report: `campaigns.evaluator.contract.Report` as JSON, with every sample.
@@ -62,6 +62,14 @@ class Evaluation(Stateful, Guarded):
 
     def __str__(self) -> str:
         return f"{self.kind} evaluation {self.pk} of {self.candidate}"
+
+    def refuse_late(self) -> None:
+        """Of what comes after a closed round, only the report's comparison is measured."""
+        super().refuse_late()
+        candidates = Candidate.objects.filter(pk=self.candidate_id)
+        closed = candidates.filter(round__state=RoundState.CLOSED)
+        if self.kind != EvaluationKind.REPORT and closed.exists():
+            raise Immutable(f"{self.candidate.round} is closed and takes no new {self.kind}")
 
     @property
     def campaign(self) -> Campaign:

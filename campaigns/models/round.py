@@ -7,8 +7,8 @@ from typing import Any
 from django.db import models
 
 from campaigns.models.campaign import Campaign
-from campaigns.models.transitions import RoundState, Stateful
-from knowledge.models.guarded import Guarded
+from campaigns.models.transitions import FINISHED, RoundState, Stateful
+from knowledge.models.guarded import Immutable
 
 
 class RoundKind(models.TextChoices):
@@ -17,7 +17,7 @@ class RoundKind(models.TextChoices):
     SWEEP = "sweep"
 
 
-class Round(Stateful, Guarded):
+class Round(Stateful):
     """One hypothesis, its candidates and what came of it; immutable once closed.
 
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
@@ -54,6 +54,11 @@ class Round(Stateful, Guarded):
 
     def __str__(self) -> str:
         return f"round {self.number} of campaign {self.campaign_id}"
+
+    def refuse_late(self) -> None:
+        super().refuse_late()
+        if Campaign.objects.filter(pk=self.campaign_id, state__in=FINISHED).exists():
+            raise Immutable(f"campaign {self.campaign_id} is finished and takes no new round")
 
     @property
     def title(self) -> str:

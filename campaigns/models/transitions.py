@@ -1,14 +1,17 @@
 """The one place that knows which state may follow which, for campaigns, rounds and evaluations.
 
 `move` changes a state by a conditional UPDATE and looks at the row count, so of two workers that
-try the same step exactly one wins. Saving another state by hand is refused by the models.
+try the same step exactly one wins. Every other way to another state is refused by the models.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 from django.db import models
+
+from knowledge.models.guarded import Guarded, GuardedQuerySet, Row
 
 
 class CampaignState(models.TextChoices):
@@ -94,7 +97,6 @@ def move(row: models.Model, after: str, *only: models.Q, **also: Any) -> bool:
         return False
     for name, value in {"state": after, **values}.items():
         setattr(row, name, value)
-    row._loaded_state = after  # type: ignore[attr-defined]
     return True
 
 
@@ -107,29 +109,51 @@ def claim(rows: models.QuerySet[Any], **values: Any) -> bool:
     return models.QuerySet.update(rows, **values) == 1
 
 
-class Stateful(models.Model):
-    """Base of rows whose `state` changes through `move` alone."""
+class StatefulQuerySet(GuardedQuerySet[Row]):
+    """Changes no state in bulk: that is for `move`."""
+
+    def update(self, **kwargs: Any) -> int:
+        self._refuse_state(kwargs, "update")
+        return super().update(**kwargs)
+
+    def bulk_update(
+        self, objs: Iterable[Row], fields: Iterable[str], batch_size: int | None = None
+    ) -> int:
+        names = list(fields)
+        self._refuse_state(names, "bulk_update")
+        return super().bulk_update(objs, names, batch_size)
+
+    def _refuse_state(self, names: Container[str], way: str) -> None:
+        if "state" in names:
+            kind = self.model._meta.model_name
+            raise IllegalTransition(f"{kind}: state is changed by transitions.move, not by {way}")
+
+
+class Stateful(Guarded):
+    """Base of rows that start in their first state and change it through `move` alone."""
+
+    objects = StatefulQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         abstract = True
 
-    _loaded_state: str | None = None
-
     def save(self, *args: Any, **kwargs: Any) -> None:
-        state: str = self.state  # type: ignore[attr-defined]
-        if self.pk is not None and self._loaded_state not in (None, state):
-            raise IllegalTransition(
-                f"{self._meta.model_name}: state is changed by transitions.move, not by save"
-            )
+        fields = kwargs.get("update_fields")
+        if not self._state.adding and (fields is None or "state" in fields):
+            self._refuse_other_state()
         super().save(*args, **kwargs)
-        self._loaded_state = state
 
-    @classmethod
-    def from_db(cls, *args: Any, **kwargs: Any) -> Any:
-        row = super().from_db(*args, **kwargs)
-        row._loaded_state = row.__dict__.get("state")
-        return row
+    def refuse_late(self) -> None:
+        self._refuse_other_state()
 
-    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
-        super().refresh_from_db(*args, **kwargs)
-        self._loaded_state = self.__dict__.get("state")
+    def _refuse_other_state(self) -> None:
+        """A row read before another worker moved it is refused too: it would move it back."""
+        state: str = self.state  # type: ignore[attr-defined]
+        new: Any = type(self)()
+        rows: models.QuerySet[Any] = type(self)._default_manager.filter(pk=self.pk)
+        lawful = rows.values_list("state", flat=True).first() or new.state
+        if state != lawful:
+            raise IllegalTransition(
+                f"{self._meta.model_name}: state {lawful} is changed to {state} by "
+                "transitions.move, not by save"
+            )

@@ -2,11 +2,11 @@
 
 from django.db import migrations
 
-from knowledge.triggers import EVERY_ROW, refuse_updates
+from knowledge.triggers import EVERY_ROW, Event, refuse
 
 SEALED = {"knowledge_revision": EVERY_ROW, "knowledge_citation": EVERY_ROW}
 
 
 class Migration(migrations.Migration):
     dependencies = [("knowledge", "0001_initial")]
-    operations = [refuse_updates("knowledge", "frozen", SEALED)]
+    operations = [refuse(Event.UPDATE, "frozen", SEALED)]

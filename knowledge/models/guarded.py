@@ -1,23 +1,25 @@
 """Rows that may not be rewritten: append-only rows, and rows that are sealed once finished.
 
 Law 7 is held three times: here for every ORM path (save, delete, update, bulk calls, the admin),
-by a database trigger against what goes round the ORM (knowledge.triggers), and by PROTECT on the
+by database triggers against what goes round the ORM (knowledge.triggers), and by PROTECT on the
 foreign keys, so that no cascade can reach a sealed row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.db import IntegrityError, models
+
+Row = TypeVar("Row", bound="Guarded")
 
 
 class Immutable(IntegrityError):
     """A recorded row was about to be changed or deleted; of one kind with what a trigger raises."""
 
 
-class GuardedQuerySet(models.QuerySet[Any]):
+class GuardedQuerySet(models.QuerySet[Row]):
     """Refuses to touch sealed rows in bulk; `model.SEALED` says which rows those are."""
 
     def update(self, **kwargs: Any) -> int:
@@ -30,13 +32,16 @@ class GuardedQuerySet(models.QuerySet[Any]):
 
     def bulk_update(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> int:
         listed = list(objs)
-        self.model._default_manager.filter(pk__in=[o.pk for o in listed])._refuse_sealed("changed")
+        type(self)(self.model).filter(pk__in=[o.pk for o in listed])._refuse_sealed("changed")
         return super().bulk_update(listed, *args, **kwargs)
 
     def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
         if kwargs.get("update_conflicts"):
             raise Immutable(f"{self.model._meta.verbose_name_plural} are not changed by an insert")
-        return super().bulk_create(objs, *args, **kwargs)
+        listed = list(objs)
+        for row in listed:
+            row.refuse_late()
+        return super().bulk_create(listed, *args, **kwargs)
 
     def _refuse_sealed(self, done: str) -> None:
         # Sliced or combined querysets cannot be filtered further; look at their keys instead.
@@ -58,11 +63,16 @@ class Guarded(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self._refuse_if_sealed("changed")
+        if self._state.adding:
+            self.refuse_late()
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         self._refuse_if_sealed("deleted")
         return super().delete(*args, **kwargs)
+
+    def refuse_late(self) -> None:
+        """Raise Immutable when this new row would add to a sealed one; models override it."""
 
     def _refuse_if_sealed(self, done: str) -> None:
         if self.pk is None:

@@ -60,6 +60,16 @@ def test_it_refuses_plain_sql(wiki, table, column):
         cursor.execute(f"UPDATE {table} SET {column} = 'forged'")
 
 
+@pytest.mark.parametrize("table", ["knowledge_citation", "knowledge_revision"])
+def test_it_refuses_a_deletion_in_plain_sql(wiki, table):
+    with (
+        pytest.raises(DatabaseError, match="never deleted"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(f"DELETE FROM {table}")
+
+
 @pytest.mark.parametrize("model", ["revision", "citation", "spec", "document", "platform"])
 def test_it_refuses_the_admin(client, wiki, model):
     client.force_login(get_user_model().objects.create_superuser("root"))

@@ -11,7 +11,7 @@ from django.contrib import admin
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from campaigns.models import Campaign
+from campaigns.models import Campaign, IllegalTransition, Round
 from campaigns.steps.run_here import run_here
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
@@ -28,6 +28,7 @@ SEALED = {
     "Event": "message",
     "Round": "kind",
     "Verdict": "sentence",
+    "Campaign": "title",
 }
 
 
@@ -90,12 +91,91 @@ def test_it_refuses_to_change_a_sealed_row_through_the_orm(
 
 def test_it_refuses_to_change_a_sealed_row_in_sql(sealed: Any) -> None:
     table = type(sealed)._meta.db_table
+    assert_refused(
+        f"UPDATE {table} SET {column(sealed)} = 'x' WHERE id = {sealed.pk}", "never changed"
+    )
+
+
+def test_it_refuses_to_delete_a_sealed_row_in_sql(sealed: Any) -> None:
+    table = type(sealed)._meta.db_table
+    assert_refused(f"DELETE FROM {table} WHERE id = {sealed.pk}", "never deleted")
+    with pytest.raises(IntegrityError, match="never deleted"), transaction.atomic():
+        type(sealed).objects.filter(pk=sealed.pk)._raw_delete("default")
+
+
+def assert_refused(sql: str, words: str) -> None:
+    """This statement fails with these words, and leaves nothing behind."""
     with (
-        pytest.raises(IntegrityError, match="never changed"),
+        pytest.raises(IntegrityError, match=words),
         transaction.atomic(),
         connection.cursor() as cursor,
     ):
-        cursor.execute(f"UPDATE {table} SET {column(sealed)} = %s WHERE id = %s", ["x", sealed.pk])
+        cursor.execute(sql)
+
+
+def copied(row: Any, **changed: Any) -> Any:
+    """A new row like this one, not stored yet."""
+    fields = {f.attname: getattr(row, f.attname) for f in row._meta.fields if not f.primary_key}
+    return type(row)(**(fields | changed))
+
+
+def save_new(row: Any) -> None:
+    row.save()
+
+
+def create_many(row: Any) -> None:
+    type(row).objects.bulk_create([row])
+
+
+def insert(row: Any) -> None:
+    """By Django's own writer, which is below every guard of the models."""
+    with transaction.atomic():
+        row.save_base(force_insert=True)
+
+
+# Way → what refuses it: the models, or the database alone.
+REFUSED_BY = {
+    save_new: (Immutable, IllegalTransition),
+    create_many: (Immutable, IllegalTransition),
+    insert: (IntegrityError,),
+}
+Refused = tuple[type[Exception], ...]
+
+
+@pytest.mark.parametrize(("way", "refused"), REFUSED_BY.items())
+def test_it_adds_nothing_to_a_closed_round(
+    finished: Campaign, way: Callable[[Any], None], refused: Refused
+) -> None:
+    candidate = finished.rounds.get(number=2).candidates.get()
+    decided = candidate.evaluations.get(kind="decide")
+    with pytest.raises(refused):
+        way(copied(candidate, ordinal=9))
+    with pytest.raises(refused):
+        way(copied(decided, attempt=9, state="queued"))
+    way(copied(decided, kind="report", attempt=9, state="queued"))
+
+
+@pytest.mark.parametrize(("way", "refused"), REFUSED_BY.items())
+def test_it_opens_no_round_of_a_finished_campaign(
+    finished: Campaign, way: Callable[[Any], None], refused: Refused
+) -> None:
+    with pytest.raises(refused):
+        way(copied(finished.rounds.get(number=2), number=9, state="open"))
+
+
+@pytest.mark.parametrize(("way", "refused"), REFUSED_BY.items())
+def test_it_makes_no_row_in_a_later_state(
+    finished: Campaign, way: Callable[[Any], None], refused: Refused
+) -> None:
+    candidate = finished.incumbent
+    done = candidate.evaluations.get(kind="report")
+    for row in (copied(finished), copied(done, attempt=9)):
+        with pytest.raises(refused):
+            way(row)
+    draft = copied(finished, state="draft")
+    draft.save()
+    with pytest.raises(refused):
+        way(Round(campaign=draft, number=1, state="closed"))
 
 
 def test_it_shows_records_in_the_admin_without_a_way_to_change_them(

@@ -75,6 +75,25 @@ def test_it_refuses_a_state_written_by_hand(campaign: Campaign) -> None:
         campaign.save()
 
 
+def test_it_refuses_a_state_changed_in_bulk(campaign: Campaign) -> None:
+    with pytest.raises(IllegalTransition, match="not by update"):
+        Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.DONE)
+    with pytest.raises(IllegalTransition, match="not by bulk_update"):
+        Campaign.objects.bulk_update([campaign], ["title", "state"])
+    assert Campaign.objects.filter(pk=campaign.pk).update(title="renamed") == 1
+    assert cast.fresh(campaign).state == CampaignState.CONFIRMED
+
+
+def test_it_does_not_save_a_row_back_to_the_state_it_was_read_in(campaign: Campaign) -> None:
+    stale = cast.fresh(campaign)
+    move(campaign, CampaignState.PREPARE)
+    with pytest.raises(IllegalTransition, match="state prepare is changed to confirmed"):
+        stale.save()
+    stale.title = "renamed"
+    stale.save(update_fields=["title"])
+    assert cast.fresh(campaign).state == CampaignState.PREPARE
+
+
 def test_it_saves_other_fields_after_a_refresh(campaign: Campaign) -> None:
     move(cast.fresh(campaign), CampaignState.PREPARE)
     campaign.refresh_from_db()

@@ -39,14 +39,14 @@ def test_it_draws_the_roofline_of_the_case_in_the_address(page, sample):
     assert "Roofline, 4096x4096" in body
 
 
-def test_it_says_unknown_and_goes_on_without_a_ceiling(page, sample):
-    target = {**sample.target, "bandwidth": [], "missing": ["bandwidth"]}
+def test_it_says_unknown_and_goes_on_without_a_ceiling(page, running):
+    target = {**running.target, "bandwidth": [], "missing": ["bandwidth"]}
     target["cases"] = {name: {"flops": 1.0, "bytes": 1.0} for name in target["cases"]}
-    claim(Campaign.objects.filter(pk=sample.pk), target=target)
+    claim(Campaign.objects.filter(pk=running.pk), target=target)
     for name in ("campaign", "report", "report_file"):
-        body = page.get(reverse(name, args=[sample.pk])).content.decode()
+        body = page.get(reverse(name, args=[running.pk])).content.decode()
         assert "UNKNOWN (gpu-wiki not found)" in body
-    assert page.get(reverse("round", args=[sample.pk, 2])).status_code == 200
+    assert page.get(reverse("round", args=[running.pk, 2])).status_code == 200
     assert page.get("/c/").status_code == 200
 
 
