@@ -50,7 +50,9 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         .select_related("created_by")
         .annotate(changed_at=Max("events__at"))
     )
-    asked = {key: request.GET.get(key, "") for key in ("q", "op", "backend", "platform", "state")}
+    # PostgreSQL refuses NUL in any text.
+    words = ("q", "op", "backend", "platform", "state")
+    asked = {key: request.GET.get(key, "").replace("\0", "") for key in words}
     found = found.filter(STATES.get(asked["state"], Q()))
     fields = {"op": "problem__op", "backend": "backend", "platform": "platform__slug"}
     found = found.filter(**{fields[key]: asked[key] for key in fields if asked[key]})

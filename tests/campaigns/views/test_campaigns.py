@@ -29,6 +29,7 @@ def test_it_shows_best_share_and_verdicts(page, sample):
         ("state=working", False),
         ("platform=h200-sxm&q=row", True),
         ("q=nothing-like-it", False),
+        ("q=%00row&op=soft%00max", True),
         ("sort=name&page=77", True),
         ("sort=evil;drop", True),
     ],
