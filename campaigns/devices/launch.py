@@ -33,6 +33,7 @@ from campaigns.evaluator.contract import (
     load_report,
 )
 from campaigns.evaluator.problem import ProblemError
+from campaigns.scratch import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0
@@ -141,7 +142,7 @@ class EvaluatorService:
             if self._root is not None:
                 self._root.mkdir(parents=True, exist_ok=True)
             # Socket paths are short by law of the kernel (108 bytes), data folders need not be.
-            self._folder = Path(tempfile.mkdtemp(prefix="kopt-"))
+            self._folder = Path(tempfile.mkdtemp(prefix=owned_prefix("kopt")))
         address = self._folder / "service"
         if self._process is None:
             self._process = _start(address)

@@ -85,6 +85,11 @@ class Command(Door):
             self._follow_events(campaign, lambda event: self.progress(event["message"]))
         campaign.refresh_from_db()
         self.emit(campaign_facts(campaign), campaign_text(campaign))
+        if not campaign.is_finished:
+            going_on = f"`campaign resume {campaign.pk}` goes on"
+            self.fail(
+                ExitCode.USAGE, f"{campaign.pk} is {campaign.state}, not finished; {going_on}"
+            )
         if campaign.state == CampaignState.ABORTED:
             unaccepted = campaign.stop_reason == AbortReason.BASELINE_FAILED
             code = ExitCode.NOT_ACCEPTED if unaccepted else ExitCode.USAGE

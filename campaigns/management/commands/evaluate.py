@@ -13,6 +13,7 @@ from campaigns.case_table import case_rows
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Case, Job, Outcome, Report, Source
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.door import Argument, Door, ExitCode, argument
@@ -82,10 +83,12 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
+        backend = self._backend(options)
+        self._refuse_without_device(backend, device)
         return {
             "spec": spec,
             "device": device,
-            "backend": self._backend(options),
+            "backend": backend,
             "cases": self._cases(options["case"], spec, device),
             "candidate": self._source(options["candidate"], tuple(options["flag"])),
             "incumbent": self._source(options["against"], tuple(options["against_flag"]))
@@ -109,6 +112,15 @@ class Command(Door):
             protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
             timed=not options["no_timing"],
         )
+
+    def _refuse_without_device(self, backend: str, device: Device) -> None:
+        """Only Triton has a second way (its interpreter) where its device is missing."""
+        kinds = backends.get(backend).kinds
+        if device.kind not in kinds and backend != "triton":
+            accepted = " or ".join(kinds)
+            self.fail(
+                ExitCode.USAGE, f"backend: {backend} needs a {accepted}, this is {device.name}"
+            )
 
     def _backend(self, options: dict[str, Any]) -> str:
         backend = options["backend"] or BACKEND_OF.get(options["candidate"].suffix)

@@ -63,6 +63,13 @@ def test_it_compares_with_another_file(
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
 
 
+def test_it_refuses_cuda_where_there_is_no_gpu(tmp_path: Path, problem: str) -> None:
+    kernel = candidate(tmp_path, "time 70", "kernel.cu")
+    with pytest.raises(CommandError, match="cuda needs a gpu") as caught:
+        call_command("evaluate", kernel, "--problem", problem)
+    assert caught.value.returncode == 1
+
+
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [("crash", "crashed"), ("build", "build_failed"), ("wrong", "wrong_result")],
