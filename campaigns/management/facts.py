@@ -57,7 +57,7 @@ def round_line(round_: Round) -> str:
 
 
 def round_facts(round_: Round) -> dict[str, Any]:
-    """Everything about one round, with its candidates and its verdict."""
+    """Everything about one round: candidates with every sample that was taken, and the verdict."""
     verdict: Verdict | None = getattr(round_, "verdict", None)
     return {
         "campaign": round_.campaign_id,
@@ -76,7 +76,14 @@ def round_facts(round_: Round) -> dict[str, Any]:
                 "digest": candidate.digest,
                 "chosen": candidate.pk == round_.chosen_id,
                 "outcomes": [
-                    {"kind": e.kind, "attempt": e.attempt, "outcome": e.outcome, "reason": e.reason}
+                    {
+                        "kind": e.kind,
+                        "attempt": e.attempt,
+                        "outcome": e.outcome,
+                        "reason": e.reason,
+                        "environment": e.report.get("environment", {}),
+                        "cases": e.report.get("cases", []),
+                    }
                     for e in candidate.evaluations.all()
                 ],
             }
