@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Timing
+from campaigns.rules.gates import decisive_samples
 from campaigns.rules.noise import Gain
 
 CONFIDENCE = 0.95
@@ -39,8 +40,8 @@ def case_row(case: CaseReport, gain: Gain | None = None) -> dict[str, Any]:
         "max_rel_error": case.max_rel_error,
         "margin": case.margin,
         "message": case.message,
-        "time_us": _timed(case.candidate),
-        "incumbent_us": _timed(case.incumbent),
+        "time_us": _timed(case, case.candidate),
+        "incumbent_us": _timed(case, case.incumbent),
         "timer": case.candidate.timer.value if case.candidate else None,
         "device_us": case.candidate.device_us if case.candidate else None,
         "gain": gain.gain if gain else None,
@@ -54,8 +55,8 @@ def case_rows(cases: Sequence[CaseReport], gains: Mapping[str, Gain]) -> list[di
     return [case_row(case, gains.get(case.case)) for case in cases]
 
 
-def _timed(timing: Timing | None) -> dict[str, float | int] | None:
-    return spread(timing.samples_us) if timing and timing.samples_us else None
+def _timed(case: CaseReport, timing: Timing | None) -> dict[str, float | int] | None:
+    return spread(decisive_samples(case, timing)) if timing and timing.samples_us else None
 
 
 def _ranks_outside(n: int) -> int:

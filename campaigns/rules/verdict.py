@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules import gates
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
-from campaigns.rules.gates import Finding, Standard, loops
+from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
 from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, regressed
 from campaigns.rules.wording import change, share
@@ -137,10 +137,8 @@ def _against(gain: Gain) -> str:
 
 def _pairs(case: CaseReport) -> list[Pair]:
     """Device times of both arms where either is a plain loop, else burst times of both."""
-    old, new = _arms(case)
-    if loops((old, new)):
-        return list(zip(old.device_samples_us, new.device_samples_us, strict=True))
-    return _clock_pairs(case)
+    old, new = (decisive_samples(case, arm) for arm in _arms(case))
+    return list(zip(old, new, strict=True))
 
 
 def _clock_pairs(case: CaseReport) -> list[Pair]:

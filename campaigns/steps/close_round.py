@@ -22,6 +22,7 @@ from campaigns.models import Verdict as VerdictRow
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.gates import decisive_samples
 from campaigns.rules.roofline import share_of_floor
 from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
 from campaigns.steps.end_search import stopping
@@ -86,5 +87,5 @@ def _share(incumbent: Candidate | None, target: dict[str, Any]) -> float | None:
         floor_us = target.get("cases", {}).get(case.case, {}).get("floor_us")
         if floor_us is None or case.candidate is None:
             return None
-        pairs.append((floor_us, statistics.median(case.candidate.samples_us)))
+        pairs.append((floor_us, statistics.median(decisive_samples(case, case.candidate))))
     return share_of_floor(pairs)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
-from campaigns.evaluator.contract import Timing
 from campaigns.models import Campaign, Candidate, Verdict
 from campaigns.proposers.base import Attempt, Draft, Situation, proposer
 from campaigns.rules.decision import Reason
+from campaigns.rules.gates import decisive_samples
 from campaigns.steps.judge import deciding_evaluation
 
 
@@ -59,7 +60,7 @@ def _evidence(campaign: Campaign, incumbent: Candidate) -> dict[str, Any]:
         return {}
     placed = campaign.target.get("cases", {})
     cases = [
-        _fact(case.case, case.candidate, placed.get(case.case, {}))
+        _fact(case.case, decisive_samples(case, case.candidate), placed.get(case.case, {}))
         for case in report.cases
         if case.candidate
     ]
@@ -67,8 +68,8 @@ def _evidence(campaign: Campaign, incumbent: Candidate) -> dict[str, Any]:
     return {"cases": cases} | ({"cores": int(cores)} if cores else {})
 
 
-def _fact(name: str, timing: Timing, placed: dict[str, Any]) -> dict[str, Any]:
-    time_us = statistics.median(timing.samples_us)
+def _fact(name: str, samples_us: Sequence[float], placed: dict[str, Any]) -> dict[str, Any]:
+    time_us = statistics.median(samples_us)
     fact: dict[str, Any] = {"case": name, "time_us": time_us}
     if placed:
         fact["gb_per_s"] = placed["bytes"] / time_us / 1e3

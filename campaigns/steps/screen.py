@@ -19,6 +19,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.rules.gates import decisive_samples
 from campaigns.rules.means import geomean
 
 
@@ -69,5 +70,6 @@ def _ratio(report: Report, index: int) -> float:
     case = report.cases[index]
     if case.candidate is None or case.incumbent is None:
         return math.ulp(0.0)
-    pairs = zip(case.incumbent.samples_us, case.candidate.samples_us, strict=True)
-    return statistics.median(max(old, 1e-9) / max(new, 1e-9) for old, new in pairs)
+    old = decisive_samples(case, case.incumbent)
+    pairs = zip(old, decisive_samples(case, case.candidate), strict=True)
+    return statistics.median(max(a, 1e-9) / max(b, 1e-9) for a, b in pairs)

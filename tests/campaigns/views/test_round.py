@@ -2,8 +2,11 @@
 
 import pytest
 from django.core.management import load_command_class
+from django.template.loader import render_to_string
 from django.urls import reverse
 
+from campaigns.case_table import case_row
+from campaigns.evaluator.contract import CaseReport, Timer, Timing
 from tests.campaigns.sample import HOSTILE
 
 NAMES = ("round", "round_diff", "round_source")
@@ -126,3 +129,13 @@ def test_it_says_when_only_the_flags_changed(page, sample):
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
     with django_assert_num_queries(8):
         open_round(page, sample, 3)
+
+
+def test_it_says_that_a_plain_loop_was_timed():
+    timing = Timing((40.0,) * 10, 8, 1, Timer.LOOP, 20.0, (20.0,) * 10)
+    report = CaseReport("c", True, 5, candidate=timing, incumbent=timing)
+    row = case_row(report)
+    assert row["time_us"]["median"] == 20.0
+    case = {"name": "c", "facts": report, "result": {}, "target": {}, "share": None}
+    body = render_to_string("campaigns/partials/cases.html", {"cases": [case], "against": "v0"})
+    assert "timed as a plain loop" in body
