@@ -134,7 +134,9 @@ class Door(BaseCommand):
             handle_default_options(argparse.Namespace(**options))
             self.execute(*options.pop("args", ()), **options)
         except CommandError as error:
-            self.stderr.write(f"{argv[1]}: {error}", style_func=str)
+            # Many messages begin with the field that is wrong, which may be the command's own name.
+            said = str(error).removeprefix(f"{argv[1]}: ")
+            self.stderr.write(f"{argv[1]}: {said}", style_func=str)
             sys.exit(error.returncode)
         finally:
             connections.close_all()

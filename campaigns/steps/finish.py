@@ -22,6 +22,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.decision import Decision
 from campaigns.rules.verdict import decide
+from campaigns.rules.wording import change
 from campaigns.steps.judge import standard_of
 
 BASELINE = "v0"
@@ -83,5 +84,15 @@ def _end(campaign: Campaign, result: dict[str, Any]) -> Next:
     values = {"result": {"baseline": BASELINE, **result}, "finished_at": timezone.now()}
     with transaction.atomic():
         if move(campaign, CampaignState.DONE, **values):
-            record(campaign, "finished", campaign.stop_sentence, reason=campaign.stop_reason)
+            record(campaign, "finished", _closing_words(result), reason=campaign.stop_reason)
     return NOTHING
+
+
+def _closing_words(result: dict[str, Any]) -> str:
+    """What the campaign achieved; why it ended was said when its search ended."""
+    if result["gain"] is None:
+        return f"Finished; the incumbent could not be compared with v0: {result['why']}"
+    if not result["pairs"]:
+        return "Finished: v0 stands, no change was shown to be faster."
+    span = f"{change(result['gain_low'])} to {change(result['gain_high'])}"
+    return f"Finished: {change(result['gain'])} against v0 ({span}, n={result['pairs']} pairs)."

@@ -103,3 +103,15 @@ def _run_into(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Plain, "run", fail)
     call_command(Plain())
+
+
+def test_it_says_its_own_name_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(self: Plain, **options: Any) -> None:
+        raise CommandError("plain: 'durian'; accepted: apple")
+
+    monkeypatch.setattr(Plain, "run", fail)
+    with pytest.raises(SystemExit):
+        Plain().run_from_argv(["manage.py", "plain"])
+    assert capsys.readouterr().err.count("plain: ") == 1

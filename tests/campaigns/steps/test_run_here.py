@@ -171,3 +171,20 @@ def test_it_stamps_the_workers_noise_passport(
     passport = bench.worker.noise["cpp"]
     assert passport["sigma"] == campaign.noise["sigma"]
     assert passport["pairs"] == campaign.noise["pairs"]
+
+
+def test_it_says_at_the_end_what_was_achieved(
+    run: Callable[..., Campaign], script: Callable[..., Script]
+) -> None:
+    script(["time 50"])
+    last = run().events.last()
+    assert last.kind == "finished"
+    assert last.message.startswith("Finished: +100")
+    assert "against v0" in last.message
+
+
+def test_it_says_at_the_end_that_v0_stands(
+    run: Callable[..., Campaign], script: Callable[..., Script]
+) -> None:
+    script()
+    assert "v0 stands" in run().events.last().message
