@@ -44,8 +44,6 @@ class Plan(Protocol):
 class Kernel(Protocol):
     """One candidate from source to bound calls."""
 
-    timer: Timer
-
     def build(self, example: Layout) -> None:
         """Compile. Raises BuildFailed with the log."""
 

@@ -14,7 +14,7 @@ from campaigns.evaluator.backends.base import (
 )
 from campaigns.evaluator.backends.host import HostPlan
 from campaigns.evaluator.backends.shared_object import Library, write_source
-from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 
@@ -31,8 +31,6 @@ def compiler() -> str:
 
 
 class CppKernel:
-    timer = Timer.CALLS
-
     def __init__(self, job: Job, source: Source, folder: Path) -> None:
         self._source = source
         self._folder = folder

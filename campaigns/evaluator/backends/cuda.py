@@ -16,7 +16,7 @@ from campaigns.evaluator.backends.base import (
 )
 from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.backends.shared_object import Library, write_source
-from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 
@@ -40,8 +40,6 @@ def nvcc() -> str:
 
 
 class CudaKernel:
-    timer = Timer.GRAPH
-
     def __init__(self, job: Job, source: Source, folder: Path) -> None:
         if not job.device.startswith("cuda"):
             raise Unsupported("a cuda candidate needs an NVIDIA GPU; this device is the CPU")

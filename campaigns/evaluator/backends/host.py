@@ -8,11 +8,10 @@ from campaigns.evaluator.contract import Timer
 
 
 class HostPlan:
-    """Calls bound to slots in shared memory. timer: CALLS, or NONE where times mean nothing."""
+    """Calls bound to slots in shared memory."""
 
-    def __init__(self, calls: list[Callable[[], None]], timer: Timer = Timer.CALLS) -> None:
+    def __init__(self, calls: list[Callable[[], None]]) -> None:
         self._calls = calls
-        self._timer = timer
 
     def call(self, slot: int) -> None:
         self._calls[slot]()
@@ -20,7 +19,7 @@ class HostPlan:
     def prepare(self, calls: int) -> Timer:
         for call in self._calls[:calls]:
             call()
-        return self._timer
+        return Timer.CALLS
 
     def run(self, calls: int) -> None:
         for call in self._calls[:calls]:

@@ -24,7 +24,7 @@ from campaigns.evaluator.backends.base import (
 from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.backends.host import HostPlan
 from campaigns.evaluator.backends.shared_object import write_source
-from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout, ScalarArg
 from campaigns.evaluator.processes import describe_status, fork
 from campaigns.evaluator.runner.memory import Memory
@@ -41,7 +41,6 @@ class TritonKernel:
         self._path = folder / "candidate.py"
         self._example: Layout | None = None
         self._run: Callable[..., None] | None = None
-        self.timer = Timer.GRAPH if self._on_gpu else Timer.NONE
 
     def build(self, example: Layout) -> None:
         """Parse; without a GPU also compile every launch for the target, in a process apart."""
@@ -82,7 +81,7 @@ class TritonKernel:
             refuse_bf16(layout)
         calls = [_bind(self._run, keywords(layout, memory, k)) for k in range(slots)]
         if not self._on_gpu:
-            return HostPlan(calls, Timer.NONE)
+            return HostPlan(calls)
         import torch
 
         return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
