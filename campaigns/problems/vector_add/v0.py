@@ -1,4 +1,4 @@
-"""Vector addition, the plain way: a small block of values per program."""
+"""Vector addition, the plain way: one value per thread of a program's four warps."""
 
 import triton
 import triton.language as tl
@@ -15,5 +15,5 @@ def add_blocks(a_ptr, b_ptr, c_ptr, N, BLOCK: tl.constexpr):
 
 
 def run_kernel(a, b, c, N):
-    block = 256
+    block = 128
     add_blocks[(triton.cdiv(N, block),)](a, b, c, N, BLOCK=block)
