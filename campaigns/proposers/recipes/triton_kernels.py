@@ -10,7 +10,7 @@ from campaigns.proposers.syntax.triton_source import Kernel, Launch, TritonSourc
 READS = frozenset(("tl.program_id", "tl.arange", "tl.load", "tl.store"))
 MATHS = {
     "softmax": frozenset(("tl.exp", "tl.max", "tl.sum", "float")),
-    "layernorm": frozenset(("tl.sum", "tl.where", "tl.rsqrt", "tl.sqrt")),
+    "layernorm": frozenset(("tl.sum", "tl.where", "tl.rsqrt", "tl.sqrt", "range")),
     "vector_add": frozenset[str](),
     "matmul": frozenset(("tl.zeros", "tl.dot", "range", "tl.cdiv", "min")),
 }
@@ -53,6 +53,11 @@ def program_ids(kernel: Kernel) -> dict[int, str]:
     return found
 
 
-def rows_at_once(kernel: Kernel) -> bool:
-    """Whether the kernel already works on a block of two dimensions."""
-    return "[:, None]" in code(kernel.node.body)
+def loops(kernel: Kernel) -> bool:
+    """Whether the kernel walks over its data in loops."""
+    return bool(m.findall(kernel.node.body, m.For() | m.While()))
+
+
+def row_per_program(kernel: Kernel, launch: Launch) -> bool:
+    """Whether each program takes one whole row: a grid of N, and no block of two dimensions."""
+    return launch.grid.replace(" ", "") == "(N,)" and "[:, None]" not in code(kernel.node.body)

@@ -6,39 +6,40 @@ from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.templates import template
-from campaigns.proposers.recipes.triton_kernels import read_plain, rows_at_once
+from campaigns.proposers.recipes.triton_kernels import loops, read_plain, row_per_program
 
-ROW_COUNTS = ("2", "4", "2 if D >= 2048 else 1")
+VALUES = (512, 1024, 2048)
 
 
 @recipe(
     About(
         id="triton.rows_per_program",
-        title="Take several rows per program",
+        title="Take several short rows per program",
         backend="triton",
-        change="Each program loads, reduces and writes a block of 2 or 4 rows, or of 2 only "
-        "where rows are long.",
-        rationale="Starting a program costs the same for a short row as for a long one; several "
-        "rows also put several independent loads in flight.",
-        risks="Fewer programs and more registers in each; long rows may spill.",
-        expected=lambda facts: 1.1 if (facts.share or 0) < 0.6 else 1.02,
+        change="Each program loads, reduces and writes as many rows as make up 512, 1024 or 2048 "
+        "values, and one row where that is longer.",
+        rationale="Starting a program costs the same for a short row as for a long one, and a "
+        "row of 128 values leaves each of its threads a single one; several rows put several "
+        "independent loads in flight.",
+        risks="Fewer programs and more registers in each, so too many rows leave processors idle.",
+        expected=lambda facts: 1.5 if (facts.share or 0) < 0.6 else 1.02,
         ops=("softmax", "layernorm"),
     )
 )
 def rows_per_program(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that takes one row per program; refuse anything else."""
+    """Replace a kernel that loads one row per program at once; refuse anything else."""
     source = situation.source
     found = read_plain(source.text, situation.op)
-    if found is None or rows_at_once(found[1]) or found[2].grid.replace(" ", "") != "(N,)":
+    if found is None or loops(found[1]) or not row_per_program(found[1], found[2]):
         return ()
     text = template(f"triton_{situation.op}_rows.py.txt")
     return tuple(
         Variant(
-            label=f"{rows} rows",
+            label=f"{values} values",
             source=Source(
-                source.name, text.replace("rows = 2\n", f"rows = {rows}\n"), source.flags
+                source.name, text.replace("VALUES = 512", f"VALUES = {values}"), source.flags
             ),
-            params={"rows": rows},
+            params={"values": values},
         )
-        for rows in ROW_COUNTS
+        for values in VALUES
     )

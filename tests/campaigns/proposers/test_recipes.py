@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,7 +39,8 @@ CHAINS = [
     ("cuda", "matmul", ("cuda.register_tile",)),
     ("cuda", "vector_add", ("cuda.vector_access",)),
     ("triton", "softmax", ("triton.rows_per_program",)),
-    ("triton", "layernorm", ("triton.rows_per_program",)),
+    ("triton", "layernorm", ("triton.row_at_once",)),
+    ("triton", "layernorm", ("triton.row_at_once", "triton.rows_per_program")),
     ("triton", "matmul", ("triton.grouped_order", "triton.even_tiles", "triton.tile_shapes")),
     ("triton", "matmul", ("triton.even_tiles", "triton.grouped_order")),
     ("triton", "vector_add", ("triton.blocks_per_program",)),
@@ -82,6 +86,21 @@ def test_it_computes_the_same_after_each_cpp_rewrite(backend, op, names, tmp_pat
         run["inputs"][output].fill_(float("nan"))
     run_cpp(source.text, source.flags, run["inputs"], tmp_path)
     assert worst_margin(op, run) <= 1
+
+
+def test_it_computes_the_same_after_each_triton_rewrite_and_compiles(tmp_path):
+    for _, op, names in (chain for chain in CHAINS if chain[0] == "triton"):
+        before = chained(op, "triton", names[:-1])
+        for number, variant in enumerate(
+            recipes()[names[-1]].variants(situation(op, "triton", before))
+        ):
+            (tmp_path / f"{op}.{'+'.join(names)}.{number}.py").write_text(variant.source.text)
+    command = [sys.executable, "-m", "tests.campaigns.proposers.triton_check", tmp_path]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    margins = json.loads(done.stdout)
+    assert len(margins) == len(list(tmp_path.glob("*.py")))
+    assert {name: margin for name, margin in margins.items() if not margin <= 1} == {}
 
 
 @pytest.mark.parametrize("name", sorted(recipes()))

@@ -1,0 +1,59 @@
+"""Runs Triton sources in Triton's interpreter and compiles them for two GPUs that are not here.
+
+    python -m tests.campaigns.proposers.triton_check FOLDER
+
+FOLDER holds `<op>.<anything>.py`. Prints {file: largest error as a share of its tolerance} as JSON.
+A process of its own, because Triton decides at import whether to interpret.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from campaigns.evaluator.backends.triton import compile_for, install_stub, load_entry
+from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.processes import describe_status, fork
+from tests.campaigns.problems.test_problems import SMALL, reference_module, worst_margin
+
+TARGETS = ("sm_90", "gfx942")
+
+
+def main(folder: Path) -> None:
+    for path in sorted(folder.glob("*.py")):
+        for target in TARGETS:
+            _, status = os.waitpid(
+                fork(lambda t=target, p=path: _compile(t, p), sys.stderr.fileno()), 0
+            )
+            if status:
+                raise SystemExit(f"{path.name} for {target}: {describe_status(status)}")
+    os.environ["TRITON_INTERPRET"] = "1"
+    install_stub(TARGETS[0])
+    print(json.dumps({path.name: _margin(path) for path in sorted(folder.glob("*.py"))}))
+
+
+def _compile(target: str, path: Path) -> int:
+    op = path.name.split(".")[0]
+    run = reference_module(op).setup(**SMALL[op], seed=1, device="cpu")
+    args = [
+        ScalarArg(name, value)
+        if isinstance(value, int)
+        else Plain(name, "float32", tuple(value.shape), name in run["outputs"])
+        for name, value in run["inputs"].items()
+    ]
+    return compile_for(target, path, lay_out(args))
+
+
+def _margin(path: Path) -> float:
+    op = path.name.split(".")[0]
+    run = reference_module(op).setup(**SMALL[op], seed=4, device="cpu")
+    for output in run["outputs"]:
+        run["inputs"][output].fill_(float("nan"))
+    load_entry(path)(**run["inputs"])
+    return worst_margin(op, run)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
