@@ -14,8 +14,7 @@ from typing import Any
 
 import torch
 
-from campaigns.evaluator.contract import Outcome, Phase
-from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
@@ -79,7 +78,7 @@ class Fence:
 def run_burst(bench: Bench, channel: Channel, slots: Slots) -> float:
     """Seconds on the judge's clock for `slots.count` proven calls of the runner behind `channel`.
 
-    Raises CandidateError (late, wrong, or touched what is not its own) or HostError.
+    Raises what `Channel.blame` makes of a call that is late, wrong or touched what is not its own.
     """
     truth = bench.supply.fresh(slots.count, bench.refresh)
     fill(slots, truth)
@@ -104,9 +103,9 @@ def _prove(bench: Bench, channel: Channel, slots: Slots, truth: Truth, fence: Fe
             _blame_call(bench, channel, slots, truth, k)
     changed = inputs_intact(slots, truth)
     if changed:
-        raise _guilty(channel, Outcome.CHEATED, f"a call changed its input {changed!r}")
+        raise channel.blame(Outcome.CHEATED, f"a call changed its input {changed!r}")
     if not slots.gaps_intact():
-        raise _guilty(channel, Outcome.WRONG_RESULT, "a call wrote outside its output")
+        raise channel.blame(Outcome.WRONG_RESULT, "a call wrote outside its output")
 
 
 def _blame_call(bench: Bench, channel: Channel, slots: Slots, truth: Truth, k: int) -> None:
@@ -115,24 +114,16 @@ def _blame_call(bench: Bench, channel: Channel, slots: Slots, truth: Truth, k: i
     time.sleep(SETTLE_S)
     bench.wait()
     if _slot_ok(bench, slots, expect(bench, slots, truth, k, None), k):
-        raise _guilty(
-            channel,
+        raise channel.blame(
             Outcome.CHEATED,
             f"said done before its work was done: the output of call {k + 1} of {slots.count} was "
             "not right when the clock stopped, and became right later",
         )
     worst = compare_slot(bench, slots, truth, k)
-    raise _guilty(
-        channel,
+    raise channel.blame(
         Outcome.WRONG_RESULT,
         f"timed call {k + 1} of {slots.count} is wrong: {worst.message}",
     )
-
-
-def _guilty(channel: Channel, outcome: Outcome, reason: str) -> Exception:
-    if channel.name != "candidate":
-        return HostError(f"the {channel.name} failed on case {channel.case}: {reason}")
-    return CandidateError(outcome, Phase.BURST, f"case {channel.case}: {reason}", channel.case)
 
 
 def _slot_ok(bench: Bench, slots: Slots, want: dict[str, torch.Tensor], k: int) -> bool:

@@ -140,7 +140,7 @@ class Channel:
 
     def blame(self, outcome: Outcome, reason: str) -> Exception:
         """The error that says so: the candidate's own, or the host's when an incumbent fails."""
-        where = f" on case {self.case}" if self.case else ""
+        where = f"case {self.case}: " if self.case else ""
         if self.name != "candidate":
-            return HostError(f"the {self.name} failed{where}: {reason}")
-        return CandidateError(outcome, self.phase, f"{reason}{where}", self.case)
+            return HostError(f"the {self.name} failed: {where}{reason}")
+        return CandidateError(outcome, self.phase, f"{where}{reason}", self.case)
