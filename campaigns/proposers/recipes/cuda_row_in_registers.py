@@ -13,8 +13,8 @@ from campaigns.proposers.recipes.cuda_templates import by_template
         id="cuda.row_in_registers",
         title="Keep the row in registers",
         backend="cuda",
-        change="Each block loads its row once with 16-byte accesses, holds it in registers"
-        " through all reductions and writes the result once.",
+        change="A block, or a warp where rows are short, loads its row once with 16-byte "
+        "accesses, holds it in registers through all reductions and writes the result once.",
         rationale="Three passes move the row up to five times between chip and memory; one "
         "read and one write are the least there can be.",
         risks="Needs pointers aligned to 16 bytes; long rows take many registers and "

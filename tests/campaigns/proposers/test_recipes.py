@@ -12,6 +12,7 @@ import pytest
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
+from campaigns.proposers.search.tunables import find_tunables
 from tests.campaigns.problems.test_problems import (
     SMALL,
     reference_module,
@@ -126,6 +127,13 @@ def test_it_does_not_apply_a_recipe_twice(backend, op, names):
     variants = last.variants(situation(op, backend, chained(op, backend, names)))
     repeatable = {"triton.tile_shapes"}
     assert variants == () or last.about.id in repeatable
+
+
+@pytest.mark.parametrize(("backend", "op", "names"), [c for c in CHAINS if c[0] == "cuda"])
+def test_it_leaves_cuda_numbers_to_tune(backend, op, names):
+    tunables = [t.name for t in find_tunables(chained(op, backend, names), backend)]
+    assert tunables
+    assert "WARP" not in tunables
 
 
 def test_it_offers_three_recipes_or_more_on_each_backend():
