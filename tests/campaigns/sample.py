@@ -260,6 +260,7 @@ def build_sample(*, rounds: int = 10, running: bool = False, owner: object = Non
             problem=PROBLEM,
             platform=PLATFORM,
             backend="cuda",
+            cases=tuple(V0_US),
             policy=policy,
             seed=20261121,
             created_by=owner,

@@ -34,7 +34,7 @@ def problem(tmp_path: Path) -> Path:
     [
         (small.source("return undeclared;").text, "build_failed", ".cpp:2:10: error: "),
         (MISMATCH, "build_failed", "kernel.cpp:1: solve: parameter 'N' is float"),
-        (small.source("*(volatile int*)0 = 1;").text, "crashed", "case n4096: killed by SIGSEGV"),
+        (small.source("*(volatile int*)0 = 1;").text, "crashed", "during check: killed by SIGSEGV"),
         (small.source(HANGS).text, "timed_out", "no answer within 1.5 s"),
         (small.source("").text, "wrong_result", "case n4096: 4096 of 4096 elements wrong"),
         (small.source(NAN).text, "wrong_result", "nan"),
