@@ -1,8 +1,29 @@
 """What we know, one noun a file."""
 
+from knowledge.models.batch import Batch, BatchState
+from knowledge.models.change import Action, SpecChange
 from knowledge.models.document import Document, Revision
+from knowledge.models.flag import DRIFT, Answer, Flag, FlagKind
 from knowledge.models.guarded import Immutable
 from knowledge.models.platform import Platform
 from knowledge.models.spec import Citation, Spec, SpecState
+from knowledge.models.waiver import Waiver
 
-__all__ = ["Citation", "Document", "Immutable", "Platform", "Revision", "Spec", "SpecState"]
+__all__ = [
+    "DRIFT",
+    "Action",
+    "Answer",
+    "Batch",
+    "BatchState",
+    "Citation",
+    "Document",
+    "Flag",
+    "FlagKind",
+    "Immutable",
+    "Platform",
+    "Revision",
+    "Spec",
+    "SpecChange",
+    "SpecState",
+    "Waiver",
+]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
+from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from knowledge.models.batch import Batch
 from knowledge.models.guarded import ALWAYS, Guarded
 from knowledge.specs.citation import quoted
 
@@ -19,10 +21,16 @@ def text_hash(text: str) -> str:
 
 
 class Document(models.Model):
-    """One Markdown page, named by its path in the wiki (`docs/hardware/h200-sxm.md`)."""
+    """One Markdown page, named by its path in the wiki (`docs/hardware/h200-sxm.md`).
+
+    origin: where it is imported from again: "shipped", "measured", or the name of a folder. A later
+    import of that origin that lacks the document sets `withdrawn_at`; its revisions stay.
+    """
 
     path = models.CharField(max_length=200, unique=True)
     title = models.CharField(max_length=200)
+    origin = models.CharField(max_length=80, default="shipped")
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["path"]
@@ -40,7 +48,10 @@ class Document(models.Model):
 
 
 class Revision(Guarded):
-    """One text of a document. Never changed, never deleted; lines count from 1."""
+    """One text of a document. Never changed, never deleted; lines count from 1.
+
+    author: who stored it; null for a command of this installation. batch: the import it came by.
+    """
 
     SEALED = ALWAYS
 
@@ -49,6 +60,12 @@ class Revision(Guarded):
     sha256 = models.CharField(max_length=64)
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    batch = models.ForeignKey(
+        Batch, models.PROTECT, null=True, blank=True, related_name="revisions"
+    )
 
     class Meta:
         base_manager_name = "objects"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.db import models
+from django.urls import reverse
+from django.utils import timezone
 
 from knowledge.models.document import Revision
 from knowledge.models.guarded import ALWAYS, Guarded
@@ -44,7 +47,8 @@ class Spec(models.Model):
     """One value with its unit, qualifiers and source.
 
     `value` is in the canonical `unit`, and None for names, UNKNOWN and NONE; `shown` is what the
-    line says ("4.8 TB/s"). Of an UNKNOWN the note says how to obtain it.
+    line says ("4.8 TB/s"). Of an UNKNOWN the note says how to obtain it. A value never changes:
+    another one is a new spec that `replaces` it. proposed_by: null for a command.
     """
 
     platform = models.ForeignKey(Platform, models.PROTECT, related_name="specs")
@@ -60,12 +64,22 @@ class Spec(models.Model):
     note = models.TextField(blank=True)
     rank = models.CharField(max_length=16)
     state = models.CharField(max_length=16, choices=SpecState.choices)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    proposed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    replaces = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="replacements"
+    )
 
     objects = SpecQuerySet.as_manager()
 
     class Meta:
         ordering = ["metric", "-rank", "pk"]
-        indexes = [models.Index(fields=["platform", "metric"], name="spec_platform_metric")]
+        indexes = [
+            models.Index(fields=["platform", "metric"], name="spec_platform_metric"),
+            models.Index(fields=["state"], name="spec_state"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["platform", "metric", "qualifiers"],
@@ -81,6 +95,9 @@ class Spec(models.Model):
         # SQLite compares JSON as text: one order of keys, so that equal questions are equal.
         self.qualifiers = dict(sorted(self.qualifiers.items()))
         super().save(*args, **kwargs)
+
+    def get_absolute_url(self) -> str:
+        return reverse("knowledge:spec", args=[self.pk])
 
     @property
     def known(self) -> bool:

@@ -1,0 +1,54 @@
+"""SpecChange: who did what to a spec, when and why. The history of a value, never rewritten."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.spec import Spec, SpecState
+
+
+class Action(models.TextChoices):
+    """What happened to a spec."""
+
+    PROPOSED = "proposed", "proposed"
+    APPROVED = "approved", "approved"
+    RETURNED = "returned", "returned"
+    RETIRED = "retired", "retired"
+    RESTORED = "restored", "restored"
+    RANKED = "ranked", "ranked"
+    CITED = "cited", "cited again"
+    FLAGGED = "flagged", "flagged"
+    ANSWERED = "answered", "answered"
+    WAIVED = "waived", "warning waived"
+
+
+class SpecChange(Guarded):
+    """One step in the life of a spec, with its state and rank after it.
+
+    by: null for a command of this installation (an import of the shipped wiki, a measurement).
+    before, after: the figures that changed, as a page shows them.
+    """
+
+    SEALED = ALWAYS
+
+    spec = models.ForeignKey(Spec, models.PROTECT, related_name="changes")
+    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    action = models.CharField(max_length=16, choices=Action.choices)
+    state = models.CharField(max_length=16, choices=SpecState.choices)
+    rank = models.CharField(max_length=16)
+    before = models.CharField(max_length=300, blank=True)
+    after = models.CharField(max_length=300, blank=True)
+    why = models.TextField(blank=True)
+
+    class Meta:
+        base_manager_name = "objects"
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["spec", "at"], name="change_spec_at")]
+
+    def __str__(self) -> str:
+        return f"{self.spec}: {self.action}"
