@@ -34,6 +34,7 @@ cuda_cores_per_sm count FP32 lanes of one multiprocessor
 fma_throughput op/s measured: multiply-adds of one dtype, counted as two operations each
 fp32_to_fp64_ratio ratio FP32 rate over FP64 rate outside the tensor cores
 gfx_arch text LLVM target name
+host_busy_share ratio measured: share of the CPU time that others took meanwhile
 infinity_cache B memory-side cache
 infinity_fabric_bandwidth B/s all links, both directions
 infinity_fabric_links count links to other devices
@@ -85,6 +86,7 @@ peak_int8_tensor_dense op/s INT8 matrix peak, dense
 peak_int8_tensor_sparse op/s INT8 matrix peak, 2:4 sparse
 peak_tf32_tensor_dense op/s TF32 matrix peak, dense
 peak_tf32_tensor_sparse op/s TF32 matrix peak, 2:4 sparse
+read_bandwidth B/s measured: bytes read per second from a large array
 register_file_per_sm B register file of one multiprocessor
 registers_per_sm count 32-bit registers of one multiprocessor
 sgpr_file_per_cu B scalar register file of one compute unit
@@ -98,6 +100,7 @@ unified_l1_smem_per_sm B first-level cache and shared memory of one multiprocess
 vgpr_file_per_cu B vector register file of one compute unit
 warp_size count lanes of one warp
 wavefront_size count lanes of one wave
+write_bandwidth B/s measured: bytes written per second to a large array
 """
 
 
