@@ -24,11 +24,13 @@ class CitationError(ValueError):
 
 
 class CitationState(StrEnum):
-    """What became of a citation's lines."""
+    """What became of a citation's lines. `resolve` knows only ok, changed and lost."""
 
     OK = "ok"
+    MOVED = "moved"
     CHANGED = "changed"
     LOST = "lost"
+    SOURCE_MISSING = "source_missing"
 
 
 def split_lines(text: str) -> list[str]:

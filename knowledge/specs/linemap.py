@@ -1,0 +1,240 @@
+"""Two versions of one document: which line of the new one is which of the old.
+
+A section is the headings above a line. Lines pair only within the same section; those of sections
+that vanished pair with those of sections that are new, which is how a renamed heading keeps its
+lines. Lines count from 0 here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from knowledge.specs.alignment import align
+from knowledge.specs.sections import NEIGHBOURS, Place, Text, Trail, listed
+
+MOST_PLACES = 32  # copies of a quote that are compared, on each side of its line
+MOST_EDITED = 100  # lines that are compared with one that was edited, on each side of it
+SMALL_GAP = 3  # so many lines, replaced by as many, are taken to be the same ones in order
+SIMILAR = 0.6  # share of common words from which a line counts as the same line, edited
+
+
+@dataclass(slots=True)
+class _Section:
+    """The line numbers of one section on both sides. A rank is a position in `old` or `new`."""
+
+    old: list[int] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
+    ranks: dict[int, int] = field(default_factory=dict)  # paired ranks, old → new
+    before: list[int] = field(default_factory=list)  # old rank of the last pair up to here
+    after: list[int] = field(default_factory=list)  # old rank of the next pair from here
+
+    def pair(self, old: Text, new: Text) -> Iterator[tuple[int, int]]:
+        """Align both sides; yield the paired line numbers."""
+        self.ranks = align([old.keys[i] for i in self.old], [new.keys[i] for i in self.new])
+        known = -1
+        for rank in range(len(self.old)):
+            known = rank if rank in self.ranks else known
+            self.before.append(known)
+        known = len(self.old)
+        for rank in reversed(range(len(self.old))):
+            known = rank if rank in self.ranks else known
+            self.after.append(known)
+        self.after.reverse()
+        for rank, new_rank in self.ranks.items():
+            yield self.old[rank], self.new[new_rank]
+
+    def gap(self, rank: int) -> tuple[list[int], list[int]]:
+        """The old and the new lines between the pairs around an old line that has none."""
+        before, after = self.before[rank], self.after[rank]
+        first = self.ranks[before] + 1 if before >= 0 else 0
+        end = self.ranks[after] if after < len(self.old) else len(self.new)
+        return self.old[before + 1 : after], self.new[first:end]
+
+
+class LineMap:
+    """The pairs of lines of two versions, and what stands around those without one."""
+
+    def __init__(self, old_text: str, new_text: str) -> None:
+        self._old = Text(old_text)
+        self._new = Text(new_text)
+        self._section_of_old: dict[int, tuple[_Section, int]] = {}  # with its rank there
+        self._section_of_new: dict[int, _Section] = {}
+        self._pairs: dict[int, int] = {}
+        for section in self._sections():
+            self._section_of_old.update((i, (section, r)) for r, i in enumerate(section.old))
+            self._section_of_new.update((i, section) for i in section.new)
+            self._pairs.update(section.pair(self._old, self._new))
+        self._partners = {new: old for old, new in self._pairs.items()}
+        self._unpaired = set(range(len(self._new.keys))) - set(self._partners)
+
+    def _sections(self) -> list[_Section]:
+        sections: dict[Trail | None, _Section] = defaultdict(_Section)
+        kept = set(self._old.trails) & set(self._new.trails)
+        for number, trail in enumerate(self._old.trails):
+            sections[trail if trail in kept else None].old.append(number)
+        for number, trail in enumerate(self._new.trails):
+            sections[trail if trail in kept else None].new.append(number)
+        return list(sections.values())
+
+    def stands_in_old(self, place: Place, quote: str) -> bool:
+        """Whether the old text reads as the quote there, blanks at line ends apart."""
+        wanted = [line.rstrip() for line in quote.split("\n")]
+        return 0 <= place.first < place.end and self._old.keys[place.first : place.end] == wanted
+
+    def new_text(self, place: Place) -> str:
+        return "\n".join(self._new.lines[place.first : place.end])
+
+    def headings(self, old: Place, new: Place) -> tuple[str, str]:
+        """The nearest heading above each, "" where there is none."""
+        trails = self._old.trails[old.first], self._new.trails[new.first]
+        return trails[0][-1] if trails[0] else "", trails[1][-1] if trails[1] else ""
+
+    def same_section(self, old: Place, new: Place) -> bool:
+        return self._home(old) is self._section_of_new[new.first]
+
+    def paired(self, old: Place) -> Place | None:
+        """Where all lines pair, side by side; else None."""
+        found = [self._pairs.get(number) for number in range(old.first, old.end)]
+        start = found[0]
+        if start is None or found != list(range(start, start + len(found))):
+            return None
+        return Place(start, start + len(found))
+
+    def copies(self, old: Place) -> list[Place]:
+        """Where the same text stands in lines that pair with nothing, the nearest ones."""
+        starts = self._new.numbers.get(self._old.keys[old.first], [])
+        return self._reading(self._new, old, [n for n in starts if n in self._unpaired], old.first)
+
+    def doubt(self, old: Place, new: Place) -> str:
+        """Why a pair may be another one, "" where its surroundings decide.
+
+        Only where equal lines came to its section or went is there anything to decide: as many as
+        before keep their order.
+        """
+        home, key = self._home(old), self._old.keys[old.first]
+        before = [n for n in self._old.numbers[key] if self._section_of_old[n][0] is home]
+        now = [n for n in self._new.numbers.get(key, []) if self._section_of_new[n] is home]
+        if len(before) == len(now):
+            return ""
+        own = self._likeness(old, new)
+        mine = self._reading(self._old, old, before, old.first)
+        theirs = self._reading(self._new, old, now, new.first)
+        twins = [place for place in mine if self._likeness(place, new) >= own]
+        copies = [place for place in theirs if self._likeness(old, place) >= own]
+        if len(twins) == len(copies) == 1:
+            return ""
+        return f"the text stood at {listed(twins)} and stands at {listed(copies)}"
+
+    def claimed(self, old: Place) -> list[Place]:
+        """Equal lines of the section that pair with others, but are as much like `old` around."""
+        starts = [
+            n
+            for n in self._new.numbers.get(self._old.keys[old.first], [])
+            if n in self._partners and self._section_of_new[n] is self._home(old)
+        ]
+        places = self._reading(self._new, old, starts, old.first)
+        length = old.end - old.first
+        partners = [Place(p, p + length) for p in (self._partners[q.first] for q in places)]
+        return [
+            place
+            for place, partner in zip(places, partners, strict=True)
+            if self._likeness(old, place) >= self._likeness(partner, place)
+        ]
+
+    def _home(self, old: Place) -> _Section:
+        return self._section_of_old[old.first][0]
+
+    def _reading(self, text: Text, old: Place, starts: list[int], near: int) -> list[Place]:
+        """Of the places that start there those that read as `old`, the nearest to `near`."""
+        wanted = self._old.keys[old.first : old.end]
+        middle = bisect_left(starts, near)
+        window = starts[max(0, middle - MOST_PLACES) : middle + MOST_PLACES]
+        places = [Place(first, first + len(wanted)) for first in window]
+        return [place for place in places if text.keys[place.first : place.end] == wanted]
+
+    def best(self, old: Place, places: list[Place]) -> list[Place]:
+        """The places whose surroundings are most like the old ones; several where they tie."""
+        scores = [self._likeness(old, place) for place in places]
+        most = max(scores)
+        return [place for place, score in zip(places, scores, strict=True) if score == most]
+
+    def _likeness(self, old: Place, new: Place) -> int:
+        """How many headings, counted from the nearest, and neighbouring lines agree."""
+        trails = zip(
+            reversed(self._old.trails[old.first]),
+            reversed(self._new.trails[new.first]),
+            strict=False,
+        )
+        score = 0
+        for heading, other in trails:
+            if heading != other:
+                break
+            score += NEIGHBOURS
+        for mine, theirs in zip(self._old.around(old), self._new.around(new), strict=True):
+            score += len(set(mine) & set(theirs))
+        return score
+
+    def edited(self, old: Place) -> Place | None:
+        """Where the lines stand in other words: their own pairs, or what replaced them."""
+        found = [self._pairs.get(number) for number in range(old.first, old.end)]
+        if all(number is None for number in found):
+            found = [self._replacement(number) for number in range(old.first, old.end)]
+        known = [number for number in found if number is not None]
+        if not known:
+            return None
+        first, end = min(known), max(known) + 1
+        lead = next(i for i, number in enumerate(found) if number is not None)
+        tail = next(i for i, number in enumerate(reversed(found)) if number is not None)
+        place = Place(self._grow(first, -lead), self._grow(end - 1, tail) + 1)
+        return place if place.end - place.first <= 2 * len(found) + SMALL_GAP else None
+
+    def _grow(self, number: int, lines: int) -> int:
+        """`number` moved by up to `lines` over lines of its section that pair with nothing."""
+        step = 1 if lines > 0 else -1
+        for _ in range(abs(lines)):
+            beside = number + step
+            if beside not in self._unpaired or not self._together(number, beside):
+                break
+            number = beside
+        return number
+
+    def _together(self, number: int, other: int) -> bool:
+        return self._section_of_new[number] is self._section_of_new[other]
+
+    def _replacement(self, number: int) -> int | None:
+        """The new line that an old one without a pair was most likely edited into."""
+        section, rank = self._section_of_old[number]
+        old_gap, new_gap = section.gap(rank)
+        offset = old_gap.index(number)
+        window = range(max(0, offset - MOST_EDITED), min(len(new_gap), offset + MOST_EDITED))
+        scores = [
+            (self._similarity(number, new_gap[i]), -abs(i - offset), new_gap[i]) for i in window
+        ]
+        if scores and max(scores)[0] >= SIMILAR:
+            return max(scores)[2]
+        if len(old_gap) == len(new_gap) <= SMALL_GAP:
+            return new_gap[offset]
+        shape = self._old.shapes[number]
+        same = [n for n in self._free_shapes[shape] if self._section_of_new[n] is section]
+        return min(same, key=lambda other: abs(other - number), default=None)
+
+    def _similarity(self, old: int, new: int) -> float:
+        """1 where only digits differ, else the share of common words."""
+        if self._old.shapes[old] == self._new.shapes[new]:
+            return 1.0
+        mine, theirs = self._old.words[old], self._new.words[new]
+        every = len(mine) + len(theirs)
+        return 2 * len(mine & theirs) / every if every else 0.0
+
+    @cached_property
+    def _free_shapes(self) -> dict[str, list[int]]:
+        """Unpaired new lines by shape, those that say something."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number in sorted(self._unpaired):
+            if self._new.words[number]:
+                found[self._new.shapes[number]].append(number)
+        return found

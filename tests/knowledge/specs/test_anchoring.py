@@ -1,0 +1,174 @@
+"""A citation whose document changed is found again, or shown, and never guessed."""
+
+import pytest
+
+from knowledge.specs.anchoring import Reanchor
+from knowledge.specs.citation import (
+    CitationError,
+    CitationLine,
+    CitationState,
+    quoted,
+    resolve,
+)
+
+OK, MOVED, CHANGED, LOST = (
+    CitationState.OK,
+    CitationState.MOVED,
+    CitationState.CHANGED,
+    CitationState.LOST,
+)
+OLD = """\
+# Two parts
+
+## H100
+
+| bandwidth | 3.35 TB/s |
+| multiprocessors | 132 |
+
+## H200
+
+| bandwidth | 4.8 TB/s |
+| multiprocessors | 132 |
+"""
+
+
+def citation(shown, first, last=None):
+    return CitationLine("metric", shown, "docs/a.md", first, last or first)
+
+
+def anchor(new, shown, first, last=None, old=OLD):
+    """The anchor, once it is certain that what it promises of ok and moved holds."""
+    cited = citation(shown, first, last)
+    found = Reanchor(old, new).anchor(cited, quoted(old, cited.first_line, cited.last_line))
+    if found.state in (OK, MOVED):
+        again = citation(shown, found.first_line, found.last_line)
+        assert resolve(again, found.quote, new) is OK
+        assert (found.state is OK) == (found.first_line == first)
+    if found.first_line is not None:
+        assert found.quote == quoted(new, found.first_line, found.last_line)
+    return found
+
+
+def test_it_leaves_a_citation_of_an_unchanged_document_alone():
+    found = anchor(OLD, "4.8 TB/s", 10)
+    assert (found.state, found.first_line, found.last_line) == (OK, 10, 10)
+    assert (found.quote, found.note) == ("| bandwidth | 4.8 TB/s |", "")
+
+
+def test_it_does_not_mind_line_endings_and_blanks_at_the_end_of_lines():
+    assert anchor(OLD.replace("\n", "\r\n"), "132 SM", 11).state is OK
+    found = anchor(OLD.replace(" |\n", " |  \t\n"), "132 SM", 11)
+    assert (found.state, found.quote) == (OK, "| multiprocessors | 132 |  \t")
+
+
+@pytest.mark.parametrize("now", ["    | bandwidth | 4.8 TB/s |", "| bandwidth |  4.8 TB/s |"])
+def test_it_shows_a_line_whose_blanks_changed_at_the_start_or_inside(now):
+    found = anchor(OLD.replace("| bandwidth | 4.8 TB/s |", now), "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (CHANGED, 10)
+    assert found.note == "only blanks differ"
+
+
+def test_it_moves_with_its_section_and_not_to_another_product():
+    swapped = "# Two parts\n\n" + OLD[OLD.index("## H200") :] + "\n"
+    swapped += OLD[OLD.index("## H100") : OLD.index("## H200")]
+    found = anchor(swapped, "132 SM", 11)
+    assert (found.state, found.first_line, found.note) == (MOVED, 6, "from L11 to L6")
+    assert anchor(swapped, "132 SM", 6).first_line == 11
+
+
+def test_it_is_not_content_with_another_products_line_at_its_place():
+    doubled = OLD.replace("## H100", "## A\n\n| multiprocessors | 108 |\n\n\n## H100")
+    assert quoted(doubled, 11, 11) == quoted(OLD, 11, 11)
+    found = anchor(doubled, "132 SM", 11)
+    assert (found.state, found.first_line) == (MOVED, 16)
+
+
+def test_it_shows_one_altered_digit_although_the_old_text_stands_elsewhere():
+    found = anchor(OLD.replace("132", "144", 1), "132 SM", 6)
+    assert (found.state, found.first_line) == (CHANGED, 6)
+    assert found.quote == "| multiprocessors | 144 |"
+    assert found.note == "'132' became '144'; '132 SM' no longer stands there"
+
+
+def test_it_names_the_copy_that_stands_under_another_heading():
+    moved = OLD.replace("4.8 TB/s", "4.9 TB/s") + "\n## Other\n\n| bandwidth | 4.8 TB/s |\n"
+    found = anchor(moved, "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (CHANGED, 10)
+    assert found.note.endswith("; the old text stands at L15")
+
+
+def test_it_follows_a_line_into_another_section_where_nothing_replaced_it():
+    line = "| bandwidth | 4.8 TB/s |\n"
+    found = anchor(OLD.replace(line, "") + f"\n## Memory\n\n{line}", "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (MOVED, 14)
+    assert found.note == "from L10 to L14; the heading above was 'H200' and is 'Memory'"
+
+
+def test_it_keeps_the_lines_of_a_renamed_heading_and_says_so():
+    found = anchor(OLD.replace("## H200", "## H200 SXM"), "132 SM", 11)
+    assert (found.state, found.first_line) == (OK, 11)
+    assert found.note == "the heading above was 'H200' and is 'H200 SXM'"
+
+
+def test_it_does_not_choose_between_copies_that_surroundings_cannot_tell_apart():
+    line = "| bandwidth | 4.8 TB/s |\n"
+    copies = f"\n## X\n\n{line}\n## Y\n\n{line}"
+    found = anchor(OLD.replace(line, "") + copies, "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (CHANGED, 14)
+    assert found.note == ("the text stands at L14, L18; what is around does not say which is meant")
+
+
+def test_it_does_not_choose_which_of_two_equal_lines_is_left():
+    old = "# T\n\nrow 7\n\na\n\nrow 7\n\nb\n"
+    for line in (3, 7):
+        found = anchor("# T\n\nc\n\nrow 7\n\nd\n", "7", line, old=old)
+        assert (found.state, found.first_line) == (CHANGED, 5)
+        assert "L5; what is around" in found.note
+
+
+def test_it_decides_between_copies_by_the_lines_around_them():
+    line = "| bandwidth | 4.8 TB/s |\n"
+    rest = "| multiprocessors | 132 |\n"
+    cut = OLD[: OLD.index("## H200")]
+    found = anchor(f"{cut}## X\n\n{line}\n## Y\n\n{line}{rest}", "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (MOVED, 14)
+
+
+def test_it_calls_a_deleted_line_lost():
+    found = anchor(OLD.replace("| bandwidth | 4.8 TB/s |\n", ""), "4.8 TB/s", 10)
+    assert (found.state, found.first_line, found.last_line, found.quote) == (LOST, None, None, "")
+    assert found.note
+
+
+def test_it_calls_a_document_that_is_gone_missing():
+    found = Reanchor(OLD, None).anchor(citation("132 SM", 11), quoted(OLD, 11, 11))
+    assert (found.state, found.first_line, found.quote) == (CitationState.SOURCE_MISSING, None, "")
+
+
+def test_it_shows_a_quote_that_never_held_its_number_wherever_it_stands():
+    found = anchor(f"new\n{OLD}", "132 SM", 10)
+    assert (found.state, found.first_line) == (CHANGED, 11)
+    assert "does not hold '132 SM'" in found.note
+
+
+def test_it_follows_several_lines_and_shows_where_they_were_torn_apart():
+    found = anchor(f"# New\n{OLD}", "4.8 TB/s", 10, 11)
+    assert (found.state, found.first_line, found.last_line) == (MOVED, 11, 12)
+    torn = OLD.replace("4.8 TB/s |\n", "4.8 TB/s |\n| memory | HBM3e |\n")
+    found = anchor(torn, "4.8 TB/s", 10, 11)
+    assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 12)
+    found = anchor(OLD.replace("4.8", "4.9"), "4.8 TB/s", 10, 11)
+    assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 11)
+
+
+def test_it_finds_a_line_that_was_reworded():
+    found = anchor(OLD.replace("bandwidth | 4.8 TB/s", "peak bandwidth | 4.8 TB/s (3)"), "4.8", 10)
+    assert (found.state, found.first_line) == (CHANGED, 10)
+    assert found.note == "the text was rewritten; '4.8' still stands there"
+
+
+def test_it_refuses_a_quote_that_the_old_text_does_not_have():
+    with pytest.raises(CitationError, match=r"a\.md:L10: the old text reads otherwise"):
+        Reanchor(OLD, OLD).anchor(citation("4.8 TB/s", 10), "| bandwidth | 4.9 TB/s |")
+    with pytest.raises(CitationError):
+        Reanchor(OLD, OLD).anchor(citation("4.8 TB/s", 99), "")
