@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.importer import MEASURED, SHIPPED, read_folder
-from knowledge.models import Citation, Document, Revision, SpecState
+from knowledge.folder import read_folder
+from knowledge.importer import MEASURED, SHIPPED
+from knowledge.models import Citation, Document, Flag, Revision, SpecState
 from knowledge.specs.citation import CitationState, resolve
 
 
@@ -29,7 +30,13 @@ def check_wiki(folder: Path = SHIPPED) -> list[Problem]:
     Raises ImportRefused for a folder that cannot be read.
     """
     files = read_folder(folder)
-    problems = [*_corrupt(), *_broken_pins(), *_drifted(files), *_missing(files)]
+    problems = [
+        *_corrupt(),
+        *_broken_pins(),
+        *_flagged(),
+        *_drifted(files),
+        *_missing(files),
+    ]
     return sorted(problems, key=lambda problem: problem.place)
 
 
@@ -46,6 +53,14 @@ def _broken_pins() -> Iterator[Problem]:
         state = resolve(citation.line, citation.quote, citation.revision.text)
         if state is not CitationState.OK:
             yield _problem(citation, state, f"in its own revision {citation.revision.short}")
+
+
+def _flagged() -> Iterator[Problem]:
+    """What a second person has not answered yet."""
+    for flag in Flag.objects.open().select_related("spec__platform"):
+        citation = flag.spec.citation
+        place = f"{citation.line.path}:{citation.line.locator}" if citation else str(flag.spec)
+        yield Problem(place, flag.kind, f"{flag.spec} waits for an answer; {flag.note}")
 
 
 def _drifted(files: dict[str, str]) -> Iterator[Problem]:

@@ -1,108 +1,130 @@
-"""A folder of wiki documents, or one measured document → rows. All or nothing, and repeatable."""
+"""A folder of wiki documents, or one measured document → rows. All or nothing, and repeatable.
+
+What is new is taken as its author may: at once from a command of this installation, as proposals
+from a person. A line that changed is never simply believed: its citation is flagged and the new
+line proposed, unless whoever runs the import vouches for it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecState
-from knowledge.models.document import text_hash
-from knowledge.specs.citation import CitationError, check_path
+from knowledge.curation.answer import close_flags
+from knowledge.curation.history import record
+from knowledge.curation.propose import Place, cite, fields_of
+from knowledge.curation.review import approve, enter
+from knowledge.curation.revise import Drift, Stored, settle, store_text, withdraw
+from knowledge.folder import ImportRefused, read_folder
+from knowledge.models import (
+    Action,
+    Answer,
+    Batch,
+    Document,
+    Flag,
+    Platform,
+    Revision,
+    Spec,
+    SpecState,
+)
+from knowledge.specs.anchoring import Anchor
+from knowledge.specs.citation import CitationError, CitationState, check_path
 from knowledge.specs.facts import UNKNOWN_VALUE, PlatformFacts, Rank
 from knowledge.specs.reader import Page, ReaderError, SpecLine, read_page
 
 SHIPPED = Path(__file__).resolve().parent / "wiki"
+SHIPPED_ORIGIN = "shipped"
+MEASURED_ORIGIN = "measured"
 MEASURED = "docs/measured/"
-MAX_BYTES = 2_000_000
 
 
-class ImportRefused(ValueError):
-    """A file or document that is not taken; the message names it. Nothing was stored."""
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Who brings documents in, and how far they are believed.
+
+    by: the user, or None for a command. vouched: changed lines replace the old ones at once.
+    """
+
+    origin: str = SHIPPED_ORIGIN
+    by: Any = None
+    batch: Batch | None = None
+    vouched: bool = False
+
+    @property
+    def approves(self) -> bool:
+        """Whether lines of a document that is new here count at once."""
+        return self.by is None
 
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did: counts of documents and of specs."""
+    """What an import did: counts of documents, specs and flags."""
 
-    documents: int
-    new_revisions: int
-    specs_added: int
-    specs_retired: int
-    specs_unchanged: int
+    documents: int = 0
+    new_revisions: int = 0
+    documents_withdrawn: int = 0
+    specs_added: int = 0
+    specs_proposed: int = 0
+    specs_retired: int = 0
+    specs_unchanged: int = 0
+    flags_raised: int = 0
+
+    def __add__(self, other: ImportSummary) -> ImportSummary:
+        mine, theirs = asdict(self), asdict(other)
+        return ImportSummary(**{name: mine[name] + theirs[name] for name in mine})
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    new_revision: bool = False
-    added: int = 0
-    retired: int = 0
-    unchanged: int = 0
-
-
-def import_wiki(folder: Path = SHIPPED) -> ImportSummary:
+def import_wiki(folder: Path = SHIPPED, *, vouched: bool = False) -> ImportSummary:
     """Store every Markdown file of `folder`; unchanged files change nothing.
 
     Raises ImportRefused naming the file (and the line, where one is wrong).
     """
-    texts = read_folder(folder)
-    pages = [_read(path, text) for path, text in sorted(texts.items())]
-    with transaction.atomic():
-        # Platforms first: a document may speak of one that a later document introduces.
-        for page in pages:
-            if page.platform is not None:
-                _store_platform(page.platform)
-        done = [_store(page, texts[page.path]) for page in pages]
-        if any(one.new_revision for one in done):
-            _check_preferred()
-    return ImportSummary(
-        documents=len(done),
-        new_revisions=sum(one.new_revision for one in done),
-        specs_added=sum(one.added for one in done),
-        specs_retired=sum(one.retired for one in done),
-        specs_unchanged=sum(one.unchanged for one in done),
-    )
+    origin = SHIPPED_ORIGIN if folder.resolve() == SHIPPED else folder.resolve().name[:80]
+    return take_files(read_folder(folder), Intake(origin=origin, vouched=vouched))
+
+
+@transaction.atomic
+def take_files(texts: Mapping[str, str], intake: Intake) -> ImportSummary:
+    """Store documents by path. Those of the same origin that are not among them are withdrawn."""
+    pages = [read_document(path, text) for path, text in sorted(texts.items())]
+    # Platforms first: a document may speak of one that a later document introduces.
+    for page in pages:
+        if page.platform is not None:
+            _store_platform(page.platform)
+    total = ImportSummary(documents=len(pages))
+    for page in pages:
+        total += _store(page, texts[page.path], intake)
+    total += _withdraw(set(texts), intake)
+    if total != ImportSummary(documents=len(pages), specs_unchanged=total.specs_unchanged):
+        _check_preferred()
+    return total
 
 
 def write_measured_document(path: str, text: str) -> Revision:
     """Store a document that this installation measured, under docs/measured/; the newest revision.
 
     The text is a whole document: title, `## Platform` (a full block, or the slug of a known
-    platform) and `## Specs`. Raises ImportRefused; then nothing was stored.
+    platform) and `## Specs`. A new measurement replaces the one before it, without a review: no
+    person could know better. Raises ImportRefused; then nothing was stored.
     """
     if not path.startswith(MEASURED):
         raise ImportRefused(f"{path}: measured documents are stored under {MEASURED}")
-    page = _read(path, text)
+    page = read_document(path, text)
     with transaction.atomic():
         if page.platform is not None:
             _store_platform(page.platform)
-        _store(page, text)
+        _store(page, text, Intake(origin=MEASURED_ORIGIN, vouched=True))
         _check_preferred()
         return Document.objects.get(path=path).latest
 
 
-def read_folder(folder: Path) -> dict[str, str]:
-    """Path → text of every Markdown file in `folder`; ImportRefused names one that is not taken."""
-    root = folder.resolve()
-    if not root.is_dir():
-        raise ImportRefused(f"{folder}: not a folder")
-    texts = {}
-    for file in sorted(root.rglob("*.md")):
-        path = file.relative_to(root).as_posix()
-        if not file.resolve().is_relative_to(root):
-            raise ImportRefused(f"{path}: points outside {folder}")
-        if file.stat().st_size > MAX_BYTES:
-            raise ImportRefused(f"{path}: larger than {MAX_BYTES} bytes")
-        try:
-            texts[path] = file.read_bytes().decode()
-        except UnicodeDecodeError as error:
-            raise ImportRefused(f"{path}: not UTF-8 at byte {error.start}") from error
-    return texts
-
-
-def _read(path: str, text: str) -> Page:
+def read_document(path: str, text: str) -> Page:
+    """The document as read; ImportRefused names the line that is not accepted."""
     try:
         return read_page(check_path(path), text)
     except (CitationError, ReaderError) as error:
@@ -114,42 +136,124 @@ def _store_platform(facts: PlatformFacts) -> None:
     Platform.objects.update_or_create(slug=fields.pop("slug"), defaults=fields)
 
 
-def _store(page: Page, text: str) -> _Stored:
+def _store(page: Page, text: str, intake: Intake) -> ImportSummary:
     """One document's new revision with its specs; nothing if the text is already the newest."""
-    document, _ = Document.objects.get_or_create(path=page.path, defaults={"title": page.title})
-    newest = document.revisions.order_by("-number").first()
-    sha256 = text_hash(text)
-    if newest is not None and newest.sha256 == sha256:
-        return _Stored(unchanged=len(page.specs))
-    if document.title != page.title:
-        Document.objects.filter(pk=document.pk).update(title=page.title)
-    number = newest.number + 1 if newest else 1
-    revision = Revision.objects.create(document=document, number=number, sha256=sha256, text=text)
-    return _store_specs(page, revision, newest)
-
-
-def _store_specs(page: Page, revision: Revision, before: Revision | None) -> _Stored:
-    """A line that stood in the last revision keeps its spec; the others are retired or added."""
+    stored = store_text(
+        page.path, page.title, text, origin=intake.origin, by=intake.by, batch=intake.batch
+    )
+    if stored is None:
+        unchanged = ImportSummary(specs_unchanged=len(page.specs))
+        return unchanged + _vouch(page.path, intake) if intake.vouched else unchanged
     platform = _platform(page)
-    stood = list(before.citations.select_related("spec")) if before is not None else []
-    quotes = {line.quote for line in page.specs}
-    kept = {
-        cited.quote: cited.spec
-        for cited in stood
-        if cited.quote in quotes and cited.spec.platform == platform
-    }
-    retired = _retire({cited.spec_id for cited in stood} - {spec.pk for spec in kept.values()})
-    if platform is None:
-        return _Stored(new_revision=True, retired=retired)
-    for line in page.specs:
-        spec = kept.get(line.quote) or _add(page.path, platform, line)
-        _cite(revision, spec, line)
-    return _Stored(True, len(page.specs) - len(kept), retired, len(kept))
+    drifts = [_of_platform(drift, platform) for drift in stored.drifts]
+    total = ImportSummary(new_revisions=1)
+    for drift in drifts:
+        total += _carry_over(drift, stored.revision, intake)
+    held = {drift.anchor.first_line for drift in drifts if drift.holds}
+    lines = [line for line in page.specs if line.line not in held]
+    if platform is not None and lines:
+        total += _add_lines(lines, platform, stored, drifts, intake)
+    return total
 
 
-def _retire(keys: set[int]) -> int:
-    specs = Spec.objects.filter(pk__in=keys).exclude(state=SpecState.RETIRED)
-    return specs.update(state=SpecState.RETIRED)
+def _vouch(path: str, intake: Intake) -> ImportSummary:
+    """Settle what an earlier import of this very text left for a person."""
+    revision = Document.objects.get(path=path).latest
+    waiting = Spec.objects.filter(state=SpecState.PROPOSED, proposed_by=None)
+    added = [
+        approve(spec, intake.by, "vouched for by a later import")
+        for spec in waiting.filter(citations__revision=revision).select_related("replaces")
+    ]
+    flagged = Spec.objects.filter(flags__in=Flag.objects.open().filter(revision=revision))
+    gone = [spec for spec in flagged if spec.state != SpecState.RETIRED]
+    for spec in gone:
+        _retire(spec, intake, "vouched for by a later import")
+    return ImportSummary(specs_added=len(added), specs_retired=len(gone))
+
+
+def _of_platform(drift: Drift, platform: Platform | None) -> Drift:
+    """The same drift; changed where the document speaks of another product than before."""
+    if not drift.holds or platform is None or drift.spec.platform_id == platform.pk:
+        return drift
+    now = drift.anchor
+    note = f"the document speaks of {platform.slug} now"
+    anchor = Anchor(CitationState.CHANGED, now.first_line, now.last_line, now.quote, note)
+    return replace(drift, anchor=anchor)
+
+
+def _carry_over(drift: Drift, revision: Revision, intake: Intake) -> ImportSummary:
+    if drift.holds:
+        settle(drift, revision, intake.by)
+        return ImportSummary(specs_unchanged=1)
+    if intake.vouched:
+        _retire(drift.spec, intake, drift.anchor.note)
+        return ImportSummary(specs_retired=1)
+    settle(drift, revision, intake.by)
+    return ImportSummary(flags_raised=1)
+
+
+def _retire(spec: Spec, intake: Intake, why: str) -> None:
+    enter(spec, SpecState.RETIRED)
+    record(spec, Action.RETIRED, intake.by, why, before=spec.shown)
+    close_flags(spec, Answer.REPLACED, intake.by, why)
+
+
+def _add_lines(
+    lines: list[SpecLine],
+    platform: Platform,
+    stored: Stored,
+    drifts: list[Drift],
+    intake: Intake,
+) -> ImportSummary:
+    """Lines that no spec rests on yet: values at once, or proposals beside the flagged ones."""
+    at_once = intake.vouched or (intake.approves and stored.revision.number == 1)
+    moved_on = {d.anchor.first_line: d.spec for d in drifts if not d.holds}
+    for line in lines:
+        before = moved_on.get(line.line)
+        same = before is not None and before.metric == line.facts.metric
+        if at_once:
+            _refuse_second_preferred(stored.revision.document.path, platform, line)
+        spec = Spec.objects.create(
+            **fields_of(line.facts),
+            platform=platform,
+            rank=line.facts.rank,
+            state=SpecState.APPROVED if at_once else SpecState.PROPOSED,
+            proposed_by=intake.by,
+            replaces=before if same else None,
+        )
+        cite(spec, Place(stored.revision, line.line, line.line), line.quote)
+        shown = before.shown if before is not None and same else ""
+        action = Action.APPROVED if at_once else Action.PROPOSED
+        record(
+            spec, action, intake.by, f"imported ({intake.origin})", before=shown, after=spec.shown
+        )
+    count = len(lines)
+    return ImportSummary(specs_added=count) if at_once else ImportSummary(specs_proposed=count)
+
+
+def _refuse_second_preferred(path: str, platform: Platform, line: SpecLine) -> None:
+    facts = line.facts
+    rivals = Spec.objects.preferred().filter(platform=platform, metric=facts.metric)
+    qualifiers = dict(sorted(facts.qualifiers.items()))
+    if facts.rank == Rank.PREFERRED and rivals.filter(qualifiers=qualifiers).exists():
+        raise ImportRefused(
+            f"{path}:L{line.line}: {facts.metric} of {platform.slug} has a preferred value in "
+            "another document; accepted here: rank=normal, or rank=deprecated with a note"
+        )
+
+
+def _withdraw(paths: set[str], intake: Intake) -> ImportSummary:
+    gone = Document.objects.filter(origin=intake.origin, withdrawn_at=None)
+    total = ImportSummary()
+    for document in gone.exclude(path__in=paths):
+        drifts = withdraw(document, intake.by)
+        flags = 0 if intake.vouched else len(drifts)
+        for drift in drifts if intake.vouched else ():
+            _retire(drift.spec, intake, "its document is gone")
+        total += ImportSummary(
+            documents_withdrawn=1, flags_raised=flags, specs_retired=len(drifts) - flags
+        )
+    return total
 
 
 def _platform(page: Page) -> Platform | None:
@@ -176,39 +280,3 @@ def _check_preferred() -> None:
             f"{line.path}:{line.locator}: no value of {orphan.metric} of {orphan.platform.slug} "
             "is rank=preferred; exactly one is accepted"
         )
-
-
-def _add(path: str, platform: Platform, line: SpecLine) -> Spec:
-    facts = line.facts
-    qualifiers = dict(sorted(facts.qualifiers.items()))
-    rivals = Spec.objects.preferred().filter(platform=platform, metric=facts.metric)
-    if facts.rank == Rank.PREFERRED and rivals.filter(qualifiers=qualifiers).exists():
-        raise ImportRefused(
-            f"{path}:L{line.line}: {facts.metric} of {platform.slug} has a preferred value in "
-            "another document; accepted here: rank=normal, or rank=deprecated with a note"
-        )
-    return Spec.objects.create(
-        platform=platform,
-        metric=facts.metric,
-        value=facts.value,
-        unit=facts.unit,
-        shown=facts.shown,
-        qualifiers=qualifiers,
-        evidence=facts.evidence,
-        source_kind=facts.source_kind,
-        source=facts.source,
-        source_url=facts.source_url,
-        note=facts.note,
-        rank=facts.rank,
-        state=SpecState.APPROVED,
-    )
-
-
-def _cite(revision: Revision, spec: Spec, line: SpecLine) -> None:
-    Citation.objects.create(
-        spec=spec,
-        revision=revision,
-        first_line=line.line,
-        last_line=line.line,
-        quote=line.quote,
-    )

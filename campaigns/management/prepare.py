@@ -12,7 +12,8 @@ from campaigns.devices.discover import Device, ensure_platform
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
-from knowledge.importer import ImportRefused, import_wiki
+from knowledge.folder import ImportRefused
+from knowledge.importer import import_wiki
 from knowledge.lookup import bandwidth_ceilings
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN

@@ -38,7 +38,7 @@ class SpecQuerySet(models.QuerySet["Spec"]):
         """With everything that a page needs to print a value and its citation."""
         newest = models.Prefetch(
             "citations",
-            Citation.objects.select_related("revision__document").order_by("-revision__number"),
+            Citation.objects.select_related("revision__document").order_by("-pk"),
         )
         return self.select_related("platform").prefetch_related(newest)
 
@@ -76,6 +76,10 @@ class Spec(models.Model):
 
     class Meta:
         ordering = ["metric", "-rank", "pk"]
+        permissions = [
+            ("propose_spec", "Can propose values and bring documents in"),
+            ("review_spec", "Can approve, return and retire values of others"),
+        ]
         indexes = [
             models.Index(fields=["platform", "metric"], name="spec_platform_metric"),
             models.Index(fields=["state"], name="spec_state"),
@@ -106,8 +110,8 @@ class Spec(models.Model):
 
     @property
     def citation(self) -> Citation | None:
-        """The citation in the newest revision; from the prefetched rows where there are any."""
-        return max(self.citations.all(), key=lambda c: c.revision.number, default=None)
+        """The newest citation; from the prefetched rows where there are any."""
+        return max(self.citations.all(), key=lambda c: c.pk, default=None)
 
 
 class Citation(Guarded):

@@ -38,6 +38,8 @@ def test_it_turns_exactly_the_changed_line_red(wiki, page_text):
     ]
     assert "memory_bandwidth: 4.8 TB/s" in problems[1].message
     import_wiki(wiki)
+    assert [(p.place, p.state) for p in check_wiki(wiki)] == [(f"{X1}:L15", "changed")]
+    import_wiki(wiki, vouched=True)
     assert check_wiki(wiki) == []
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from knowledge.importer import ImportRefused, import_wiki, write_measured_document
-from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecState
+from knowledge.folder import ImportRefused
+from knowledge.importer import import_wiki, write_measured_document
+from knowledge.models import Citation, Document, Flag, Platform, Revision, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES
 
 X1 = "docs/hardware/x-1.md"
@@ -48,7 +49,7 @@ def test_it_reads_a_changed_file_again_and_keeps_the_history(wiki, page_text):
     moved = Spec.objects.get(metric="tdp")
     faster = BANDWIDTH.replace("4.8", "4.9")
     (wiki / X1).write_text(page_text(UNKNOWN_CORES, faster, "", TDP, title="X one"))
-    summary = import_wiki(wiki)
+    summary = import_wiki(wiki, vouched=True)
     assert (summary.new_revisions, summary.specs_added) == (1, 1)
     assert (summary.specs_retired, summary.specs_unchanged) == (1, 2)
     old.refresh_from_db()
@@ -62,12 +63,61 @@ def test_it_reads_a_changed_file_again_and_keeps_the_history(wiki, page_text):
     assert [r.number for r in document.revisions.all()] == [1, 2]
 
 
-def test_it_goes_back_to_an_earlier_text_as_a_new_revision(wiki, page_text):
+def test_it_believes_no_changed_line_that_nobody_vouches_for(wiki, page_text):
+    old = Spec.objects.get(metric="memory_bandwidth")
+    faster = BANDWIDTH.replace("4.8", "4.9")
+    (wiki / X1).write_text(page_text("", faster, TDP))
+    summary = import_wiki(wiki)
+    assert (summary.flags_raised, summary.specs_proposed, summary.specs_unchanged) == (2, 1, 1)
+    new = Spec.objects.get(shown="4.9 TB/s")
+    assert (new.state, new.replaces) == (SpecState.PROPOSED, old)
+    old.refresh_from_db()
+    assert old.state == SpecState.APPROVED
+    flag = old.flags.get()
+    assert (flag.kind, flag.first_line, flag.quote) == ("changed", 16, faster)
+    assert Spec.objects.get(metric="cuda_cores").flags.get().kind == "lost"
+
+
+def test_it_closes_a_flag_when_the_text_comes_back(wiki, page_text):
     first = (wiki / X1).read_text()
     (wiki / X1).write_text(page_text(TDP))
     import_wiki(wiki)
+    old = Spec.objects.get(metric="memory_bandwidth")
+    assert Flag.objects.open().filter(spec=old).count() == 1
     (wiki / X1).write_text(first)
     import_wiki(wiki)
+    assert not Flag.objects.open().exists()
+    assert old.citation.revision.number == 3
+    assert Spec.objects.filter(metric="memory_bandwidth").count() == 1
+
+
+def test_it_flags_every_value_of_a_document_that_is_gone(wiki, page_text):
+    text = (wiki / X1).read_text()
+    (wiki / X1).unlink()
+    summary = import_wiki(wiki)
+    assert (summary.documents_withdrawn, summary.flags_raised) == (1, 3)
+    assert set(Flag.objects.values_list("kind", flat=True)) == {"source_missing"}
+    assert import_wiki(wiki).documents_withdrawn == 0
+    (wiki / X1).write_text(text)
+    import_wiki(wiki)
+    assert not Flag.objects.open().exists()
+    assert Document.objects.get(path=X1).withdrawn_at is None
+
+
+def test_it_flags_values_when_the_document_speaks_of_another_product(wiki, page_text):
+    (wiki / X1).write_text((wiki / X1).read_text().replace("platform: x-1", "platform: x-2"))
+    summary = import_wiki(wiki)
+    assert (summary.flags_raised, summary.specs_proposed) == (3, 3)
+    flag = Spec.objects.get(metric="tdp", platform__slug="x-1").flags.get()
+    assert flag.note == "the document speaks of x-2 now"
+
+
+def test_it_goes_back_to_an_earlier_text_as_a_new_revision(wiki, page_text):
+    first = (wiki / X1).read_text()
+    (wiki / X1).write_text(page_text(TDP))
+    import_wiki(wiki, vouched=True)
+    (wiki / X1).write_text(first)
+    import_wiki(wiki, vouched=True)
     assert Document.objects.get(path=X1).latest.number == 3
     assert Spec.objects.preferred().filter(metric="memory_bandwidth").count() == 1
     assert Spec.objects.filter(metric="memory_bandwidth").count() == 2
@@ -97,7 +147,7 @@ def test_it_stores_nothing_when_no_value_is_preferred(wiki, page_text):
     before = counts()
     (wiki / X1).write_text(page_text(BANDWIDTH.replace("preferred", "normal"), TDP))
     with pytest.raises(ImportRefused, match=f"{X1}:L15: no value of memory_bandwidth of x-1 is"):
-        import_wiki(wiki)
+        import_wiki(wiki, vouched=True)
     assert counts() == before
 
 

@@ -14,7 +14,8 @@ from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from knowledge.check import Problem, check_wiki
-from knowledge.importer import SHIPPED, ImportRefused, import_wiki, read_folder
+from knowledge.folder import ImportRefused, read_folder
+from knowledge.importer import SHIPPED, import_wiki
 from knowledge.models import Document
 from knowledge.specs.citation import CitationState, resolve
 from knowledge.specs.reader import ReaderError, read_page
@@ -27,21 +28,32 @@ class Command(Door):
         folder = argument(
             "folder", nargs="?", type=Path, default=SHIPPED, help="default: the shipped wiki"
         )
+        approve = argument(
+            "--approve",
+            action="store_true",
+            help="vouch for changed lines: they replace the old ones without a review",
+        )
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
         return (
-            Verb("import", "store the documents of a folder", self.import_folder, (folder,)),
+            Verb(
+                "import", "store the documents of a folder", self.import_folder, (folder, approve)
+            ),
             Verb(
                 "check", "do all citations still hold? exit 1 if not", self.check_folder, (folder,)
             ),
             Verb("ceilings", "measure a device and store the document", self.ceilings, (device,)),
         )
 
-    def import_folder(self, folder: Path, **options: Any) -> None:
+    def import_folder(self, folder: Path, approve: bool, **options: Any) -> None:
         try:
-            summary = import_wiki(folder)
+            summary = import_wiki(folder, vouched=approve)
         except ImportRefused as error:
             self.fail(ExitCode.USAGE, str(error))
         counts = asdict(summary)
+        if summary.flags_raised:
+            self.progress(
+                f"{summary.flags_raised} citations do not hold any more; a curator answers at /w/"
+            )
         text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
         self.emit(counts, text)
 

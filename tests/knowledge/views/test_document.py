@@ -33,7 +33,7 @@ def test_it_shows_the_citation_beside_its_line(viewer, wiki):
 def test_it_opens_the_pinned_revision_after_a_change(viewer, wiki, page_text):
     first = Document.objects.get(path="docs/hardware/x-1.md").latest
     (wiki / "docs/hardware/x-1.md").write_text(page_text("", BANDWIDTH.replace("4.8", "4.9"), TDP))
-    import_wiki(wiki)
+    import_wiki(wiki, vouched=True)
     old = viewer.get(f"{X1}?rev={first.short}").content.decode()
     assert "4.8 TB/s" in lines(old)[14]
     assert "older revision" in old
