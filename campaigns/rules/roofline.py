@@ -63,6 +63,12 @@ class Placement:
     attainable_flops_per_s: float
 
     @property
+    def attainable_bytes_per_s(self) -> float:
+        """What flows at best: the bandwidth, or as much as the arithmetic can take."""
+        fed = self.compute.value / self.intensity if self.intensity else self.bandwidth.value
+        return min(self.bandwidth.value, fed)
+
+    @property
     def formula(self) -> str:
         """The target's arithmetic in words, as a page prints it beside the two citations."""
         if self.bound is Bound.MEMORY:
@@ -139,19 +145,35 @@ def place(
     )
 
 
+def measured_slack(busy_share: float) -> float:
+    """How far above a measured ceiling the device may still go, as a fraction.
+
+    busy_share: share of the host's CPU time that others took during the measurement; what they took
+    is added back, so that a ceiling from a busy host makes no honest kernel impossible.
+    """
+    if not 0 <= busy_share < 1:
+        raise ValueError(f"busy_share: {busy_share!r}; accepted: 0 or more, below 1")
+    return (1 + MEASURED_SLACK) / (1 - busy_share) - 1
+
+
 def physical_floor(
-    work: Work, bandwidths: Sequence[Cited], computes: Sequence[Cited]
+    work: Work,
+    bandwidths: Sequence[Cited],
+    computes: Sequence[Cited],
+    slack: float = MEASURED_SLACK,
 ) -> Floor | None:
     """Find the least possible time of one call (law 6); None when no ceiling is known at all.
 
-    Each limit is the highest documented peak, or else the highest measured ceiling with 3 % slack;
-    one known ceiling is enough, because each alone is a limit.
+    Each limit is the higher of what is documented and what was measured. A measured one counts with
+    `slack`. One known ceiling is enough, because each alone is a limit. The way a kernel splits
+    its work has no part in it: another split may have no idle units, so a bound that counts waves
+    (`tiles`) may be beaten by a correct kernel, and this may not.
     """
     floors = []
     for need, ceilings, unit in ((work.bytes, bandwidths, "B/s"), (work.flops, computes, "op/s")):
         peak = _peak(ceilings)
         if peak is not None:
-            floors.append(_floor(need, peak, unit))
+            floors.append(_floor(need, peak, unit, slack))
     return max(floors, key=lambda floor: floor.floor_us, default=None)
 
 
@@ -166,12 +188,13 @@ def target_met(reached: float, fraction: float = TARGET_FRACTION) -> bool:
 
 
 def _peak(ceilings: Sequence[Cited]) -> Cited | None:
-    documented = [c for c in ceilings if c.evidence == Evidence.DOCUMENTED]
-    return max(documented or ceilings, key=lambda c: c.value, default=None)
+    """The highest; of equal ones the documented, which needs no slack."""
+    return max(ceilings, key=lambda c: (c.value, c.evidence == Evidence.DOCUMENTED), default=None)
 
 
-def _floor(need: float, peak: Cited, unit: str) -> Floor:
-    slack = 0.0 if peak.evidence == Evidence.DOCUMENTED else MEASURED_SLACK
+def _floor(need: float, peak: Cited, unit: str, measured: float) -> Floor:
+    other = 0.0 if peak.evidence == Evidence.DOCUMENTED else MEASURED_SLACK
+    slack = measured if peak.evidence == Evidence.MEASURED else other
     floor_us = need / (_rate(peak, unit) * (1 + slack)) * _MICROSECONDS
     allowance = f" + {share(slack)} slack ({peak.evidence})" if slack else ""
     arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ ({peak.display}{allowance})"

@@ -6,6 +6,7 @@ from campaigns.rules.roofline import (
     Unknown,
     Work,
     choose_ceiling,
+    measured_slack,
     physical_floor,
     place,
     share_of_floor,
@@ -93,7 +94,7 @@ def test_it_does_not_believe_a_measurement_above_the_documented_peak():
 
 
 def test_it_builds_the_physical_floor_from_the_documented_peak():
-    measured = ceiling(3.6e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.0e12, evidence=Evidence.MEASURED)
     floor = physical_floor(TILE, [measured, BANDWIDTH], [PEAK])
     assert floor is not None
     assert floor.limit is BANDWIDTH
@@ -106,6 +107,34 @@ def test_it_gives_a_measured_floor_three_percent_of_slack_and_says_so():
     assert floor is not None
     assert floor.floor_us == pytest.approx(TILE.bytes / 3.0e12 / 1.03 * 1e6)
     assert "3 % slack (measured)" in floor.arithmetic
+
+
+def test_law_6_calls_nothing_impossible_that_was_measured():
+    measured = ceiling(3.6e12, evidence=Evidence.MEASURED)
+    floor = physical_floor(TILE, [measured, BANDWIDTH], [PEAK])
+    assert floor is not None
+    assert floor.limit is measured
+    assert floor.floor_us < TILE.bytes / 3.6e12 * 1e6
+
+
+def test_law_6_adds_back_what_others_took_of_a_busy_host():
+    measured = ceiling(2.0e12, evidence=Evidence.MEASURED)
+    idle, busy = (
+        physical_floor(TILE, [measured], [], measured_slack(share)) for share in (0.0, 0.5)
+    )
+    assert idle is not None
+    assert busy is not None
+    assert busy.floor_us == pytest.approx(idle.floor_us / 2)
+    assert "106 % slack (measured)" in busy.arithmetic
+    documented = physical_floor(TILE, [measured, BANDWIDTH], [], measured_slack(0.5))
+    assert documented is not None
+    assert (documented.limit, documented.slack) == (BANDWIDTH, 0.0)
+
+
+@pytest.mark.parametrize("share", [-0.01, 1.0, float("nan")])
+def test_it_refuses_a_busy_share_outside_its_range(share):
+    with pytest.raises(ValueError, match="busy_share"):
+        measured_slack(share)
 
 
 def test_it_has_no_floor_without_any_ceiling():
