@@ -1,8 +1,8 @@
 """Two versions of one document: which line of the new one is which of the old.
 
-A section is the headings above a line. Lines pair only within the same section; those of sections
-that vanished pair with those of sections that are new, which is how a renamed heading keeps its
-lines. Lines count from 0 here.
+A section is the headings above a line. Lines pair within the same section; those of sections that
+vanished then pair with whatever is left, which is how a renamed heading keeps its lines. Lines
+count from 0 here.
 """
 
 from __future__ import annotations
@@ -55,6 +55,26 @@ class _Section:
         return self.old[before + 1 : after], self.new[first:end]
 
 
+def _ends(old: Text, new: Text) -> Iterator[tuple[int, int]]:
+    """Pair the heads and the tails of two versions that are equal, headings above included.
+
+    Rows at the end of a section that was added would else pair with those of the last one.
+    """
+    shorter = min(len(old.keys), len(new.keys))
+    more = len(new.keys) - len(old.keys)
+    head = next((n for n in range(shorter) if old.keys[n] != new.keys[n]), shorter)
+    yield from ((n, n) for n in range(head))
+    for number in range(len(old.keys) - 1, max(head, head - more) - 1, -1):
+        if old.keys[number] != new.keys[number + more]:
+            break
+        chains = old.chains[number], new.chains[number + more]
+        if len(chains[0]) == len(chains[1]) and all(
+            theirs == (mine if mine < head else mine + more)
+            for mine, theirs in zip(*chains, strict=True)
+        ):
+            yield number, number + more
+
+
 class LineMap:
     """The pairs of lines of two versions, and what stands around those without one."""
 
@@ -63,22 +83,39 @@ class LineMap:
         self._new = Text(new_text)
         self._section_of_old: dict[int, tuple[_Section, int]] = {}  # with its rank there
         self._section_of_new: dict[int, _Section] = {}
-        self._pairs: dict[int, int] = {}
-        for section in self._sections():
-            self._section_of_old.update((i, (section, r)) for r, i in enumerate(section.old))
-            self._section_of_new.update((i, section) for i in section.new)
-            self._pairs.update(section.pair(self._old, self._new))
+        self._pairs = dict(_ends(self._old, self._new))
+        kept, vanished = self._sections()
+        for section in kept:
+            self._take(section)
+        vanished.new = sorted(set(range(len(self._new.keys))) - set(self._pairs.values()))
+        self._take(vanished)
         self._partners = {new: old for old, new in self._pairs.items()}
         self._unpaired = set(range(len(self._new.keys))) - set(self._partners)
 
-    def _sections(self) -> list[_Section]:
-        sections: dict[Trail | None, _Section] = defaultdict(_Section)
-        kept = set(self._old.trails) & set(self._new.trails)
-        for number, trail in enumerate(self._old.trails):
-            sections[trail if trail in kept else None].old.append(number)
-        for number, trail in enumerate(self._new.trails):
-            sections[trail if trail in kept else None].new.append(number)
-        return list(sections.values())
+    def _sections(self) -> tuple[list[_Section], _Section]:
+        """The sections that both versions have, and one with all other old lines."""
+        taken = set(self._pairs.values())
+        new = [n for n in range(len(self._new.keys)) if n not in taken]
+        old = [n for n in range(len(self._old.keys)) if n not in self._pairs]
+        sections: dict[Trail, _Section] = defaultdict(_Section)
+        others = _Section()
+        kept = {self._old.trails[n] for n in old} & {self._new.trails[n] for n in new}
+        for number in old:
+            trail = self._old.trails[number]
+            (sections[trail] if trail in kept else others).old.append(number)
+        for number in new:
+            if self._new.trails[number] in kept:
+                sections[self._new.trails[number]].new.append(number)
+        return list(sections.values()), others
+
+    def _take(self, section: _Section) -> None:
+        """Pair a section; a new line belongs to the first one that had it or that paired it."""
+        self._section_of_old.update((i, (section, rank)) for rank, i in enumerate(section.old))
+        for number in section.new:
+            self._section_of_new.setdefault(number, section)
+        for old, new in section.pair(self._old, self._new):
+            self._pairs[old] = new
+            self._section_of_new[new] = section
 
     def stands_in_old(self, place: Place, quote: str) -> bool:
         """Whether the old text reads as the quote there, blanks at line ends apart."""
@@ -94,7 +131,7 @@ class LineMap:
         return trails[0][-1] if trails[0] else "", trails[1][-1] if trails[1] else ""
 
     def same_section(self, old: Place, new: Place) -> bool:
-        return self._home(old) is self._section_of_new[new.first]
+        return self._old_section(old.first) is self._new_section(new.first)
 
     def paired(self, old: Place) -> Place | None:
         """Where all lines pair, side by side; else None."""
@@ -115,9 +152,7 @@ class LineMap:
         Only where equal lines came to its section or went is there anything to decide: as many as
         before keep their order.
         """
-        home, key = self._home(old), self._old.keys[old.first]
-        before = [n for n in self._old.numbers[key] if self._section_of_old[n][0] is home]
-        now = [n for n in self._new.numbers.get(key, []) if self._section_of_new[n] is home]
+        before, now = self._alike(old)
         if len(before) == len(now):
             return ""
         own = self._likeness(old, new)
@@ -131,11 +166,7 @@ class LineMap:
 
     def claimed(self, old: Place) -> list[Place]:
         """Equal lines of the section that pair with others, but are as much like `old` around."""
-        starts = [
-            n
-            for n in self._new.numbers.get(self._old.keys[old.first], [])
-            if n in self._partners and self._section_of_new[n] is self._home(old)
-        ]
+        starts = [n for n in self._alike(old)[1] if n in self._partners]
         places = self._reading(self._new, old, starts, old.first)
         length = old.end - old.first
         partners = [Place(p, p + length) for p in (self._partners[q.first] for q in places)]
@@ -145,8 +176,21 @@ class LineMap:
             if self._likeness(old, place) >= self._likeness(partner, place)
         ]
 
-    def _home(self, old: Place) -> _Section:
-        return self._section_of_old[old.first][0]
+    def _alike(self, old: Place) -> tuple[list[int], list[int]]:
+        """Lines of the section, old and new, that read as the first one does."""
+        key, home = self._old.keys[old.first], self._section_of_old.get(old.first)
+        if home is None:
+            return [], []
+        before = [n for n in self._old.numbers[key] if self._old_section(n) is home[0]]
+        now = [n for n in self._new.numbers.get(key, []) if self._new_section(n) is home[0]]
+        return before, now
+
+    def _old_section(self, number: int) -> _Section | None:
+        """None for lines at either end that pair without a doubt."""
+        return self._section_of_old[number][0] if number in self._section_of_old else None
+
+    def _new_section(self, number: int) -> _Section | None:
+        return self._section_of_new.get(number)
 
     def _reading(self, text: Text, old: Place, starts: list[int], near: int) -> list[Place]:
         """Of the places that start there those that read as `old`, the nearest to `near`."""
@@ -203,7 +247,7 @@ class LineMap:
         return number
 
     def _together(self, number: int, other: int) -> bool:
-        return self._section_of_new[number] is self._section_of_new[other]
+        return self._new.chains[number] == self._new.chains[other]
 
     def _replacement(self, number: int) -> int | None:
         """The new line that an old one without a pair was most likely edited into."""
@@ -219,7 +263,7 @@ class LineMap:
         if len(old_gap) == len(new_gap) <= SMALL_GAP:
             return new_gap[offset]
         shape = self._old.shapes[number]
-        same = [n for n in self._free_shapes[shape] if self._section_of_new[n] is section]
+        same = [n for n in self._free_shapes[shape] if self._new_section(n) is section]
         return min(same, key=lambda other: abs(other - number), default=None)
 
     def _similarity(self, old: int, new: int) -> float:

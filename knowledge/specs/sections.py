@@ -10,7 +10,7 @@ from functools import cached_property
 
 from knowledge.specs.citation import split_lines
 
-HEADING = re.compile(r"(#{1,6}) +(\S.*)")
+HEADING = re.compile(r"(#{1,6}) +\S.*")
 FENCES = ("```", "~~~")
 WORD = re.compile(r"\w+(?:\.\w+)*")
 DIGITS = re.compile(r"\d+")
@@ -44,7 +44,9 @@ class Text:
     def __init__(self, text: str) -> None:
         self.lines = split_lines(text)
         self.keys = [line.rstrip() for line in self.lines]
-        self.trails = _trails(self.keys)
+        self.chains = _chains(self.keys)
+        titles = {n: self.keys[n].lstrip("# ") for chain in set(self.chains) for n in chain}
+        self.trails: list[Trail] = [tuple(titles[n] for n in chain) for chain in self.chains]
 
     @cached_property
     def numbers(self) -> dict[str, list[int]]:
@@ -78,26 +80,23 @@ class Text:
         return found
 
 
-def _trails(lines: Sequence[str]) -> list[Trail]:
-    """For each line the headings it stands under; a title that stands alone says nothing."""
-    headings = list(_headings(lines))
-    lone_title = sum(level == 1 for _, level, _ in headings) == 1
-    above: list[tuple[int, str]] = []
-    trails: list[Trail] = []
-    starts = {number: (level, title) for number, level, title in headings}
-    trail: Trail = ()
+def _chains(lines: Sequence[str]) -> list[tuple[int, ...]]:
+    """For each line the lines of the headings above it; a title that stands alone says nothing."""
+    headings = dict(_headings(lines))
+    lone_title = list(headings.values()).count(1) == 1
+    chain: tuple[int, ...] = ()
+    chains = []
     for number in range(len(lines)):
-        if number in starts:
-            level, title = starts[number]
-            above = [known for known in above if known[0] < level]
-            above += [] if lone_title and level == 1 else [(level, title)]
-            trail = tuple(name for _, name in above)
-        trails.append(trail)
-    return trails
+        level = headings.get(number)
+        if level is not None:
+            own = () if lone_title and level == 1 else (number,)
+            chain = (*(above for above in chain if headings[above] < level), *own)
+        chains.append(chain)
+    return chains
 
 
-def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Line number, level and title of each heading; a # inside a code fence is none."""
+def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Line number and level of each heading; a # inside a code fence is none."""
     fence = ""
     for number, line in enumerate(lines):
         start = line.lstrip()[:3]
@@ -105,4 +104,4 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
             fence = "" if fence else start
         found = None if fence else HEADING.fullmatch(line)
         if found is not None:
-            yield number, len(found[1]), found[2]
+            yield number, len(found[1])
