@@ -1,0 +1,68 @@
+"""People of each role, and a proposal that waits for a review."""
+
+import pytest
+from django.contrib.auth.models import Group, User
+
+from knowledge.curation.propose import Place, propose
+from knowledge.importer import Intake, take_files
+from knowledge.models import Document, Platform
+from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import Rank, SourceKind, SpecFacts
+
+X1 = "docs/hardware/x-1.md"
+
+
+def person(name, role):
+    user = User.objects.create_user(name)
+    user.groups.add(Group.objects.get(name=role))
+    return user
+
+
+@pytest.fixture
+def viewer(db):
+    return person("vera", "viewer")
+
+
+@pytest.fixture
+def engineer(db):
+    return person("enzo", "engineer")
+
+
+@pytest.fixture
+def curator(db):
+    return person("cora", "curator")
+
+
+@pytest.fixture
+def second_curator(db):
+    return person("carl", "curator")
+
+
+def facts(shown="4.8 TB/s", **other):
+    known = {
+        "metric": "memory_bandwidth",
+        "shown": shown,
+        "evidence": Evidence.DOCUMENTED,
+        "source_kind": SourceKind.VENDOR,
+        "source": "sheet",
+        "rank": Rank.PREFERRED,
+    }
+    return SpecFacts(**(known | other))
+
+
+@pytest.fixture
+def note(wiki, page_text):
+    """A second document whose line 5 holds another bandwidth and whose line 6 holds two."""
+    text = "# Notes\n\nMeasured by hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 TB/s to 5.1 TB/s\n"
+    take_files({"docs/notes.md": text}, Intake(origin="notes"))
+    return Document.objects.get(path="docs/notes.md").latest
+
+
+@pytest.fixture
+def x1(wiki):
+    return Platform.objects.get(slug="x-1")
+
+
+@pytest.fixture
+def proposal(x1, note, engineer):
+    return propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "measured")

@@ -1,0 +1,52 @@
+"""Whoever changed a document does not say that its citations still hold; somebody else does."""
+
+import pytest
+
+from knowledge.curation.answer import recite
+from knowledge.curation.errors import CurationError, Forbidden
+from knowledge.curation.propose import Place
+from knowledge.curation.review import approve
+from knowledge.importer import Intake, take_files
+from knowledge.models import Document, Flag, Spec, SpecState
+from tests.knowledge.conftest import BANDWIDTH, TDP
+from tests.knowledge.curation.conftest import X1
+
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
+
+@pytest.fixture
+def edited(wiki, page_text, curator):
+    """A curator brings in a text with another bandwidth; the flag that this raises."""
+    text = page_text(BANDWIDTH.replace("4.8", "4.9"), TDP, "", "It was 4.8 TB/s before.")
+    readme = (wiki / "README.md").read_text()
+    take_files({X1: text, "README.md": readme}, Intake(by=curator))
+    return Flag.objects.open().get(kind="changed")
+
+
+def test_the_flag_waits_for_somebody_else(edited, curator, second_curator):
+    newest = Document.objects.get(path=X1).latest
+    with pytest.raises(Forbidden, match="who changed the document"):
+        recite(edited, Place(newest, 18, 18), curator, "still there")
+    with pytest.raises(CurationError, match="does not stand in the quoted lines"):
+        recite(edited, Place(newest, 15, 15), second_curator, "here")
+    recite(edited, Place(newest, 18, 18), second_curator, "still there")
+    spec = Spec.objects.get(shown="4.8 TB/s")
+    assert str(spec.citation).endswith("x-1.md:L18")
+    assert spec.state == SpecState.APPROVED
+    assert (edited.answer, edited.answered_by) == ("recited", second_curator)
+
+
+def test_approving_the_new_line_answers_the_flag(edited, curator, second_curator):
+    new = Spec.objects.get(shown="4.9 TB/s")
+    with pytest.raises(Forbidden):
+        approve(new, curator)
+    approve(new, second_curator, "the sheet was revised")
+    edited.refresh_from_db()
+    assert (edited.answer, edited.answered_by) == ("replaced", second_curator)
+    assert Spec.objects.preferred().get(metric="memory_bandwidth") == new
+
+
+def test_a_viewer_answers_nothing(edited, viewer):
+    newest = Document.objects.get(path=X1).latest
+    with pytest.raises(Forbidden, match="curator or lead"):
+        recite(edited, Place(newest, 18, 18), viewer, "")

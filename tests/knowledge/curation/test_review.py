@@ -1,0 +1,163 @@
+"""Two pairs of eyes, exactly one preferred value, and a history that keeps everything."""
+
+import pytest
+
+from knowledge.curation.answer import explain
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.propose import Place, propose
+from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
+from knowledge.importer import Intake, take_files
+from knowledge.models import Answer, Document, Flag, Immutable, Spec, SpecState
+from knowledge.specs.facts import Rank
+from tests.knowledge.curation.conftest import facts
+
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
+
+def history(spec):
+    return [(c.action, c.by and c.by.username, c.state, c.rank) for c in spec.changes.all()][::-1]
+
+
+def old_bandwidth():
+    return Spec.objects.get(shown="4.8 TB/s", metric="memory_bandwidth")
+
+
+def test_a_second_person_puts_a_value_into_use(proposal, curator):
+    approve(proposal, curator, "read the sheet")
+    assert Spec.objects.preferred().get(metric="memory_bandwidth") == proposal
+    before = old_bandwidth()
+    assert (before.state, before.rank) == ("approved", "normal")
+    assert history(proposal) == [
+        ("proposed", "enzo", "proposed", "preferred"),
+        ("approved", "cora", "approved", "preferred"),
+    ]
+    assert history(before)[-1] == ("ranked", "cora", "approved", "normal")
+
+
+def test_nobody_decides_on_an_own_value(x1, note, curator):
+    mine = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), curator, "measured")
+    for step in (approve, give_back):
+        with pytest.raises(Forbidden, match="author"):
+            step(mine, curator, "good")
+    mine.refresh_from_db()
+    assert mine.state == SpecState.PROPOSED
+
+
+@pytest.mark.parametrize("role", ["viewer", "engineer"])
+def test_only_curators_decide(role, proposal, request):
+    who = request.getfixturevalue(role)
+    with pytest.raises(Forbidden, match="curator or lead"):
+        approve(proposal, who, "yes")
+
+
+def test_a_viewer_proposes_nothing(x1, note, viewer):
+    with pytest.raises(Forbidden, match="engineer"):
+        propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), viewer, "why not")
+    assert not Spec.objects.filter(state=SpecState.PROPOSED).exists()
+
+
+def test_the_second_of_two_curators_is_told_who_was_first(proposal, curator, second_curator):
+    stale = Spec.objects.get(pk=proposal.pk)
+    approve(proposal, curator, "yes")
+    with pytest.raises(Conflict, match="approved by cora in the meantime"):
+        give_back(stale, second_curator, "no")
+    assert [c.action for c in stale.changes.all()] == ["approved", "proposed"]
+
+
+def test_a_returned_value_goes_back_and_forth(proposal, curator, engineer):
+    give_back(proposal, curator, "which sheet?")
+    resubmit(proposal, engineer, "the newest")
+    approve(proposal, curator)
+    assert [c.action for c in proposal.changes.all()][::-1] == [
+        "proposed",
+        "returned",
+        "proposed",
+        "approved",
+    ]
+
+
+def test_a_return_needs_a_reason(proposal, curator):
+    with pytest.raises(CurationError, match=r"^why: a reason"):
+        give_back(proposal, curator, "  ")
+
+
+def test_a_replacement_retires_what_it_replaces(x1, note, engineer, curator):
+    old = old_bandwidth()
+    new = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "newer", replaces=old)
+    approve(new, curator, "yes")
+    old.refresh_from_db()
+    assert old.state == SpecState.RETIRED
+    assert old.changes.first().after == "4.9 TB/s"
+
+
+def test_a_first_value_has_to_be_preferred_and_answers_the_unknown(x1, wiki, engineer, curator):
+    take_files({"docs/c.md": "# C\n\nIt has 4096 cores.\n"}, Intake(origin="c"))
+    place = Place(Document.objects.get(path="docs/c.md").latest, 3, 3)
+    plain = facts("4096", metric="cuda_cores", rank=Rank.NORMAL)
+    with pytest.raises(CurationError, match="accepted: rank preferred"):
+        approve(propose(x1, plain, place, engineer, "counted"), curator)
+    best = facts("4096", metric="cuda_cores")
+    approve(propose(x1, best, place, engineer, "counted"), curator)
+    assert Spec.objects.get(metric="cuda_cores", shown="UNKNOWN").state == SpecState.RETIRED
+
+
+def test_retiring_the_preferred_value_names_its_successor(proposal, curator, second_curator):
+    approve(proposal, curator)
+    with pytest.raises(CurationError, match=r"^successor: .*accepted: 4.8 TB/s"):
+        retire(proposal, second_curator, "wrong")
+    proposal.refresh_from_db()
+    assert proposal.state == SpecState.APPROVED
+    retire(proposal, second_curator, "wrong", successor=old_bandwidth())
+    assert Spec.objects.preferred().get(metric="memory_bandwidth").shown == "4.8 TB/s"
+
+
+def test_a_retired_value_comes_back_only_through_a_review(proposal, curator, second_curator):
+    approve(proposal, curator)
+    retire(proposal, second_curator, "doubt", successor=old_bandwidth())
+    restore(proposal, curator, "it was right")
+    with pytest.raises(Forbidden):
+        approve(proposal, curator)
+    approve(proposal, second_curator)
+    assert Spec.objects.preferred().get(metric="memory_bandwidth") == proposal
+
+
+def test_a_preferred_value_is_exchanged_never_lost(proposal, curator, second_curator):
+    approve(proposal, curator)
+    with pytest.raises(CurationError, match="exactly one"):
+        set_rank(proposal, Rank.NORMAL, second_curator, "tidy")
+    set_rank(old_bandwidth(), Rank.PREFERRED, second_curator, "the sheet says so")
+    proposal.refresh_from_db()
+    assert proposal.rank == Rank.NORMAL
+
+
+def test_the_value_has_to_stand_in_the_lines(x1, note, engineer):
+    with pytest.raises(CurationError, match=r"^lines: '4.9 TB/s' does not stand"):
+        propose(x1, facts("4.9 TB/s"), Place(note, 6, 6), engineer, "?")
+    with pytest.raises(CurationError, match=r"accepted: L1 to L6"):
+        propose(x1, facts("4.9 TB/s"), Place(note, 6, 7), engineer, "?")
+    assert not Spec.objects.filter(state=SpecState.PROPOSED).exists()
+
+
+def test_a_changed_value_on_the_same_lines_waits_for_an_answer(x1, note, engineer, curator):
+    first = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), engineer, "read")
+    approve(first, curator)
+    second = propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "reread", replaces=first)
+    flag = Flag.objects.open().get(spec=second)
+    assert flag.kind == "same_citation"
+    with pytest.raises(Conflict, match="flag 'value changed, citation kept' is open"):
+        approve(second, curator)
+    explain(flag, Answer.MISREAD, engineer, "the line names both")
+    approve(second, curator)
+    assert (flag.answer, flag.answered_by) == ("misread", engineer)
+
+
+def test_an_open_answer_is_given_once(x1, note, engineer, curator, second_curator):
+    first = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), engineer, "read")
+    approve(first, curator)
+    second = propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "reread", replaces=first)
+    flag, stale = second.flags.get(), second.flags.get()
+    explain(flag, Answer.MISREAD, curator, "both stand there")
+    with pytest.raises(Conflict, match="answered by cora"):
+        explain(stale, Answer.TYPO_FIX, second_curator, "no")
+    with pytest.raises(Immutable):
+        stale.save()
