@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.urls import reverse
 
 from knowledge.models import Platform, Spec
@@ -12,30 +14,31 @@ from knowledge.specs.metrics import metric_named
 __all__ = [
     "UNKNOWN",
     "bandwidth_ceilings",
+    "cache_bandwidth_ceilings",
     "cited",
     "cited_or_none",
     "compute_ceilings",
     "find",
+    "host_busy_share",
     "how_to_obtain",
     "platform_for_device",
 ]
 
-Question = tuple[str, dict[str, str]]  # metric and qualifiers
-
-# dtype → the documented peaks that bound it, fastest unit first. float32 means the plain FP32
-# lanes: a TF32 product is another precision and has to be asked for by its own name.
-PEAKS = {
-    "float64": ("peak_fp64_tensor", "peak_fp64"),
-    "float32": ("peak_fp32",),
-    "tfloat32": ("peak_tf32_tensor_dense",),
-    "float16": ("peak_fp16_tensor_dense",),
-    "bfloat16": ("peak_bf16_tensor_dense",),
-    "float8_e4m3fn": ("peak_fp8_tensor_dense",),
-    "float8_e5m2": ("peak_fp8_tensor_dense",),
-    "int8": ("peak_int8_tensor_dense",),
+MATMUL, FMA = "matmul_throughput", "fma_throughput"
+# dtype → the units that compute in it, each by its measured rate and its documented peak. float32
+# means full single precision: a TF32 product is another precision and has to be asked for by its
+# own name. AMD's matrix units do compute in full single precision.
+UNITS = {
+    "float64": ((MATMUL, "peak_fp64_tensor"), (FMA, "peak_fp64")),
+    "float32": ((MATMUL, "peak_fp32_matrix"), (FMA, "peak_fp32")),
+    "tfloat32": ((MATMUL, "peak_tf32_tensor_dense"),),
+    "float16": ((MATMUL, "peak_fp16_tensor_dense"),),
+    "bfloat16": ((MATMUL, "peak_bf16_tensor_dense"),),
+    "float8_e4m3fn": ((MATMUL, "peak_fp8_tensor_dense"),),
+    "float8_e5m2": ((MATMUL, "peak_fp8_tensor_dense"),),
+    "int8": ((MATMUL, "peak_int8_tensor_dense"),),
 }
-# float32 and float64 also run outside the matrix units; there the multiply-add rate is measured.
-MEASURED_RATE = {"float32": "fma_throughput", "float64": "fma_throughput"}
+MEASURED_BANDWIDTHS = ("copy_bandwidth", "read_bandwidth", "write_bandwidth")
 
 
 def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
@@ -93,24 +96,43 @@ def cited_or_none(
         newest = measured.for_sheet().order_by("-pk").first()
         if newest is not None and newest.value is not None:
             return cited(newest)
-    spec = find(platform, metric, **qualifiers)
-    return cited(spec) if spec is not None and spec.value is not None else None
+    return _answer(platform, metric, **qualifiers)
 
 
 def bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
-    """What bounds bytes per second: the measured copy first, then the documented peak."""
-    return _answers(platform, [("copy_bandwidth", {}), ("memory_bandwidth", {})])
+    """What bounds bytes per second: the measured copy first, the documented peak last.
+
+    Reads and writes alone stand between them: a kernel that does more of one of them may go faster
+    than a copy does.
+    """
+    metrics = (*MEASURED_BANDWIDTHS, "memory_bandwidth")
+    return _known(_answer(platform, metric) for metric in metrics)
+
+
+def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
+    """What bounds bytes per second out of the last-level cache: measured, the copy first."""
+    return _known(_answer(platform, metric, cache="warm") for metric in MEASURED_BANDWIDTHS)
 
 
 def compute_ceilings(platform: Platform, dtype: str, /) -> list[Cited]:
-    """What bounds operations per second in `dtype`: measured first, then documented peaks.
+    """What bounds operations per second in `dtype`: measured, then documented, each fastest first.
 
-    Empty for a dtype that no registered metric speaks of: nothing is assumed for it.
+    A measured rate of a unit that is not the fastest by the documents bounds nothing and is left
+    out. Empty for a dtype that no registered metric speaks of: nothing is assumed for it.
     """
-    rate = MEASURED_RATE.get(dtype, "matmul_throughput")
-    questions: list[Question] = [(rate, {"dtype": dtype})]
-    questions += [(metric, {}) for metric in PEAKS.get(dtype, ())]
-    return _answers(platform, questions)
+    units = [
+        (_answer(platform, rate, dtype=dtype), _answer(platform, peak) if peak else None)
+        for rate, peak in UNITS.get(dtype, ((MATMUL, ""),))
+    ]
+    peaks = _known(peak for _, peak in units)
+    top = max((peak.value for peak in peaks), default=0.0)
+    rates = _known(rate for rate, peak in units if not top or (peak and peak.value >= top))
+    return [c for group in (rates, peaks) for c in sorted(group, key=lambda c: -c.value)]
+
+
+def host_busy_share(platform: Platform, /) -> Cited | None:
+    """The share of CPU time that others took while the platform's ceilings were measured."""
+    return _answer(platform, "host_busy_share")
 
 
 def platform_for_device(name: str, /) -> Platform | None:
@@ -118,6 +140,10 @@ def platform_for_device(name: str, /) -> Platform | None:
     return next((p for p in Platform.objects.all() if name in p.aliases), None)
 
 
-def _answers(platform: Platform, questions: list[Question]) -> list[Cited]:
-    specs = [find(platform, metric, **qualifiers) for metric, qualifiers in questions]
-    return [cited(spec) for spec in specs if spec is not None and spec.value is not None]
+def _answer(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:
+    spec = find(platform, metric, **qualifiers)
+    return cited(spec) if spec is not None and spec.value is not None else None
+
+
+def _known(answers: Iterable[Cited | None]) -> list[Cited]:
+    return [answer for answer in answers if answer is not None]

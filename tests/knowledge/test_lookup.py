@@ -6,10 +6,12 @@ from knowledge.importer import write_measured_document
 from knowledge.lookup import (
     UNKNOWN,
     bandwidth_ceilings,
+    cache_bandwidth_ceilings,
     cited,
     cited_or_none,
     compute_ceilings,
     find,
+    host_busy_share,
     how_to_obtain,
     platform_for_device,
 )
@@ -136,6 +138,65 @@ def test_it_puts_the_measured_ceilings_first(h200, ceilings):
         "matmul_throughput",
         "peak_bf16_tensor_dense",
     ]
+
+
+def test_it_lists_reads_and_writes_between_the_copy_and_the_peak(h200):
+    lines = f"- write_bandwidth: 4.3 TB/s | {MEASURED}\n- read_bandwidth: 4.4 TB/s | {MEASURED}\n"
+    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + lines)
+    assert [c.display for c in bandwidth_ceilings(h200)] == [
+        "4.1 TB/s",
+        "4.4 TB/s",
+        "4.3 TB/s",
+        "4.8 TB/s",
+    ]
+
+
+def test_it_keeps_warm_and_sized_rates_out_of_the_plain_question(h200):
+    lines = (
+        f"- read_bandwidth: 9 TB/s | cache=warm | {MEASURED}\n"
+        f"- copy_bandwidth: 3.9 TB/s | array_bytes=268435456 | cache=cold | {MEASURED}\n"
+    )
+    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + lines)
+    assert [c.display for c in bandwidth_ceilings(h200)] == ["4.1 TB/s", "4.8 TB/s"]
+    assert [c.display for c in cache_bandwidth_ceilings(h200)] == ["9 TB/s"]
+    assert find(h200, "copy_bandwidth", cache="cold", array_bytes="268435456").value == 3.9e12
+
+
+def test_it_says_how_busy_the_host_was_where_that_was_measured(h200, ceilings):
+    assert host_busy_share(h200) is None
+    line = f"- host_busy_share: 0.25 ratio | {MEASURED}\n"
+    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + line)
+    assert host_busy_share(h200).value == 0.25
+
+
+def test_it_takes_the_measured_rate_of_the_fastest_unit_only(h200):
+    slow, fast = (
+        f"- fma_throughput: 30 TFLOPS | dtype=float64 | {MEASURED}\n",
+        f"- matmul_throughput: 60 TFLOPS | dtype=float64 | {MEASURED}\n",
+    )
+    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + slow)
+    assert [c.metric for c in compute_ceilings(h200, "float64")] == ["peak_fp64_tensor"]
+    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + slow + fast)
+    assert next(c.display for c in compute_ceilings(h200, "float64")) == "60 TFLOPS"
+
+
+def test_it_takes_the_fastest_measured_rate_where_no_peak_is_documented(db):
+    block = "- platform: x-1\n- name: X\n- vendor: V\n- arch: A\n- kind: cpu\n- target: native"
+    text = (
+        f"# X\n\n## Platform\n\n{block}\n\n## Specs\n\n"
+        f"- fma_throughput: 400 GFLOPS | dtype=float32 | {MEASURED}\n"
+        f"- matmul_throughput: 410 GFLOPS | dtype=float32 | {MEASURED}\n"
+    )
+    write_measured_document("docs/measured/x-1.md", text)
+    found = compute_ceilings(Platform.objects.get(slug="x-1"), "float32")
+    assert [c.metric for c in found] == ["matmul_throughput", "fma_throughput"]
+
+
+def test_it_never_lends_tf32_to_float32(h200):
+    line = f"- matmul_throughput: 400 TFLOPS | dtype=tfloat32 | {MEASURED}\n"
+    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + line)
+    assert max(c.value for c in compute_ceilings(h200, "float32")) == 67e12
+    assert [c.display for c in compute_ceilings(h200, "tfloat32")] == ["400 TFLOPS", "494.5 TFLOPS"]
 
 
 def test_it_bounds_each_dtype_by_its_own_unit(h200):
