@@ -13,6 +13,7 @@ from knowledge.specs.cited import UNKNOWN, Cited, Evidence
 TARGET_FRACTION = 0.90
 # A measured ceiling is noisy itself, so a physical limit made of it gets this much slack.
 MEASURED_SLACK = 0.03
+BUSIEST = 0.9
 
 _MICROSECONDS = 1e6
 
@@ -149,11 +150,10 @@ def measured_slack(busy_share: float) -> float:
     """How far above a measured ceiling the device may still go, as a fraction.
 
     busy_share: share of the host's CPU time that others took during the measurement; what they took
-    is added back, so that a ceiling from a busy host makes no honest kernel impossible.
+    is added back, so that a ceiling from a busy host makes no honest kernel impossible. More than
+    BUSIEST counts as BUSIEST.
     """
-    if not 0 <= busy_share < 1:
-        raise ValueError(f"busy_share: {busy_share!r}; accepted: 0 or more, below 1")
-    return (1 + MEASURED_SLACK) / (1 - busy_share) - 1
+    return (1 + MEASURED_SLACK) / (1 - min(max(busy_share, 0.0), BUSIEST)) - 1
 
 
 def physical_floor(

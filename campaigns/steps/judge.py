@@ -30,7 +30,7 @@ from campaigns.models.transitions import claim, move
 from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.gates import Standard
 from campaigns.rules.noise import LEAST_FLOOR, noise_floor
-from campaigns.rules.roofline import Floor, Work, physical_floor
+from campaigns.rules.roofline import Floor, Work, measured_slack, physical_floor
 from campaigns.rules.verdict import compare, decide
 from knowledge.specs.cited import Cited
 
@@ -105,9 +105,14 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
 def _floors(target: dict[str, Any]) -> dict[str, Floor]:
     bandwidths = [Cited(**cited) for cited in target.get("bandwidth", ())]
     computes = [Cited(**cited) for cited in target.get("compute", ())]
-    found = {
-        name: physical_floor(Work(flops=case["flops"], bytes=case["bytes"]), bandwidths, computes)
+    busy = target.get("busy_share")
+    slack = measured_slack(busy["value"] if busy else 0.0)
+    works = {
+        name: Work(flops=case["flops"], bytes=case["bytes"])
         for name, case in target.get("cases", {}).items()
+    }
+    found = {
+        name: physical_floor(work, bandwidths, computes, slack) for name, work in works.items()
     }
     return {name: floor for name, floor in found.items() if floor is not None}
 

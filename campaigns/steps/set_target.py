@@ -14,11 +14,18 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.rules.ridges import Level, ridges
 from campaigns.rules.roofline import Placement, Work, choose_ceiling, place
+from campaigns.rules.target import ceiling_target
 from campaigns.scratch import scratch
 from campaigns.steps.abort import abort
 from campaigns.steps.materialise import materialise
-from knowledge.lookup import bandwidth_ceilings, compute_ceilings
+from knowledge.lookup import (
+    bandwidth_ceilings,
+    cache_bandwidth_ceilings,
+    compute_ceilings,
+    host_busy_share,
+)
 from knowledge.specs.cited import UNKNOWN, Cited
 
 KNOWN = "known"
@@ -28,9 +35,11 @@ def set_target(campaign: Campaign) -> Next:
     """Write `campaign.target`; a missing spec leaves it UNKNOWN and the campaign still runs.
 
     Shape: {"state": "known" | "UNKNOWN …", "fraction", "missing": [names], "bandwidth": [Cited],
-    "compute": [Cited], "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound",
-    "floor_us", "target_us", "attainable_flops_per_s", "formula", "bandwidth": Cited,
-    "compute": Cited}}}. A case of an unknown target has flops, bytes and intensity only.
+    "compute": [Cited], "busy_share": Cited | None, "ridges": [{"dtype", "level", "flops_per_byte",
+    "text"}], "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound", "floor_us",
+    "target_us", "attainable_flops_per_s", "formula", "goal": {fields of `Target`, "words"},
+    "bandwidth": Cited, "compute": Cited}}}. A case of an unknown target has flops, bytes and
+    intensity only.
     A problem whose own code fails aborts the campaign.
     """
     try:
@@ -58,6 +67,7 @@ def _target(campaign: Campaign, works: dict[str, Work]) -> dict[str, Any]:
     bandwidths = bandwidth_ceilings(campaign.platform)
     computes = compute_ceilings(campaign.platform, campaign.problem.dtype)
     bandwidth, compute = choose_ceiling(bandwidths), choose_ceiling(computes)
+    busy = host_busy_share(campaign.platform)
     fraction = float(campaign.stop_policy["target_fraction"])
     missing = [
         name for name, found in (("bandwidth", bandwidth), ("compute", compute)) if not found
@@ -68,8 +78,25 @@ def _target(campaign: Campaign, works: dict[str, Work]) -> dict[str, Any]:
         "missing": missing,
         "bandwidth": [asdict(cited) for cited in bandwidths],
         "compute": [asdict(cited) for cited in computes],
+        "busy_share": asdict(busy) if busy else None,
+        "ridges": _ridges(campaign, computes, bandwidths),
         "cases": {name: _case(work, bandwidth, compute, fraction) for name, work in works.items()},
     }
+
+
+def _ridges(
+    campaign: Campaign, computes: list[Cited], bandwidths: list[Cited]
+) -> list[dict[str, Any]]:
+    levels = {Level.DRAM: bandwidths, Level.CACHE: cache_bandwidth_ceilings(campaign.platform)}
+    return [
+        {
+            "dtype": ridge.dtype,
+            "level": ridge.level.value,
+            "flops_per_byte": ridge.flops_per_byte,
+            "text": ridge.text,
+        }
+        for ridge in ridges({campaign.problem.dtype: computes}, levels)
+    ]
 
 
 def _case(
@@ -83,6 +110,7 @@ def _case(
     placed = place(work, bandwidth, compute, fraction)
     if not isinstance(placed, Placement):
         return facts
+    goal = ceiling_target(placed)
     return facts | {
         "ridge": placed.ridge,
         "bound": placed.bound.value,
@@ -90,6 +118,7 @@ def _case(
         "target_us": placed.target_us,
         "attainable_flops_per_s": placed.attainable_flops_per_s,
         "formula": placed.formula,
+        "goal": asdict(goal) | {"words": goal.words},
         "bandwidth": asdict(placed.bandwidth),
         "compute": asdict(placed.compute),
     }
