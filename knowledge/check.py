@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.db.models import Prefetch
+
+from knowledge.curation.revise import drifts
 from knowledge.folder import read_folder
-from knowledge.importer import MEASURED, SHIPPED
-from knowledge.models import Citation, Document, Flag, Revision, SpecState
+from knowledge.importer import SHIPPED, origin_of
+from knowledge.models import Citation, Document, Flag, Revision
 from knowledge.specs.citation import CitationState, resolve
+
+REVISIONS_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,7 @@ class Problem:
     """One thing that does not hold: where, what state it is in, and what to do."""
 
     place: str  # path:L23, or a path
-    state: str  # changed, lost, corrupt, not imported
+    state: str  # a citation's state, corrupt, not imported
     message: str
 
     def __str__(self) -> str:
@@ -27,32 +32,34 @@ class Problem:
 def check_wiki(folder: Path = SHIPPED) -> list[Problem]:
     """Every citation that does not resolve and every file that is not stored; empty if all is well.
 
-    Raises ImportRefused for a folder that cannot be read.
+    Only documents that come from this folder are compared with its files. Raises ImportRefused for
+    a folder that cannot be read.
     """
     files = read_folder(folder)
-    problems = [
-        *_corrupt(),
-        *_broken_pins(),
-        *_flagged(),
-        *_drifted(files),
-        *_missing(files),
-    ]
+    stored = {d.path: d for d in Document.objects.filter(withdrawn_at=None)}
+    problems = [*_broken_revisions(), *_flagged(), *_missing(files, stored)]
+    origin = origin_of(folder)
+    for document in stored.values():
+        if document.origin == origin:
+            problems += _drifted(document, files.get(document.path))
     return sorted(problems, key=lambda problem: problem.place)
 
 
-def _corrupt() -> Iterator[Problem]:
-    for revision in Revision.objects.select_related("document").iterator():
+def _broken_revisions() -> Iterator[Problem]:
+    """Stored texts without their hash, and citations that do not hold in the text they pin."""
+    cited = Citation.objects.select_related("spec__platform")
+    revisions = Revision.objects.select_related("document").prefetch_related(
+        Prefetch("citations", cited)
+    )
+    for revision in revisions.iterator(chunk_size=REVISIONS_AT_ONCE):
         if not revision.intact:
             message = f"revision {revision.number} no longer has the hash {revision.short}"
             yield Problem(revision.document.path, "corrupt", message)
-
-
-def _broken_pins() -> Iterator[Problem]:
-    cited = Citation.objects.select_related("spec__platform", "revision__document")
-    for citation in cited.iterator():
-        state = resolve(citation.line, citation.quote, citation.revision.text)
-        if state is not CitationState.OK:
-            yield _problem(citation, state, f"in its own revision {citation.revision.short}")
+        for citation in revision.citations.all():
+            citation.revision = revision
+            state = resolve(citation.line, citation.quote, revision.text)
+            if state is not CitationState.OK:
+                yield _problem(citation, state, f"in its own revision {revision.short}")
 
 
 def _flagged() -> Iterator[Problem]:
@@ -63,25 +70,23 @@ def _flagged() -> Iterator[Problem]:
         yield Problem(place, flag.kind, f"{flag.spec} waits for an answer; {flag.note}")
 
 
-def _drifted(files: dict[str, str]) -> Iterator[Problem]:
-    """Citations of the newest revisions against the files. Measured documents have no file."""
-    for document in Document.objects.exclude(path__startswith=MEASURED):
-        current = document.latest.citations.exclude(spec__state=SpecState.RETIRED)
-        text = files.get(document.path)
-        if text is None:
-            yield Problem(document.path, CitationState.LOST, "the file is gone")
-        for citation in current.select_related("spec__platform", "revision__document"):
-            state = resolve(citation.line, citation.quote, text)
-            if state is not CitationState.OK:
-                yield _problem(citation, state, "in the file; import it, or restore the line")
+def _drifted(document: Document, text: str | None) -> Iterator[Problem]:
+    """What would become of a document's citations, were its file imported now."""
+    if text is None:
+        yield Problem(document.path, CitationState.SOURCE_MISSING, "the file is gone")
+    elif text == document.latest.text:
+        return
+    for drift in drifts(document, text):
+        if not drift.holds:
+            words = f"in the file; import it, or restore the line. {drift.anchor.note}"
+            yield _problem(drift.citation, drift.anchor.state, words)
 
 
-def _missing(files: dict[str, str]) -> Iterator[Problem]:
-    stored = {document.path: document.latest for document in Document.objects.all()}
+def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[Problem]:
     for path, text in files.items():
         if path not in stored:
             yield Problem(path, "not imported", "run `python manage.py wiki import`")
-        elif stored[path].text != text:
+        elif stored[path].latest.text != text:
             yield Problem(path, "not imported", "the file has changed since the last import")
 
 

@@ -84,8 +84,13 @@ def import_wiki(folder: Path = SHIPPED, *, vouched: bool = False) -> ImportSumma
 
     Raises ImportRefused naming the file (and the line, where one is wrong).
     """
-    origin = SHIPPED_ORIGIN if folder.resolve() == SHIPPED else folder.resolve().name[:80]
-    return take_files(read_folder(folder), Intake(origin=origin, vouched=vouched))
+    return take_files(read_folder(folder), Intake(origin=origin_of(folder), vouched=vouched))
+
+
+def origin_of(folder: Path) -> str:
+    """What documents of this folder are marked with, to know them again at the next import."""
+    found = folder.resolve()
+    return SHIPPED_ORIGIN if found == SHIPPED else found.name[:80]
 
 
 @transaction.atomic

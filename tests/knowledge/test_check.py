@@ -21,7 +21,7 @@ X1 = "docs/hardware/x-1.md"
 
 @pytest.mark.django_db
 def test_it_finds_every_shipped_citation_in_order(shipped):
-    assert shipped.specs_added == 34 + 62 + 52 + 57
+    assert shipped.specs_added > 1000
     assert check_wiki() == []
 
 
@@ -55,9 +55,9 @@ def test_it_calls_lines_beyond_the_end_lost(wiki, page_text):
     assert [p.place for p in lost] == [f"{X1}:L16", f"{X1}:L17"]
 
 
-def test_it_calls_a_file_that_is_gone_lost(wiki):
+def test_it_says_when_a_file_is_gone(wiki):
     (wiki / X1).unlink()
-    assert {p.state for p in check_wiki(wiki)} == {"lost"}
+    assert {p.state for p in check_wiki(wiki)} == {"source_missing"}
     assert len(check_wiki(wiki)) == 4
 
 
