@@ -1,4 +1,4 @@
-"""`bench`: what measuring itself costs."""
+"""`bench`: what measuring itself costs, and whether a big wiki stays quick."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.rules.noise import LEAST_PAIRS
 from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
+from knowledge.scale import Size, measure_wiki
+from knowledge.scale import to_markdown as wiki_text
 
 REPEATS = 10
 SAME = 40
 
 
 class Command(Door):
-    help = "What measuring itself costs."
+    help = "What measuring itself costs, and whether a big wiki stays quick."
 
     def verbs(self) -> tuple[Verb, ...]:
         arguments = (
@@ -39,9 +41,15 @@ class Command(Door):
             argument("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
             argument("--out", type=Path, help="folder for precision.json and precision.md"),
         )
+        large = (
+            argument("--specs", type=int, default=100_000, help="default: 100000"),
+            argument("--documents", type=int, default=5_000, help="default: 5000"),
+            argument("--out", type=Path, help="write a report here; .json or .md"),
+        )
         return (
             Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),
             Verb("precision", "slope against events, and A/A", self.precision, precise),
+            Verb("wiki", "lookup, sheet and check of a made-up big wiki", self.wiki, large),
         )
 
     def precision(self, *, device: str | None, out: Path | None, **options: Any) -> None:
@@ -68,8 +76,7 @@ class Command(Door):
         repeats, out = options["repeats"], options["out"]
         if repeats < LEAST_PAIRS:
             self.fail(ExitCode.USAGE, f"--repeats {repeats}: at least {LEAST_PAIRS} are accepted")
-        if out is not None and out.suffix not in (".json", ".md"):
-            self.fail(ExitCode.USAGE, f"--out {out}: a name ending in .json or .md is accepted")
+        self._require_name(out)
         try:
             found = this_device(device)
             with hold(found):
@@ -81,7 +88,23 @@ class Command(Door):
         gain = costs.ratio
         ratio = {"ratio": 1 + gain.gain, "low": 1 + gain.low, "high": 1 + gain.high}
         data = asdict(costs) | ratio | {"pairs": gain.pairs}
-        text = to_markdown(costs)
+        self._report(out, data, to_markdown(costs))
+
+    def wiki(self, *, specs: int, documents: int, out: Path | None, **options: Any) -> None:
+        if not 1 <= documents <= specs:
+            self.fail(
+                ExitCode.USAGE, f"--documents {documents}: 1 to --specs ({specs}) is accepted"
+            )
+        self._require_name(out)
+        times = measure_wiki(Size(specs, documents), self.progress)
+        data = asdict(times) | {"lookup_ratio": times.lookup_ratio}
+        self._report(out, data, wiki_text(times))
+
+    def _require_name(self, out: Path | None) -> None:
+        if out is not None and out.suffix not in (".json", ".md"):
+            self.fail(ExitCode.USAGE, f"--out {out}: a name ending in .json or .md is accepted")
+
+    def _report(self, out: Path | None, data: dict[str, Any], text: str) -> None:
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n" if out.suffix == ".json" else text)
         self.emit(data, text.rstrip())

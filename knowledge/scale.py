@@ -1,0 +1,252 @@
+"""Is a big wiki still quick? A made-up wiki in a database of its own, and times over it.
+
+The figures are invented and go nowhere: the database is created for the measurement and dropped
+after it. Times stand beside one fetch by primary key in the same run, the least any page can cost.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+
+from knowledge.check import check_wiki
+from knowledge.lookup import find
+from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecChange, SpecState
+from knowledge.models.document import text_hash
+from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
+from knowledge.specs.metrics import METRICS
+
+LOOKUPS = 500
+SHEETS = 40
+SEED = 3
+ROWS_AT_ONCE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How big the made-up wiki is."""
+
+    specs: int
+    documents: int
+    specs_per_platform: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class WikiTimes:
+    """Milliseconds per question; check_s: seconds for all citations. p95: 19 of 20 are faster."""
+
+    database: str
+    specs: int
+    documents: int
+    platforms: int
+    fetch_ms_p50: float
+    lookup_ms_p50: float
+    lookup_ms_p95: float
+    sheet_ms_p50: float
+    sheet_ms_p95: float
+    check_s: float
+
+    @property
+    def lookup_ratio(self) -> float:
+        """Median lookup over median fetch by primary key."""
+        return self.lookup_ms_p50 / self.fetch_ms_p50
+
+
+def measure_wiki(size: Size, progress: Callable[[str], None]) -> WikiTimes:
+    """Create the database, fill it, ask, and drop it again."""
+    with TemporaryDirectory() as folder, _own_database(Path(folder)):
+        progress(f"filling {size.documents:,} documents with {size.specs:,} values …")
+        fill(size)
+        progress("asking …")
+        return _ask(size, Path(folder))
+
+
+@contextmanager
+def _own_database(folder: Path) -> Iterator[None]:
+    """Point the connection at a fresh database with all tables, and back afterwards."""
+    before = connection.settings_dict["NAME"]
+    test = connection.settings_dict["TEST"]
+    if connection.vendor == "sqlite":
+        test["NAME"] = str(folder / "wiki.sqlite3")
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    try:
+        yield
+    finally:
+        connection.creation.destroy_test_db(str(before), verbosity=0)
+
+
+def fill(size: Size) -> None:
+    """Platforms, documents with their spec lines, specs, citations and history."""
+    count = -(-size.specs // size.specs_per_platform)
+    platforms = Platform.objects.bulk_create(
+        Platform(
+            slug=f"made-up-{n}",
+            name=f"Made-up {n}",
+            vendor=f"Maker {n % 7}",
+            arch=f"Arch {n % 23}",
+            kind="gpu",
+            target="sm_1",
+            aliases=[f"Made-up {n}"],
+        )
+        for n in range(count)
+    )
+    per_document = -(-size.specs // size.documents)
+    lines = ((platforms[n // size.specs_per_platform], _facts(n, size)) for n in range(size.specs))
+    for number in range(size.documents):
+        _document(number, list(islice(lines, per_document)))
+    if connection.vendor in ("sqlite", "postgresql"):
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+
+
+def _facts(n: int, size: Size) -> SpecFacts:
+    """The n-th made-up value; every question has one preferred answer."""
+    numeric = [metric for metric in METRICS.values() if metric.unit in ("B/s", "op/s", "B")]
+    place = n % size.specs_per_platform
+    metric = numeric[place % len(numeric)]
+    shown = f"{1 + n % 997} {metric.unit}"
+    return SpecFacts(
+        metric.name,
+        shown,
+        Evidence.DOCUMENTED,
+        SourceKind.VENDOR,
+        "made up",
+        rank=Rank.PREFERRED,
+        qualifiers={"array_bytes": str(place // len(numeric))},
+    )
+
+
+def _document(number: int, group: list[tuple[Platform, SpecFacts]]) -> None:
+    path = f"docs/made-up/{number}.md"
+    block = PlatformFacts(
+        group[0][0].slug, group[0][0].name, "Maker", "Arch", PlatformKind.GPU, "sm_1"
+    )
+    head = f"# Made-up {number}\n\n## Platform\n\n{block}\n\n## Specs\n\n"
+    text = head + "".join(f"{facts}\n" for _, facts in group)
+    document = Document.objects.create(path=path, title=f"Made-up {number}", origin="made up")
+    revision = Revision.objects.create(
+        document=document, number=1, sha256=text_hash(text), text=text
+    )
+    specs = Spec.objects.bulk_create(
+        (_spec(platform, facts) for platform, facts in group), batch_size=ROWS_AT_ONCE
+    )
+    first = head.count("\n") + 1
+    Citation.objects.bulk_create(
+        Citation(
+            spec=spec,
+            revision=revision,
+            first_line=first + n,
+            last_line=first + n,
+            quote=str(facts),
+        )
+        for n, (spec, (_, facts)) in enumerate(zip(specs, group, strict=True))
+    )
+    SpecChange.objects.bulk_create(
+        SpecChange(spec=spec, action="approved", state=spec.state, rank=spec.rank) for spec in specs
+    )
+
+
+def _spec(platform: Platform, facts: SpecFacts) -> Spec:
+    return Spec(
+        platform=platform,
+        metric=facts.metric,
+        value=facts.value,
+        unit=facts.unit,
+        shown=facts.shown,
+        qualifiers=dict(facts.qualifiers),
+        evidence=facts.evidence,
+        source_kind=facts.source_kind,
+        source=facts.source,
+        rank=facts.rank,
+        state=SpecState.APPROVED,
+    )
+
+
+def _ask(size: Size, folder: Path) -> WikiTimes:
+    draw = random.Random(SEED)
+    keys = list(Spec.objects.values_list("pk", flat=True))
+    asked = Spec.objects.select_related("platform").in_bulk(draw.sample(keys, LOOKUPS))
+    fetches = [_ms(partial(Spec.objects.get, pk=key)) for key in asked]
+    lookups = [_ms(partial(_look_up, spec)) for spec in asked.values()]
+    slugs = list(Platform.objects.values_list("slug", flat=True))
+    client = Client(headers={"host": "localhost"})
+    client.force_login(get_user_model().objects.create_superuser("bench"))
+    _sheet(client, slugs[0])
+    sheets = [_ms(partial(_sheet, client, slug)) for slug in draw.choices(slugs, k=SHEETS)]
+    (folder / "empty").mkdir()
+    started = time.perf_counter()
+    problems = check_wiki(folder / "empty")
+    check_s = time.perf_counter() - started
+    if problems:
+        raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
+    return WikiTimes(
+        database=connection.vendor,
+        specs=size.specs,
+        documents=Document.objects.count(),
+        platforms=len(slugs),
+        fetch_ms_p50=median(fetches),
+        lookup_ms_p50=median(lookups),
+        lookup_ms_p95=quantiles(lookups, n=20)[-1],
+        sheet_ms_p50=median(sheets),
+        sheet_ms_p95=quantiles(sheets, n=20)[-1],
+        check_s=check_s,
+    )
+
+
+def _look_up(spec: Spec) -> None:
+    found = find(spec.platform, spec.metric, **spec.qualifiers)
+    if found is None or found.pk != spec.pk or found.citation is None:
+        raise RuntimeError(f"{spec} was not found by its own question")
+
+
+def _sheet(client: Client, slug: str) -> None:
+    answer = client.get(f"/w/p/{slug}/")
+    if answer.status_code != 200:
+        raise RuntimeError(f"/w/p/{slug}/ answered {answer.status_code}")
+
+
+def _ms(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1e3
+
+
+def to_markdown(times: WikiTimes) -> str:
+    """The result as a page, with the limits it is held to."""
+    rows = [
+        ("fetch by primary key", times.fetch_ms_p50, None, ""),
+        ("lookup of one question", times.lookup_ms_p50, times.lookup_ms_p95, "p95 under 20 ms"),
+        ("spec sheet, whole page", times.sheet_ms_p50, times.sheet_ms_p95, "under 200 ms"),
+    ]
+    lines = [
+        f"# A wiki of {times.specs:,} values on {times.database}",
+        "",
+        f"{times.documents:,} documents, {times.platforms:,} platforms, made up for this run by "
+        "`python manage.py bench wiki`.",
+        "",
+        "| question | median ms | p95 ms | held to |",
+        "|---|--:|--:|---|",
+    ]
+    for name, middle, high, limit in rows:
+        lines.append(
+            f"| {name} | {middle:.2f} | {'' if high is None else f'{high:.2f}'} | {limit} |"
+        )
+    lines += [
+        "",
+        f"A lookup costs {times.lookup_ratio:.1f}× a fetch by primary key (medians of the same "
+        f"run, {LOOKUPS} each). Checking every citation took {times.check_s:.1f} s.",
+    ]
+    return "\n".join(lines) + "\n"
