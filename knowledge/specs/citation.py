@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 WIKI = "<gpu-wiki>/"
 
@@ -99,10 +100,27 @@ def quoted(text: str, first_line: int, last_line: int) -> str | None:
 def contains(quote: str, shown: str) -> bool:
     """Whether the quote holds the value as a whole word: 4.8 stands neither in 14.8 nor in 4.85.
 
-    Of "4.8 TB/s" only the number is looked for, so that a table may keep its unit in the head.
+    Of "4.8 TB/s" only the number is looked for, so that a table may keep its unit in the head. It
+    may also stand as "4.8TB/s", and 65536 as "65,536"; 65 and 536 do not stand there. A name such
+    as "PCIe Gen5 x16" is looked for as a whole.
     """
-    number = shown.partition(" ")[0]
-    return re.search(rf"(?<![\w.]){re.escape(number)}(?!\w|\.\d)", quote) is not None
+    return places_of(shown).search(quote) is not None
+
+
+@lru_cache(maxsize=4096)
+def places_of(shown: str) -> re.Pattern[str]:
+    """The pattern of the places in a text that hold a value; see `contains`."""
+    number, _, unit = shown.partition(" ")
+    if not number.lstrip("-")[:1].isdigit():
+        words = r"\s+".join(map(re.escape, shown.split()))
+        return re.compile(rf"(?<![\w.]){words}(?!\w|\.\d)")
+    whole, point, rest = number.partition(".")
+    spellings = [number]
+    if whole.isdigit() and len(whole) > 3:
+        spellings.append(f"{int(whole):,}{point}{rest}")
+    either = "|".join(map(re.escape, spellings))
+    glued = rf"{re.escape(unit)}(?!\w)|" if unit else ""
+    return re.compile(rf"(?<![\w.])(?<!\d,)(?:{either})(?:{glued}(?!\w|[.,]\d))")
 
 
 def resolve(citation: CitationLine, quote: str, text: str | None) -> CitationState:

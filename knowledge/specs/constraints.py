@@ -329,6 +329,5 @@ def hedged_value(fact: Fact, known: Known) -> str:
     own = hedged(fact.shown)
     if own:
         return f"the value '{fact.shown}' says '{own}'"
-    number = fact.shown.partition(" ")[0]
-    quoted = hedged_number(fact.quote, number)
+    quoted = hedged_number(fact.quote, fact.shown)
     return f"the cited text says '{quoted}' of {fact.shown}" if quoted else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from knowledge.specs.citation import places_of
+
 # "up to 4.8 TB/s" is how makers print a peak: no hedge in their text, but one in a value of ours.
 OF_LIMITS = ("up to",)
 WORDS = (
@@ -34,13 +36,13 @@ def hedged(text: str) -> str | None:
     return found[0] if found else None
 
 
-def hedged_number(text: str, number: str) -> str | None:
-    """The hedge before a number, where every place that names it has one; else None.
+def hedged_number(text: str, shown: str) -> str | None:
+    """The hedge before a value, where every place that holds it has one; else None.
 
     For the text of a source, which may hedge other things, and in which "up to" states a limit.
     """
     hedge = None
-    for place in re.finditer(rf"(?<![\w.]){re.escape(number)}(?!\w|\.\d)", text):
+    for place in places_of(shown).finditer(text):
         found = BEFORE_NUMBER.search(text, max(0, place.start() - NEAR), place.start())
         if found is None:
             return None

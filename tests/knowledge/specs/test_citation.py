@@ -81,6 +81,34 @@ def test_it_finds_a_number_only_as_a_whole_word(text):
     assert contains("HBM | 4.8", "4.8 TB/s")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown", "held"),
+    [
+        ("65,536 registers", "65536 register", True),
+        ("65,536 registers", "65 register", False),
+        ("65,536 registers", "536 register", False),
+        ("1,065,536", "65536", False),
+        ("1,234.5 TFLOPS", "1234.5 TFLOPS", True),
+        ("4,8 TB/s", "4.8 TB/s", False),
+        ("4,8 TB/s", "8 TB/s", False),
+        ("cores, 132, and more", "132 SM", True),
+        ("with 4.8TB/s", "4.8 TB/s", True),
+        ("with 4.8TB/sec", "4.8 TB/s", False),
+        ("with 4.8GB/s", "4.8 TB/s", False),
+        ("132 SMs", "132 SM", True),
+        ("1.5-2.2 times", "2.2 ratio", True),
+        ("1.5e12 op/s", "1.5e12 op/s", True),
+        ("1.5e12 op/s", "1.5 op/s", False),
+        ("PCIe Gen4 x16", "PCIe Gen5 x16", False),
+        ("a PCIe  Gen5 x16 slot", "PCIe Gen5 x16", True),
+        ("HBM3e", "HBM3", False),
+        ("HBM3.", "HBM3", True),
+    ],
+)
+def test_it_reads_numbers_as_people_print_them_and_names_as_a_whole(text, shown, held):
+    assert contains(text, shown) is held
+
+
 def test_it_quotes_lines_counted_from_one():
     assert quoted("a\r\nb\nc\n", 1, 2) == "a\nb"
     assert quoted("a\nb\nc\n", 3, 3) == "c"
