@@ -9,5 +9,6 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("w/", include("knowledge.urls")),
+    path("api/v1/", include("knowledge.api.urls")),
     path("", include("campaigns.urls")),
 ]

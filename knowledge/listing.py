@@ -1,0 +1,92 @@
+"""Lists of specs: what may be asked for, in which words, and the rows that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from django.db.models import Prefetch, Q
+
+from knowledge.models import Citation, Flag, Platform, Spec, SpecState
+from knowledge.models.spec import SpecQuerySet
+from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import Rank
+from knowledge.specs.metrics import metric_named
+
+
+class NotKnown(LookupError):
+    """A platform that nobody has described; the message names those that are accepted."""
+
+
+class FilterError(ValueError):
+    """A filter with a value that nothing can have: `field`, and what is accepted."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which specs; an empty text asks for all. q: in metric, value, source, note or platform."""
+
+    platform: str = ""
+    metric: str = ""
+    state: str = ""
+    evidence: str = ""
+    rank: str = ""
+    q: str = ""
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
+
+
+def platform_named(slug: str) -> Platform:
+    """The platform of exactly this slug. NotKnown names the accepted ones."""
+    platform = Platform.objects.filter(slug=slug).first()
+    if platform is None:
+        known = ", ".join(Platform.objects.values_list("slug", flat=True))
+        accepted = known or "none yet: run `python manage.py wiki import`"
+        raise NotKnown(f"unknown platform '{slug}'; accepted: {accepted}")
+    return platform
+
+
+def specs_matching(filters: Filters) -> SpecQuerySet:
+    """The specs in the order of a sheet, with what `spec_record` reads; three queries for any page.
+
+    Raises NotKnown, MetricError and FilterError.
+    """
+    # Without the texts of the revisions: a long document would come once for each of its lines.
+    cited = Citation.objects.select_related("revision__document").defer("revision__text")
+    rows = Spec.objects.select_related("platform").prefetch_related(
+        Prefetch("citations", cited.order_by("-pk"))
+    )
+    rows = rows.prefetch_related(Prefetch("flags", Flag.objects.open()))
+    if filters.platform:
+        rows = rows.filter(platform=platform_named(filters.platform))
+    if filters.metric:
+        rows = rows.filter(metric=metric_named(filters.metric).name)
+    for name, accepted in (("state", SpecState), ("evidence", Evidence), ("rank", Rank)):
+        value = getattr(filters, name)
+        if value:
+            rows = rows.filter(**{name: _one_of(name, value, accepted)})
+    if filters.q:
+        rows = rows.filter(_holds(filters.q))
+    return rows.order_by("platform__slug", "metric", "-rank", "pk")
+
+
+def _one_of(name: str, value: str, accepted: Iterable[str]) -> str:
+    words = [str(word) for word in accepted]
+    if value not in words:
+        raise FilterError(name, f"'{value}'; accepted: {', '.join(words)}")
+    return value
+
+
+def _holds(text: str) -> Q:
+    places = ("metric", "shown", "source", "note", "platform__slug", "platform__name")
+    found = Q()
+    for place in places:
+        found |= Q(**{f"{place}__icontains": text})
+    return found
