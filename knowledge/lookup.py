@@ -110,7 +110,7 @@ def bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
 
 
 def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
-    """What bounds bytes per second out of the last-level cache: measured, the copy first."""
+    """What bounds bytes per second out of the caches: measured warm, the copy first."""
     return _known(_answer(platform, metric, cache="warm") for metric in MEASURED_BANDWIDTHS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import dataclass
 
 from campaigns.devices.discover import Device, ensure_platform, platform_facts
 from campaigns.devices.hold import hold
@@ -16,7 +17,15 @@ LIMIT_S = 300
 HOLD_WAIT_S = 5.0
 
 
-def measure_ceilings(device: Device) -> Revision:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The stored document, and what weakens its ceilings: each note is one line of it, too."""
+
+    revision: Revision
+    notes: tuple[str, ...]
+
+
+def measure_ceilings(device: Device) -> Measured:
     """Measure now, store `docs/measured/<platform>.md`, answer its newest revision.
 
     Raises CeilingsError when it cannot be measured and DeviceBusy when another process holds the
@@ -27,7 +36,8 @@ def measure_ceilings(device: Device) -> Revision:
         result = run_ceilings(device.device)
     # A GPU's platform may come from a wiki document; only that one may describe it.
     block = str(platform_facts(device)) if device.kind == "cpu" else f"- platform: {platform.slug}"
-    return write_measured_document(f"{MEASURED}{platform.slug}.md", to_markdown(result, block))
+    path = f"{MEASURED}{platform.slug}.md"
+    return Measured(write_measured_document(path, to_markdown(result, block)), result.notes)
 
 
 def run_ceilings(device: str) -> Result:

@@ -42,7 +42,8 @@ def prepare_platform(device: Device, tell: Tell, *, always_measured: bool) -> Pl
     if not known:
         tell(f"measuring the ceilings of {device.name} (once, some seconds)")
         try:
-            measure_ceilings(device)
+            for note in measure_ceilings(device).notes:
+                tell(f"note: {note}")
         except (CeilingsError, DeviceBusy, ImportRefused) as error:
             tell(f"not measured: {error}; without ceilings a target is {UNKNOWN}")
         # On a CPU the measured document is what first describes the platform in full.

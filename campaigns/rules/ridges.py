@@ -12,10 +12,10 @@ from knowledge.specs.cited import UNKNOWN, Cited
 
 
 class Level(StrEnum):
-    """Where the bytes come from."""
+    """Where the bytes come from; of the caches, the best rate over arrays that stay in them."""
 
     DRAM = "dram"
-    CACHE = "last_level_cache"
+    CACHE = "cache"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ def measure(device: str) -> Result:
             samples=run.samples,
             ceilings=run.ceilings,
             notes=run.notes,
+            busy_share=run.busy_share,
         )
     # Late: a host without a card has no use for torch and may not even have it.
     from campaigns.evaluator.ceilings.gpu import measure_gpu
@@ -59,7 +60,7 @@ def main() -> int:
         print(dump(result))
         return 0
     for ceiling in result.ceilings:
-        label = f"{ceiling.metric} {ceiling.dtype}".strip()
+        label = " ".join((ceiling.metric, *(f"{k}={v}" for k, v in ceiling.qualifiers.items())))
         print(f"{label}: {shown(ceiling.rate, ceiling.unit)} ({ceiling.basis})")
     for note in result.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -9,6 +9,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from campaigns.evaluator.ceilings.busy import watched
+from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
+from campaigns.evaluator.ceilings.cpu_matmul import measure_matmuls
 from campaigns.evaluator.ceilings.host import (
     cpu_clocks_mhz,
     cpu_name,
@@ -17,17 +20,15 @@ from campaigns.evaluator.ceilings.host import (
     last_level_cache_bytes,
     memory_available_bytes,
 )
-from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Sample, highest
+from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Sample
 
 PROBE = Path(__file__).with_name("probe.cpp")
 FLAGS = ("-O3", "-march=native", "-fopenmp")
 COMPILERS = ("g++", "clang++")
 MIB = 2**20
-SMALLEST_MIB = 4
+LEAST_MIB = 4
 LARGEST_MIB = 512
-# An array this many times the last-level cache is not helped by it: the DRAM plateau.
-PLATEAU_CACHES = 4
-# Two arrays may take a quarter of the free memory.
+# All arrays may take this share of the free memory.
 MEMORY_SHARE = 8
 COMPILE_LIMIT_S = 60
 RUN_LIMIT_S = 120
@@ -42,21 +43,24 @@ class CpuRun:
     versions: dict[str, str]
     clocks: dict[str, str]
     notes: tuple[str, ...]
+    busy_share: float | None
 
 
-def measure_cpu(rounds: int = 3, repeats: int = 3, largest_mib: int | None = None) -> CpuRun:
-    """Compile the probe, run it and choose the ceilings. Takes about 8 s.
+def measure_cpu(rounds: int = 3, repeats: int = 2, largest_mib: int | None = None) -> CpuRun:
+    """Compile the probe, run it and choose the ceilings. Takes about 15 s.
 
-    repeats: of every measurement in each round. largest_mib: of one array, from the host if None.
+    repeats: of every measurement in each round. largest_mib: of all arrays, from the host if None.
 
     Raises CeilingsError when there is no compiler or the probe fails.
     """
     cache_bytes = last_level_cache_bytes()
     largest = largest_mib or _largest_mib(cache_bytes, memory_available_bytes())
     before = cpu_clocks_mhz()
-    compiler, text = _probe(largest, rounds, repeats)
+    with watched() as watch:
+        compiler, text = _probe(largest, rounds, repeats)
+        products, matmul_notes = measure_matmuls()
     after = cpu_clocks_mhz()
-    samples = read_probe(text)
+    samples = (*read_probe(text), *products)
     ceilings, notes = choose(samples, cache_bytes)
     versions = {
         "python": platform.python_version(),
@@ -64,7 +68,14 @@ def measure_cpu(rounds: int = 3, repeats: int = 3, largest_mib: int | None = Non
         Path(compiler).name: first_line(compiler, "--version"),
         "flags": " ".join(FLAGS),
     }
-    return CpuRun(samples, ceilings, versions, _clocks(before, after), notes)
+    return CpuRun(
+        samples,
+        ceilings,
+        versions,
+        _clocks(before, after),
+        notes=(*watch.notes, *notes, *matmul_notes),
+        busy_share=watch.others_share,
+    )
 
 
 def read_probe(text: str) -> tuple[Sample, ...]:
@@ -82,38 +93,12 @@ def read_probe(text: str) -> tuple[Sample, ...]:
     return tuple(Sample(*key, tuple(found)) for key, found in rates.items())
 
 
-def choose(
-    samples: tuple[Sample, ...], cache_bytes: int
-) -> tuple[tuple[Ceiling, ...], tuple[str, ...]]:
-    """The ceilings, and notes on what weakens them.
-
-    The copy ceiling comes from arrays that the caches do not help; where the cache size is not
-    known or memory is short, from the largest arrays, with a note.
-    """
-    largest = max(sample.array_bytes for sample in samples)
-    plateau = cache_bytes * PLATEAU_CACHES
-    notes = []
-    if not cache_bytes or plateau > largest:
-        known = f"{cache_bytes / MIB:g} MiB" if cache_bytes else "unknown"
-        notes.append(
-            f"last-level cache {known}, largest array {largest / MIB:g} MiB: "
-            "caches may have helped copy_bandwidth"
-        )
-        plateau = largest
-    in_memory = [sample for sample in samples if sample.array_bytes >= plateau]
-    found = [highest(in_memory, "copy_bandwidth")]
-    found += [highest(samples, "fma_throughput", dtype) for dtype in ("float32", "float64")]
-    return tuple(ceiling for ceiling in found if ceiling is not None), tuple(notes)
-
-
 def _largest_mib(cache_bytes: int, available_bytes: int) -> int:
-    """The largest array: on the plateau if memory allows, always a power of two."""
+    """What all arrays may use at most: on the plateau if memory allows, always a power of two."""
     wanted = LARGEST_MIB
-    while wanted * MIB < cache_bytes * PLATEAU_CACHES:
+    while wanted * MIB < cache_bytes * COLD_CACHES:
         wanted *= 2
-    while (
-        wanted > SMALLEST_MIB and available_bytes and wanted * MIB * MEMORY_SHARE > available_bytes
-    ):
+    while wanted > LEAST_MIB and available_bytes and wanted * MIB * MEMORY_SHARE > available_bytes:
         wanted //= 2
     return wanted
 

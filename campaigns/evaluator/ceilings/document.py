@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
+from campaigns.evaluator.ceilings.choice import COLD_CACHES, WARM_PARTS
 from campaigns.evaluator.ceilings.result import Ceiling, Result, Sample
 
 DIGITS = 4
@@ -13,9 +15,20 @@ SUFFIX = {"B/s": "B/s", "op/s": "FLOPS"}
 LARGEST_PREFIX = {"B/s": 1e12, "op/s": 1e15}
 
 METHOD = """\
-Every value is the best rate that was seen, because a ceiling says what the device can do. Copies
-count bytes read plus bytes written, over arrays too large for the caches. A multiply-add counts as
-two operations. Each ceiling was measured alone; nothing else was started on the device by us.
+Every value is the best rate that was seen, because a ceiling says what the device can do. Bytes
+convention: copy_bandwidth counts the bytes read plus the bytes written, read_bandwidth the bytes
+read, write_bandwidth the bytes written. A multiply-add counts as two operations, a product of n × n
+matrices as 2 n³.
+
+A bandwidth without qualifiers is the best over cold arrays; the copy is the one that targets use.
+cache=cold: all arrays together are at least {cold} times the last-level cache. cache=warm: they
+fill at most 1/{warm} of it, so an inner cache may hold them too. Between the two, and where the
+size of the cache is not known, a line has no cache qualifier. array_bytes is the size of one array;
+a copy has two.
+
+Each ceiling was measured alone; nothing else was started on the device by us. host_busy_share is
+what other processes, and other machines on the same hardware, took of the CPU time meanwhile; above
+{busy:.0%} a note says so.
 """
 
 
@@ -33,10 +46,11 @@ def to_markdown(result: Result, platform: str) -> str:
         "## Specs",
         "",
         *[spec_line(ceiling, result) for ceiling in result.ceilings],
+        *_busy_line(result),
         "",
         "## Method",
         "",
-        METHOD,
+        METHOD.format(cold=COLD_CACHES, warm=WARM_PARTS, busy=BUSY_LIMIT),
         *[f"Note: {note}." for note in result.notes],
         *(
             [
@@ -60,18 +74,23 @@ def to_markdown(result: Result, platform: str) -> str:
 
 def spec_line(ceiling: Ceiling, result: Result) -> str:
     """One citable line, with how and when in its note."""
-    parts = [f"- {ceiling.metric}: {shown(ceiling.rate, ceiling.unit)}"]
-    if ceiling.dtype:
-        parts.append(f"dtype={ceiling.dtype}")
-    typical = shown(ceiling.median_rate, ceiling.unit)
-    parts += [
-        "evidence=measured",
-        "kind=measured",
-        "rank=preferred",
-        f"source=measured on host {result.host} on {result.measured_at[:10]}",
-        f"note={ceiling.basis}, median {typical}",
-    ]
-    return " | ".join(parts)
+    qualifiers = [f"{key}={value}" for key, value in ceiling.qualifiers.items()]
+    note = f"{ceiling.basis}, median {shown(ceiling.median_rate, ceiling.unit)}"
+    return _line(f"{ceiling.metric}: {shown(ceiling.rate, ceiling.unit)}", qualifiers, note, result)
+
+
+def _busy_line(result: Result) -> list[str]:
+    if result.busy_share is None:
+        return []
+    note = "CPU time of the usable CPUs that others took while the ceilings were measured"
+    return [_line(f"host_busy_share: {result.busy_share:.3f} ratio", [], note, result)]
+
+
+def _line(fact: str, qualifiers: list[str], note: str, result: Result) -> str:
+    parts = [f"- {fact}", *qualifiers]
+    parts += ["evidence=measured", "kind=measured", "rank=preferred"]
+    parts.append(f"source=measured on host {result.host} on {result.measured_at[:10]}")
+    return " | ".join([*parts, f"note={note}"])
 
 
 def shown(rate: float, unit: str) -> str:

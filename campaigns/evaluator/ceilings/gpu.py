@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
 from campaigns.evaluator.ceilings.host import first_line
-from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Result, Sample, highest
+from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 
 MIB = 2**20
-# Arrays start here, so that the last-level cache serves little of them.
-PLATEAU_CACHES = 4
+SMALLEST_MIB = 8
+# Where the size of the last-level cache is not known, one array has to reach this.
+PLATEAU_MIB = 64
 LARGEST_MIB = 4096
 # Two arrays may take half of the free memory.
 MEMORY_SHARE = 4
 MATMUL_SIZE = 8192
 REPEATS = 20
 WINDOW_MS = 10.0
-BFLOAT16_FROM = (8, 0)
 FMA_BLOCK = 1024
 FMA_UNROLL = 32
 FMA_STEPS = 512
@@ -28,32 +29,29 @@ FMA_PROGRAMS_PER_SM = 16
 
 
 def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
-    """Measure `cuda:<index>`; takes about 15 s. `where` is what the result says of the run itself.
+    """Measure `cuda:<index>`; takes about 25 s. `where` is what the result says of the run itself.
 
     Raises CeilingsError when torch sees no such device.
     """
     torch = _torch(index)
     properties = torch.cuda.get_device_properties(index)
     clocks = Clocks(torch, index)
-    samples = [*_copies(torch, index, clocks), *_multiply_adds(torch, properties, clocks)]
-    samples += _matmuls(torch, properties, clocks)
-    notes = () if getattr(properties, "L2_cache_size", 0) else ("size of the L2 cache unknown",)
+    cache_bytes = getattr(properties, "L2_cache_size", 0)
+    samples = _traffic(torch, index, cache_bytes, clocks)
+    samples += _multiply_adds(torch, properties, clocks)
+    products, refused = _matmuls(torch, properties, clocks)
+    samples += products
+    ceilings, notes = choose(samples, cache_bytes)
     return Result(
         **where,
         name=properties.name,
         versions=_versions(torch),
         clocks=clocks.summary(),
         samples=tuple(samples),
-        ceilings=choose(samples),
-        notes=notes,
+        ceilings=ceilings,
+        notes=(*notes, *refused),
+        busy_share=None,
     )
-
-
-def choose(samples: list[Sample]) -> tuple[Ceiling, ...]:
-    """The highest rate of every metric and dtype that was measured."""
-    kinds = dict.fromkeys((sample.metric, sample.dtype) for sample in samples)
-    found = (highest(samples, metric, dtype) for metric, dtype in kinds)
-    return tuple(ceiling for ceiling in found if ceiling is not None)
 
 
 class Clocks:
@@ -98,27 +96,37 @@ def _torch(index: int) -> Any:
     return torch
 
 
-def _copies(torch: Any, index: int, clocks: Clocks) -> list[Sample]:
-    cache = getattr(torch.cuda.get_device_properties(index), "L2_cache_size", 0)
+def _traffic(torch: Any, index: int, cache_bytes: int, clocks: Clocks) -> list[Sample]:
+    """Copies, reads and writes, from arrays inside the last-level cache to far beyond it."""
     free, _ = torch.cuda.mem_get_info(index)
-    size = 64 * MIB
-    while size < PLATEAU_CACHES * cache:
-        size *= 2
-    samples = []
-    while size <= LARGEST_MIB * MIB and size * MEMORY_SHARE <= free:
-        source = torch.rand(size // 4, device="cuda")
-        target = torch.empty_like(source)
-        methods = {
-            "driver copy": partial(target.copy_, source),
-            "element-wise kernel": partial(torch.mul, source, 1.0, out=target),
-        }
-        for method, call in methods.items():
-            rates = _rates(torch, call, 2.0 * size, partial(clocks.sample, "copies"))
-            samples.append(Sample("copy_bandwidth", "", method, 0, size, rates))
-        del source, target, methods, call
-        size *= 2
-    if not samples:
+    largest = min(LARGEST_MIB * MIB, free // MEMORY_SHARE)
+    if largest < (COLD_CACHES * cache_bytes or PLATEAU_MIB * MIB):
         raise CeilingsError(f"cuda:{index}: {free / MIB:.0f} MiB free; too little for two arrays")
+    samples = []
+    size = SMALLEST_MIB * MIB
+    while size <= largest:
+        samples += _traffic_of(torch, size, clocks)
+        size *= 2
+    return samples
+
+
+def _traffic_of(torch: Any, size: int, clocks: Clocks) -> list[Sample]:
+    source = torch.rand(size // 4, device="cuda")
+    target = torch.empty_like(source)
+    methods: dict[tuple[str, str], tuple[int, Callable[[], Any]]] = {
+        ("copy_bandwidth", "driver copy"): (2, partial(target.copy_, source)),
+        ("copy_bandwidth", "element-wise kernel"): (
+            2,
+            partial(torch.mul, source, 1.0, out=target),
+        ),
+        ("read_bandwidth", "sum"): (1, partial(torch.sum, source)),
+        ("write_bandwidth", "fill"): (1, partial(target.fill_, 1.0)),
+    }
+    samples = []
+    for (metric, method), (arrays, call) in methods.items():
+        label = f"{metric.partition('_')[0]} of arrays"
+        rates = _rates(torch, call, float(arrays * size), partial(clocks.sample, label))
+        samples.append(Sample(metric, "", method, 0, size, rates))
     return samples
 
 
@@ -139,30 +147,69 @@ def _multiply_adds(torch: Any, properties: Any, clocks: Clocks) -> list[Sample]:
     return samples
 
 
-def _matmuls(torch: Any, properties: Any, clocks: Clocks) -> list[Sample]:
-    kinds = {"float16": "float16", "float32": "float32"}
-    if (properties.major, properties.minor) >= BFLOAT16_FROM:
-        kinds |= {"bfloat16": "bfloat16", "tfloat32": "float32"}
-    samples = []
+def _matmuls(torch: Any, properties: Any, clocks: Clocks) -> tuple[list[Sample], list[str]]:
+    """The samples, and a note on every dtype that the card should have and the library refuses."""
+    capability = (properties.major, properties.minor)
     before = torch.get_float32_matmul_precision()
-    for dtype, stored in kinds.items():
+    samples, refused = [], []
+    for dtype, (since, prepare, parts) in PRODUCTS.items():
+        if capability < since:
+            continue
         torch.set_float32_matmul_precision("high" if dtype == "tfloat32" else "highest")
-        rates = _matmul_rates(
-            torch, getattr(torch, stored), partial(clocks.sample, f"matmul {dtype}")
-        )
-        samples.append(Sample("matmul_throughput", dtype, f"torch.mm {MATMUL_SIZE}³", 0, 0, rates))
+        size = MATMUL_SIZE // parts
+        label = f"matmul {dtype}"
+        sampled = partial(clocks.sample, label)
+        try:
+            rates = _rates(torch, prepare(torch, size), 2.0 * size**3, sampled)
+        except RuntimeError as error:
+            said = str(error).partition("\n")[0]
+            refused.append(f"{label}: not measured: {said:.120}")
+            continue
+        samples.append(Sample("matmul_throughput", dtype, f"torch {size}³", 0, 0, rates))
     torch.set_float32_matmul_precision(before)
-    return samples
+    return samples, refused
 
 
-def _matmul_rates(torch: Any, dtype: Any, while_busy: Callable[[], None]) -> tuple[float, ...]:
+def _plain_product(stored: str, torch: Any, size: int) -> Callable[[], Any]:
     # Random data: zeros switch fewer transistors, and the clock would stay higher than in real use.
     left, right = (
-        torch.randn(MATMUL_SIZE, MATMUL_SIZE, device="cuda", dtype=dtype) for _ in range(2)
+        torch.randn(size, size, device="cuda", dtype=getattr(torch, stored)) for _ in range(2)
     )
-    out = torch.empty_like(left)
-    call = partial(torch.mm, left, right, out=out)
-    return _rates(torch, call, 2.0 * MATMUL_SIZE**3, while_busy)
+    return partial(torch.mm, left, right, out=torch.empty_like(left))
+
+
+def _float8_product(torch: Any, size: int) -> Callable[[], Any]:
+    left, right = (
+        torch.randn(size, size, device="cuda", dtype=torch.bfloat16).to(torch.float8_e4m3fn)
+        for _ in range(2)
+    )
+    scale = torch.ones((), device="cuda", dtype=torch.float32)
+    # The library takes the right matrix by columns only.
+    return partial(
+        *(torch._scaled_mm, left, right.t(), scale, scale),
+        out_dtype=torch.bfloat16,
+        use_fast_accum=True,
+    )
+
+
+def _int8_product(torch: Any, size: int) -> Callable[[], Any]:
+    left, right = (
+        torch.randint(-128, 128, (size, size), device="cuda", dtype=torch.int8) for _ in range(2)
+    )
+    return partial(torch._int_mm, left, right.t())
+
+
+# dtype → compute capability that has it, how a product is prepared, and into how many parts each
+# side of the matrices is cut: on some cards float64 is 64 times slower than float32.
+PRODUCTS: Mapping[str, tuple[tuple[int, int], Callable[[Any, int], Callable[[], Any]], int]] = {
+    "float16": ((7, 0), partial(_plain_product, "float16"), 1),
+    "bfloat16": ((8, 0), partial(_plain_product, "bfloat16"), 1),
+    "tfloat32": ((8, 0), partial(_plain_product, "float32"), 1),
+    "float32": ((0, 0), partial(_plain_product, "float32"), 1),
+    "float64": ((0, 0), partial(_plain_product, "float64"), 2),
+    "float8_e4m3fn": ((8, 9), _float8_product, 1),
+    "int8": ((8, 0), _int8_product, 1),
+}
 
 
 def _rates(

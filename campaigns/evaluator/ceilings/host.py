@@ -6,11 +6,35 @@ import os
 import platform
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 MEMINFO = Path("/proc/meminfo")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+STAT = Path("/proc/stat")
+# user nice system idle iowait irq softirq steal, in ticks; what follows is in `user` already.
+STAT_LINE = re.compile(r"^cpu(\d+)((?: \d+){8})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTime:
+    """Seconds since the start of the machine, over the CPUs that this process may run on."""
+
+    busy_s: float
+    total_s: float
+
+
+def cpu_time() -> CpuTime | None:
+    """How long the usable CPUs worked, for whomever; None where the kernel does not say."""
+    usable = os.sched_getaffinity(0)
+    found = STAT_LINE.findall(_text(STAT))
+    rows = [[int(ticks) for ticks in row.split()] for cpu, row in found if int(cpu) in usable]
+    if not rows:
+        return None
+    per_s = os.sysconf("SC_CLK_TCK")
+    total, idle = sum(map(sum, rows)), sum(row[3] + row[4] for row in rows)
+    return CpuTime((total - idle) / per_s, total / per_s)
 
 
 def cpu_name() -> str:

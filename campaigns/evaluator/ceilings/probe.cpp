@@ -1,11 +1,12 @@
 // Measures what this CPU can do at best, for the ceilings that targets and rooflines rest on.
 // Prints one line per measurement: metric dtype method threads bytes rate rate rate …
-// Rates are per second: bytes read plus bytes written for copies, two operations per multiply-add.
+// Rates are per second: bytes read plus bytes written for copies, bytes read or bytes written for
+// the others, two operations per multiply-add.
 //
 // Every rate is work done within a fixed window. Threads look at the clock by themselves instead of
 // meeting at a barrier, so a neighbour on the machine costs its share and no more.
 //
-// Usage: probe <largest array in MiB> <rounds> <repeats in a round>
+// Usage: probe <MiB of all arrays> <rounds> <repeats in a round>
 // The whole sweep is done once a round, so that a busy moment spoils one round and not one value.
 #include <omp.h>
 #include <sys/mman.h>
@@ -36,7 +37,7 @@ constexpr int kVectorBytes = 16;
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr std::size_t kSmallestMiB = 4;
+constexpr std::size_t kSmallestMiB = 1;
 constexpr std::size_t kHugePage = 2 * kMiB;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kChunk = 64 * 1024;
@@ -51,7 +52,23 @@ double now() {
   return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
 }
 
-enum class Method { kPlain, kStreaming, kRead };
+enum class Method { kCopyPlain, kCopyStreaming, kRead, kWritePlain, kWriteStreaming };
+
+struct Kind {
+  Method method;
+  const char* metric;
+  const char* name;
+  int arrays;  // that each byte of the size is moved in
+  bool streams;
+};
+
+constexpr Kind kKinds[] = {
+    {Method::kCopyPlain, "copy_bandwidth", "plain", 2, false},
+    {Method::kCopyStreaming, "copy_bandwidth", "streaming", 2, true},
+    {Method::kRead, "read_bandwidth", "read", 1, false},
+    {Method::kWritePlain, "write_bandwidth", "plain", 1, false},
+    {Method::kWriteStreaming, "write_bandwidth", "streaming", 1, true},
+};
 
 volatile std::uint64_t keep;
 
@@ -79,6 +96,27 @@ void copy_plain(char* __restrict to, const char* __restrict from, std::size_t by
   asm volatile("" ::: "memory");
 }
 
+void write_streaming(char* to, std::size_t bytes) {
+#if HAS_STREAMING_STORES
+  const __m128i v = _mm_set1_epi8(1);
+  for (std::size_t i = 0; i < bytes; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), v);
+  }
+#else
+  std::memset(to, 1, bytes);
+#endif
+}
+
+void write_plain(char* to, std::size_t bytes) {
+  typedef std::uint64_t V __attribute__((vector_size(kVectorBytes)));
+  const V v = V{} + 1;
+  for (std::size_t i = 0; i < bytes; i += 2 * kVectorBytes) {
+    *reinterpret_cast<V*>(to + i) = v;
+    *reinterpret_cast<V*>(to + i + kVectorBytes) = v;
+  }
+  asm volatile("" ::: "memory");
+}
+
 void read_only(const char* from, std::size_t bytes) {
   typedef std::uint64_t V __attribute__((vector_size(kVectorBytes)));
   V a = {}, b = {}, c = {}, d = {};
@@ -93,12 +131,22 @@ void read_only(const char* from, std::size_t bytes) {
 }
 
 // One window: each thread goes round its own part of the arrays, from where it stopped last time.
-struct Copy {
+struct Traffic {
   char* to;
   char* from;
   std::size_t bytes;
-  Method method;
+  Kind kind;
   std::vector<std::size_t> cursors;
+
+  void chunk(std::size_t at) {
+    switch (kind.method) {
+      case Method::kCopyPlain: return copy_plain(to + at, from + at, kChunk);
+      case Method::kCopyStreaming: return copy_streaming(to + at, from + at, kChunk);
+      case Method::kRead: return read_only(from + at, kChunk);
+      case Method::kWritePlain: return write_plain(to + at, kChunk);
+      case Method::kWriteStreaming: return write_streaming(to + at, kChunk);
+    }
+  }
 
   double operator()(double deadline) {
     const std::size_t id = omp_get_thread_num(), all = omp_get_num_threads();
@@ -108,11 +156,9 @@ struct Copy {
     double moved = 0;
     while (last > first && now() < deadline) {
       if (at >= last) at = first;
-      if (method == Method::kPlain) copy_plain(to + at, from + at, kChunk);
-      if (method == Method::kStreaming) copy_streaming(to + at, from + at, kChunk);
-      if (method == Method::kRead) read_only(from + at, kChunk);
+      chunk(at);
       at += kChunk;
-      moved += method == Method::kRead ? kChunk : 2 * kChunk;
+      moved += kind.arrays * kChunk;
     }
 #if HAS_STREAMING_STORES
     _mm_sfence();
@@ -165,14 +211,16 @@ void print_rates(Work& work, int threads, int repeats) {
   std::printf("\n");
 }
 
-void measure_copies(char* to, char* from, std::size_t bytes, int threads, int repeats) {
-  for (const Method method : {Method::kPlain, Method::kStreaming, Method::kRead}) {
-    if (method == Method::kStreaming && !HAS_STREAMING_STORES) continue;
-    const char* names[] = {"plain", "streaming", "read"};
-    const char* metric = method == Method::kRead ? "read_bandwidth" : "copy_bandwidth";
-    std::printf("%s - %s %d %zu", metric, names[static_cast<int>(method)], threads, bytes);
-    Copy copy{to, from, bytes, method, std::vector<std::size_t>(threads)};
-    print_rates(copy, threads, repeats);
+// A copy goes from the first half of the memory to the second; the others may use all of it.
+void measure_traffic(char* memory, std::size_t largest, std::size_t bytes, int threads,
+                     int repeats) {
+  for (const Kind& kind : kKinds) {
+    if (kind.streams && !HAS_STREAMING_STORES) continue;
+    if (kind.arrays * bytes > largest) continue;
+    char* to = kind.arrays > 1 ? memory + largest / 2 : memory;
+    std::printf("%s - %s %d %zu", kind.metric, kind.name, threads, bytes);
+    Traffic traffic{to, memory, bytes, kind, std::vector<std::size_t>(threads)};
+    print_rates(traffic, threads, repeats);
   }
 }
 
@@ -202,20 +250,19 @@ int main(int count, char** words) {
   const std::size_t largest = std::strtoull(words[1], nullptr, 10) * kMiB;
   const int rounds = std::atoi(words[2]), repeats = std::atoi(words[3]);
   const int every = omp_get_max_threads();
-  char* to = allocate(largest);
-  char* from = allocate(largest);
-  if (to == nullptr || from == nullptr) return 3;
-  std::vector<int> teams = {every};
-  if (every > 1) teams.push_back(1);
+  char* memory = allocate(largest);
+  if (memory == nullptr) return 3;
+  // One thread alone is seldom the fastest and is tried in the first round only.
   for (int round = 0; round < rounds; ++round) {
-    for (const int threads : teams) {
+    for (const int threads : {every, 1}) {
+      if (threads < every && round > 0) continue;
       for (std::size_t bytes = kSmallestMiB * kMiB; bytes <= largest; bytes *= 2) {
-        measure_copies(to, from, bytes, threads, repeats);
+        measure_traffic(memory, largest, bytes, threads, repeats);
       }
       measure_operations(threads, 2 * repeats);
+      if (every == 1) break;
     }
   }
-  std::free(to);
-  std::free(from);
+  std::free(memory);
   return 0;
 }

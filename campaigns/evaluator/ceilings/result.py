@@ -11,6 +11,7 @@ from typing import Any
 UNITS = {
     "copy_bandwidth": "B/s",
     "read_bandwidth": "B/s",
+    "write_bandwidth": "B/s",
     "fma_throughput": "op/s",
     "matmul_throughput": "op/s",
 }
@@ -54,22 +55,38 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The value of one metric, with the sample that it was taken from in words."""
+    """The value of one metric, with the sample that it was taken from in words.
+
+    cache: "cold", "warm" or empty. array_bytes: of one array, 0 where it is not part of the
+    question: the best rate over several sizes.
+    """
 
     metric: str
     dtype: str
     rate: float
     median_rate: float
     basis: str
+    cache: str = ""
+    array_bytes: int = 0
 
     @property
     def unit(self) -> str:
         return UNITS[self.metric]
 
+    @property
+    def qualifiers(self) -> dict[str, str]:
+        """What the value answers besides its metric, as a spec line writes it."""
+        size = str(self.array_bytes) if self.array_bytes else ""
+        every = {"array_bytes": size, "cache": self.cache, "dtype": self.dtype}
+        return {key: value for key, value in every.items() if value}
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All of one run. device: "cpu" or "cuda:<index>"; measured_at: UTC, ISO 8601."""
+    """All of one run. device: "cpu" or "cuda:<index>"; measured_at: UTC, ISO 8601.
+
+    busy_share: of the CPU time, that others took meanwhile; None where it was not watched.
+    """
 
     device: str
     name: str
@@ -81,15 +98,23 @@ class Result:
     samples: tuple[Sample, ...]
     ceilings: tuple[Ceiling, ...]
     notes: tuple[str, ...] = ()
+    busy_share: float | None = None
 
 
-def highest(samples: Iterable[Sample], metric: str, dtype: str = "") -> Ceiling | None:
+def highest(
+    samples: Iterable[Sample], metric: str, dtype: str = "", *, cache: str = ""
+) -> Ceiling | None:
     """The ceiling of one metric and dtype over its samples; None where there are none."""
     found = [s for s in samples if s.metric == metric and s.dtype == dtype]
     if not found:
         return None
-    top = max(found, key=lambda sample: sample.best)
-    return Ceiling(metric, dtype, top.best, top.median, describe(top))
+    return ceiling_of(max(found, key=lambda sample: sample.best), cache=cache)
+
+
+def ceiling_of(sample: Sample, *, cache: str = "", array_bytes: int = 0) -> Ceiling:
+    """The best rate of one sample, as the answer to the question that the qualifiers make."""
+    facts = (sample.metric, sample.dtype, sample.best, sample.median, describe(sample))
+    return Ceiling(*facts, cache, array_bytes)
 
 
 def describe(sample: Sample) -> str:

@@ -75,11 +75,14 @@ class Command(Door):
         try:
             found = this_device(device)
             self.progress(f"measuring {found.device} ({found.name}) …")
-            revision = measure_ceilings(found)
+            measured = measure_ceilings(found)
         except DeviceError as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (CeilingsError, DeviceBusy, ImportRefused) as error:
             self.fail(ExitCode.USAGE, str(error))
+        revision = measured.revision
+        for note in measured.notes:
+            self.progress(f"note: {note}")
         citations = [
             str(citation) for citation in revision.citations.select_related("spec", "revision")
         ]
@@ -87,6 +90,7 @@ class Command(Door):
             "document": revision.document.path,
             "revision": revision.short,
             "citations": citations,
+            "notes": list(measured.notes),
         }
         self.emit(data, "\n".join(citations))
 

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.hold import DeviceBusy
+from campaigns.devices.measuring import Measured
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.commands import wiki
 from campaigns.management.door import ExitCode
@@ -83,16 +84,20 @@ def test_it_prints_the_citations_of_what_it_measured(db, monkeypatch, capsys):
 
     def measure(device):
         asked.append(device.device)
-        return write_measured_document("docs/measured/x-1.md", TEXT)
+        return Measured(
+            write_measured_document("docs/measured/x-1.md", TEXT), ("the host was busy",)
+        )
 
     monkeypatch.setattr(wiki, "measure_ceilings", measure)
     call_command("wiki", "ceilings", "--device", "cpu", "--json")
-    said = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
     assert asked == ["cpu"]
-    assert said == {
+    assert "note: the host was busy\n" in printed.err
+    assert json.loads(printed.out) == {
         "document": "docs/measured/x-1.md",
         "revision": Revision.objects.get().short,
         "citations": ["memory_bandwidth: 4.8 TB/s <- <gpu-wiki>/docs/measured/x-1.md:L14"],
+        "notes": ["the host was busy"],
     }
 
 

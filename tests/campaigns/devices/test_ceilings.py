@@ -4,13 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict
+import time
+from dataclasses import asdict, replace
 
 import pytest
 
-from campaigns.evaluator.ceilings import cpu, gpu, host
+from campaigns.evaluator.ceilings import busy, cpu, cpu_matmul, gpu, host
+from campaigns.evaluator.ceilings.choice import choose
 from campaigns.evaluator.ceilings.document import shown, to_markdown
-from campaigns.evaluator.ceilings.result import CeilingsError, Sample, dump, load
+from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Sample, dump, load
 from knowledge.specs.reader import read_page
 
 MIB = 1 << 20
@@ -46,18 +48,69 @@ def test_it_refuses_rates_that_are_none(rates):
 
 
 def test_it_takes_the_copy_ceiling_from_arrays_beyond_the_cache():
-    ceilings, notes = cpu.choose(cpu.read_probe(PROBE), 32 * MIB)
-    assert [(c.metric, c.dtype, c.rate) for c in ceilings] == [
+    ceilings, _ = choose(cpu.read_probe(PROBE), 32 * MIB)
+    assert [(c.metric, c.dtype, c.rate) for c in _plain(ceilings)] == [
         ("copy_bandwidth", "", 6e10),
+        ("read_bandwidth", "", 7e10),
         ("fma_throughput", "float32", 2e11),
     ]
     assert ceilings[0].basis == "streaming, 2 threads, arrays of 128 MiB, best of 4"
+
+
+def test_r5_it_states_every_size_cold_or_warm():
+    def of(metric, mib, rate):
+        return Sample(metric, "", "any", 1, mib * MIB, (rate,))
+
+    samples = [
+        *(of("copy_bandwidth", *row) for row in ((1, 9e10), (8, 8e10), (32, 5e10), (64, 4e10))),
+        *(of("read_bandwidth", *row) for row in ((16, 9e10), (64, 6e10), (128, 5e10))),
+    ]
+    ceilings, notes = choose(samples, 32 * MIB)
     assert notes == ()
+    assert [(c.metric, c.rate) for c in _plain(ceilings)] == [
+        ("copy_bandwidth", 4e10),
+        ("read_bandwidth", 5e10),
+    ]
+    warm = [c for c in ceilings if c.qualifiers == {"cache": "warm"}]
+    assert [(c.metric, c.rate) for c in warm] == [
+        ("copy_bandwidth", 9e10),
+        ("read_bandwidth", 9e10),
+    ]
+    sized = {(c.metric, c.array_bytes // MIB): c.cache for c in ceilings if c.array_bytes}
+    assert sized == {
+        ("copy_bandwidth", 1): "warm",
+        ("copy_bandwidth", 8): "warm",
+        ("copy_bandwidth", 32): "",
+        ("copy_bandwidth", 64): "cold",
+        ("read_bandwidth", 16): "warm",
+        ("read_bandwidth", 64): "",
+        ("read_bandwidth", 128): "cold",
+    }
+
+
+def test_it_calls_no_array_cold_or_warm_where_the_cache_is_unknown():
+    ceilings, notes = choose(cpu.read_probe(PROBE), 0)
+    assert {c.cache for c in ceilings} == {""}
+    assert "last-level cache unknown" in notes[0]
+
+
+def test_it_warns_where_half_of_the_repeats_are_far_below_the_best():
+    def notes(*rates):
+        sample = Sample("fma_throughput", "float32", "chains", 2, 0, rates)
+        return choose([sample], 32 * MIB)[1]
+
+    assert notes(10e9, 9.2e9, 9.1e9) == ()
+    (note,) = notes(10e9, 8e9, 7e9)
+    assert "fma_throughput float32 were 20% or more below the best (accepted: 10%)" in note
+
+
+def _plain(ceilings):
+    return [c for c in ceilings if not (c.cache or c.array_bytes)]
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 400 * MIB])
 def test_it_says_so_when_caches_may_have_helped(cache_bytes):
-    ceilings, notes = cpu.choose(cpu.read_probe(PROBE), cache_bytes)
+    ceilings, notes = choose(cpu.read_probe(PROBE), cache_bytes)
     assert ceilings[0].rate == 6e10
     assert "caches may have helped copy_bandwidth" in notes[0]
 
@@ -72,10 +125,92 @@ def test_it_sweeps_as_far_as_cache_and_memory_ask(cache_mib, available_mib, larg
 
 def test_it_measures_this_cpu():
     run = cpu.measure_cpu(rounds=1, repeats=1, largest_mib=4)
-    assert {c.metric for c in run.ceilings} == {"copy_bandwidth", "fma_throughput"}
+    assert {c.metric for c in run.ceilings} == {
+        "copy_bandwidth",
+        "read_bandwidth",
+        "write_bandwidth",
+        "fma_throughput",
+        "matmul_throughput",
+    }
     assert {s.method for s in run.samples} >= {"plain", "read", "chains"}
+    sizes = {(s.metric, s.array_bytes // MIB) for s in run.samples if s.array_bytes}
+    copies = {("copy_bandwidth", mib) for mib in (1, 2)}
+    assert sizes == copies | {
+        (f"{way}_bandwidth", mib) for way in ("read", "write") for mib in (1, 2, 4)
+    }
+    assert {s.dtype for s in run.samples if s.metric == "matmul_throughput"} == set(
+        cpu_matmul.DTYPES
+    )
+    assert run.busy_share is not None
+    assert 0 <= run.busy_share <= 1
     assert max(s.threads for s in run.samples) == host.cpus_usable()
     assert all(1e7 < rate < 1e15 for s in run.samples for rate in s.rates)
+
+
+def test_it_says_that_products_were_not_measured_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    samples, notes = cpu_matmul.measure_matmuls()
+    assert samples == ()
+    assert "torch is not installed" in notes[0]
+
+
+def _times(monkeypatch, *values):
+    times = iter(values)
+    monkeypatch.setattr(busy, "cpu_time", lambda: next(times))
+
+
+def test_it_takes_its_own_work_from_the_time_of_the_host(monkeypatch):
+    _times(monkeypatch, host.CpuTime(100, 1000), host.CpuTime(108, 1020))
+    own = iter((1.0, 4.0))
+    monkeypatch.setattr(busy, "_own_s", lambda: next(own))
+    with busy.watched() as watch:
+        assert watch.others_share is None
+    assert watch.others_share == pytest.approx((8 - 3) / 20)
+    (note,) = watch.notes
+    assert note.startswith("the host was busy: others took 25% of its CPU time (accepted: 10%)")
+
+
+def test_it_does_not_warn_on_a_quiet_host(monkeypatch):
+    _times(monkeypatch, host.CpuTime(100, 1000), host.CpuTime(101, 1020))
+    monkeypatch.setattr(busy, "_own_s", lambda: 0.0)
+    with busy.watched() as watch:
+        pass
+    assert (watch.others_share, watch.notes) == (pytest.approx(0.05), ())
+
+
+@pytest.mark.parametrize("answers", [(None, None), (host.CpuTime(1, 2), host.CpuTime(1, 2))])
+def test_it_says_when_nobody_knows_how_busy_the_host_was(monkeypatch, answers):
+    _times(monkeypatch, *answers)
+    with busy.watched() as watch:
+        pass
+    assert watch.others_share is None
+    assert "does not say how busy" in watch.notes[0]
+
+
+def test_it_sees_a_neighbour_that_keeps_a_cpu_busy():
+    loop = [sys.executable, "-c", "while True: pass"]
+    neighbour = subprocess.Popen(loop)
+    try:
+        with busy.watched() as watch:
+            time.sleep(1.0)
+    finally:
+        neighbour.kill()
+        neighbour.wait()
+    assert watch.others_share is not None
+    assert watch.others_share >= 0.5 / host.cpus_usable()
+
+
+def test_it_reads_the_time_of_the_usable_cpus_only(monkeypatch, tmp_path):
+    stat = tmp_path / "stat"
+    stat.write_text(
+        "cpu  999 9 9 9 9 9 9 9 9 9\ncpu0 100 0 50 800 20 5 5 20 7 0\ncpu1 1 1 1 1 1 1 1 1 0 0\n"
+    )
+    monkeypatch.setattr(host, "STAT", stat)
+    monkeypatch.setattr(host.os, "sched_getaffinity", lambda pid: {0})
+    monkeypatch.setattr(host.os, "sysconf", lambda name: 100)
+    assert host.cpu_time() == host.CpuTime(busy_s=1.8, total_s=10.0)
+    monkeypatch.setattr(host, "STAT", tmp_path / "none")
+    assert host.cpu_time() is None
 
 
 def test_it_says_which_compiler_is_missing(monkeypatch):
@@ -98,7 +233,8 @@ def test_it_takes_the_best_of_every_kind_on_a_gpu():
         Sample("copy_bandwidth", "", "element-wise kernel", 0, 256 * MIB, (4.2e12, 4.0e12)),
         Sample("matmul_throughput", "tfloat32", "torch.mm", 0, 0, (4e14,)),
     ]
-    found = {(c.metric, c.dtype): c.rate for c in gpu.choose(samples)}
+    ceilings, _ = choose(samples, 50 * MIB)
+    found = {(c.metric, c.dtype): c.rate for c in _plain(ceilings)}
     assert found == {("copy_bandwidth", ""): 4.2e12, ("matmul_throughput", "tfloat32"): 4e14}
 
 
@@ -144,6 +280,27 @@ def test_it_writes_a_document_that_the_wiki_reads(result):
     assert "median 44 GB/s" in copy.note
 
 
+def test_it_writes_the_qualifiers_of_every_ceiling_and_the_bytes_convention(result):
+    facts = ("", 3e9, 2.9e9, "plain, best of 2")
+    more = (
+        *result.ceilings,
+        Ceiling("read_bandwidth", *facts, cache="warm"),
+        Ceiling("read_bandwidth", *facts, cache="cold", array_bytes=4 * MIB),
+        Ceiling("write_bandwidth", *facts, array_bytes=8 * MIB),
+    )
+    text = to_markdown(replace(result, ceilings=more, busy_share=0.251), "- platform: cpu-1")
+    specs = [spec.facts for spec in read_page("docs/measured/cpu-1.md", text).specs]
+    assert [(fact.metric, dict(fact.qualifiers)) for fact in specs[2:]] == [
+        ("read_bandwidth", {"cache": "warm"}),
+        ("read_bandwidth", {"array_bytes": "4194304", "cache": "cold"}),
+        ("write_bandwidth", {"array_bytes": "8388608"}),
+        ("host_busy_share", {}),
+    ]
+    assert specs[-1].value == 0.251
+    assert {fact.rank for fact in specs} == {"preferred"}
+    assert "copy_bandwidth counts the bytes read plus the bytes written, read_bandwidth" in text
+
+
 def test_it_keeps_every_sample_and_the_environment_in_the_document(result):
     text = to_markdown(result, "- platform: cpu-1")
     assert "| 46.71 | 44.00 | 40.50 46.71 44.00 |" in text
@@ -181,6 +338,8 @@ def test_it_measures_a_gpu():
     run = gpu.measure_gpu(0, {"device": "cuda:0", "host": "h", "measured_at": "t", "command": "c"})
     assert {c.metric for c in run.ceilings} == {
         "copy_bandwidth",
+        "read_bandwidth",
+        "write_bandwidth",
         "fma_throughput",
         "matmul_throughput",
     }

@@ -12,6 +12,7 @@ from campaigns.evaluator.ceilings.result import CeilingsError
 MIB = 1 << 20
 WHERE = {"device": "cuda:0", "host": "h", "measured_at": "t", "command": "c"}
 CALL_MS = 2.0
+DTYPES = ("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "int8")
 
 
 class Card:
@@ -53,6 +54,7 @@ class Array:
 
     def __init__(self, card):
         self.copy_ = _counted(card, lambda source: None)
+        self.fill_ = _counted(card, lambda value: None)
 
 
 @pytest.fixture
@@ -76,13 +78,18 @@ def fake(monkeypatch):
         empty=_made_here(torch.empty),
         empty_like=lambda like: Array(card),
         mul=_counted(card, lambda source, factor, out: None),
+        sum=_counted(card, lambda source: None),
+        ones=_made_here(torch.ones),
+        randint=_made_here(lambda low, high, sizes, **options: torch.zeros(sizes, **options)),
+        _scaled_mm=_counted(card, lambda *matrices, **options: None),
+        _int_mm=_counted(card, lambda left, right: None),
         mm=_counted(card, lambda left, right, out: card.precisions.append(own.precision)),
         precision="highest",
         get_float32_matmul_precision=lambda: own.precision,
         set_float32_matmul_precision=lambda word: setattr(own, "precision", word),
         __version__="2.13.0",
         version=SimpleNamespace(cuda="13.0"),
-        **{name: getattr(torch, name) for name in ("float16", "float32", "float64", "bfloat16")},
+        **{name: getattr(torch, name) for name in DTYPES},
     )
     monkeypatch.setattr(gpu, "_torch", lambda index: own)
     monkeypatch.setattr(gpu, "MATMUL_SIZE", 8)
@@ -95,21 +102,46 @@ def fake(monkeypatch):
 
 def test_it_counts_bytes_and_operations_per_second(fake):
     run = gpu.measure_gpu(0, WHERE)
-    rates = {(c.metric, c.dtype): c.rate for c in run.ceilings}
+    plain = [c for c in run.ceilings if not (c.cache or c.array_bytes)]
+    rates = {(c.metric, c.dtype): c.rate for c in plain}
     second = CALL_MS / 1000
     fma = 2 * 32 * 1024 * 32 * 512 / second
     assert rates[("fma_throughput", "float32")] == pytest.approx(fma)
     assert rates[("fma_throughput", "float64")] == pytest.approx(fma)
-    for dtype in ("float16", "bfloat16", "float32", "tfloat32"):
+    assert rates[("matmul_throughput", "float64")] == pytest.approx(2 * 4**3 / second)
+    for dtype in ("float16", "bfloat16", "float32", "tfloat32", "float8_e4m3fn", "int8"):
         assert rates[("matmul_throughput", dtype)] == pytest.approx(2 * 8**3 / second)
     assert rates[("copy_bandwidth", "")] == pytest.approx(2 * 512 * MIB / second)
+    assert rates[("read_bandwidth", "")] == pytest.approx(512 * MIB / second)
+    assert rates[("write_bandwidth", "")] == pytest.approx(512 * MIB / second)
     assert {len(sample.rates) for sample in run.samples} == {gpu.REPEATS}
 
 
-def test_it_sweeps_copies_from_beyond_the_cache_to_a_share_of_the_memory(fake):
+@pytest.mark.parametrize("metric", ["copy_bandwidth", "read_bandwidth", "write_bandwidth"])
+def test_it_sweeps_from_inside_the_cache_to_a_share_of_the_memory(fake, metric):
     run = gpu.measure_gpu(0, WHERE)
-    sizes = {s.array_bytes // MIB for s in run.samples if s.metric == "copy_bandwidth"}
-    assert sizes == {256, 512}
+    sizes = {s.array_bytes // MIB for s in run.samples if s.metric == metric}
+    assert sizes == {8, 16, 32, 64, 128, 256, 512}
+    cached = {c.array_bytes // MIB: c.cache for c in run.ceilings if c.metric == metric}
+    assert (cached[8], cached[64], cached[512]) == ("warm", "", "cold")
+
+
+def test_it_leaves_out_what_the_card_has_no_unit_for(fake, monkeypatch):
+    properties = gpu._torch(0).cuda.get_device_properties(0)
+    monkeypatch.setattr(properties, "major", 7)
+    run = gpu.measure_gpu(0, WHERE)
+    found = {s.dtype for s in run.samples if s.metric == "matmul_throughput"}
+    assert found == {"float16", "float32", "float64"}
+
+
+def test_it_notes_a_dtype_that_the_library_refuses(fake, monkeypatch):
+    def refuse(*matrices, **options):
+        raise RuntimeError("not for this card\nmore")
+
+    monkeypatch.setattr(gpu._torch(0), "_scaled_mm", refuse)
+    run = gpu.measure_gpu(0, WHERE)
+    assert run.notes == ("matmul float8_e4m3fn: not measured: not for this card",)
+    assert "float8_e4m3fn" not in {s.dtype for s in run.samples}
 
 
 def test_it_allows_tf32_for_its_own_rate_only(fake):

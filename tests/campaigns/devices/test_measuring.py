@@ -29,10 +29,12 @@ def measured(monkeypatch, result):
 
 def test_it_stores_the_cpus_document_with_its_platform(db, measured):
     cpu = devices()[-1]
-    revision = measuring.measure_ceilings(cpu)
+    measurement = measuring.measure_ceilings(cpu)
+    revision = measurement.revision
     platform = Platform.objects.get(slug=cpu.platform_slug)
     assert revision.document.path == f"docs/measured/{platform.slug}.md"
     assert str(platform_facts(cpu)) in revision.text
+    assert measurement.notes == ("the caches may have helped",)
     (bandwidth,) = bandwidth_ceilings(platform)
     assert (bandwidth.value, bandwidth.unit) == (46.71e9, "B/s")
     assert bandwidth.evidence == "measured"

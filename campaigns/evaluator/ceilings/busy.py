@@ -1,0 +1,54 @@
+"""How much of the CPU time others took while something was measured."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from campaigns.evaluator.ceilings.host import cpu_time
+
+BUSY_LIMIT = 0.10
+
+
+@dataclass(slots=True)
+class Watch:
+    """others_share: of the time of all usable CPUs, once watching ended; None where not told.
+
+    Time that a hypervisor gave to other machines counts as others' time.
+    """
+
+    others_share: float | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A warning where the share is above BUSY_LIMIT; also where it is not known."""
+        if self.others_share is None:
+            return ("the kernel does not say how busy the host was during the measurement",)
+        if self.others_share <= BUSY_LIMIT:
+            return ()
+        return (
+            f"the host was busy: others took {self.others_share:.0%} of its CPU time "
+            f"(accepted: {BUSY_LIMIT:.0%}), so these ceilings may be too low; "
+            "measure again when it is idle",
+        )
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """Watch the usable CPUs for the duration of a block."""
+    watch = Watch()
+    before, own = cpu_time(), _own_s()
+    yield watch
+    after = cpu_time()
+    if before is None or after is None or after.total_s <= before.total_s:
+        return
+    others_s = after.busy_s - before.busy_s - (_own_s() - own)
+    watch.others_share = min(1.0, max(0.0, others_s / (after.total_s - before.total_s)))
+
+
+def _own_s() -> float:
+    """CPU seconds of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)

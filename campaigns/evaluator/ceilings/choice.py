@@ -1,0 +1,86 @@
+"""Which of the measured rates are ceilings, and what weakens them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from campaigns.evaluator.ceilings.result import Ceiling, Sample, ceiling_of, highest
+
+MIB = 2**20
+# Arrays of together this many times the last-level cache are not helped by it: cold.
+COLD_CACHES = 4
+# Arrays that together fill at most one of this many parts of the cache stay in it: warm.
+WARM_PARTS = 2
+ARRAYS = {"copy_bandwidth": 2, "read_bandwidth": 1, "write_bandwidth": 1}
+COLD, WARM = "cold", "warm"
+SPREAD_LIMIT = 0.10
+
+
+def choose(
+    samples: Sequence[Sample], cache_bytes: int
+) -> tuple[tuple[Ceiling, ...], tuple[str, ...]]:
+    """The ceilings, and notes on what weakens them.
+
+    First the best rate of every metric and dtype: of bandwidths over cold arrays, or, where the
+    cache size is not known or memory is short, over the largest arrays, with a note. Then the best
+    warm bandwidths, then every size of array by itself.
+    """
+    moved = [sample for sample in samples if sample.metric in ARRAYS]
+    plateau, notes = _plateau(moved, cache_bytes)
+    metrics = [metric for metric in ARRAYS if any(s.metric == metric for s in moved)]
+    found = [highest((s for s in moved if _used(s) >= plateau), name) for name in metrics]
+    kinds = dict.fromkeys((s.metric, s.dtype) for s in samples if s.metric not in ARRAYS)
+    found += [highest(samples, metric, dtype) for metric, dtype in kinds]
+    plain = [ceiling for ceiling in found if ceiling is not None]
+    warm = [s for s in moved if cache_state(s, cache_bytes) == WARM]
+    found = [highest(warm, metric, cache=WARM) for metric in metrics]
+    sweep = [one for metric in metrics for one in _sweep(moved, metric, cache_bytes)]
+    every = (*plain, *(ceiling for ceiling in found if ceiling is not None), *sweep)
+    return every, (*notes, *_spread_notes(plain))
+
+
+def cache_state(sample: Sample, cache_bytes: int) -> str:
+    """COLD, WARM, or empty: neither, or the size of the cache is not known."""
+    if not cache_bytes:
+        return ""
+    if _used(sample) >= COLD_CACHES * cache_bytes:
+        return COLD
+    return WARM if _used(sample) * WARM_PARTS <= cache_bytes else ""
+
+
+def _used(sample: Sample) -> int:
+    return ARRAYS[sample.metric] * sample.array_bytes
+
+
+def _plateau(moved: Sequence[Sample], cache_bytes: int) -> tuple[int, list[str]]:
+    """The least bytes of all arrays that the caches do not help, as far as they were measured."""
+    # Every metric has to have a size there.
+    most = [max(map(_used, (s for s in moved if s.metric == m))) for m in {s.metric for s in moved}]
+    largest = min(most, default=0)
+    wanted = cache_bytes * COLD_CACHES
+    if not moved or (cache_bytes and wanted <= largest):
+        return wanted, []
+    known = f"{cache_bytes / MIB:g} MiB" if cache_bytes else "unknown"
+    return largest, [
+        f"last-level cache {known}, largest arrays {largest / MIB:g} MiB: "
+        "caches may have helped copy_bandwidth, read_bandwidth and write_bandwidth"
+    ]
+
+
+def _sweep(moved: Sequence[Sample], metric: str, cache_bytes: int) -> Iterable[Ceiling]:
+    mine = [sample for sample in moved if sample.metric == metric]
+    for size in sorted({sample.array_bytes for sample in mine}):
+        top = max((s for s in mine if s.array_bytes == size), key=lambda sample: sample.best)
+        yield ceiling_of(top, cache=cache_state(top, cache_bytes), array_bytes=size)
+
+
+def _spread_notes(ceilings: Iterable[Ceiling]) -> Iterable[str]:
+    for ceiling in ceilings:
+        spread = 1 - ceiling.median_rate / ceiling.rate
+        if spread > SPREAD_LIMIT:
+            name = f"{ceiling.metric} {ceiling.dtype}".strip()
+            yield (
+                f"half of the repeats of {name} were {spread:.0%} or more below the best "
+                f"(accepted: {SPREAD_LIMIT:.0%}): the host or device was busy or its clock moved, "
+                "and the ceiling may be too low; measure again when it is idle"
+            )

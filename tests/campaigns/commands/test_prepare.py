@@ -1,0 +1,35 @@
+"""What an installation is told while it is made usable."""
+
+import pytest
+
+from campaigns.devices.discover import devices
+from campaigns.devices.hold import DeviceBusy
+from campaigns.devices.measuring import Measured
+from campaigns.management import prepare
+
+
+@pytest.fixture
+def told(db, monkeypatch):
+    """Prepare the CPU of this host with `measure` in the place of measuring; what was told."""
+
+    def go(measure):
+        lines = []
+        monkeypatch.setattr(prepare, "measure_ceilings", measure)
+        prepare.prepare_platform(devices()[-1], lines.append, always_measured=True)
+        return lines
+
+    return go
+
+
+def test_it_passes_on_what_weakens_the_ceilings(told):
+    lines = told(lambda device: Measured(None, ("the host was busy",)))
+    assert lines[-1] == "note: the host was busy"
+
+
+def test_it_goes_on_without_ceilings_and_says_what_follows(told):
+    def fail(device):
+        raise DeviceBusy("cpu is held")
+
+    assert told(fail)[-1] == (
+        "not measured: cpu is held; without ceilings a target is UNKNOWN (gpu-wiki not found)"
+    )
