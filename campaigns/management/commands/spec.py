@@ -1,82 +1,159 @@
-"""`spec`: one cited value of one platform, or UNKNOWN and how to obtain it."""
+"""`spec get|cite|list|propose|review`: values with the lines they rest on, and their curation."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
+from django.contrib.auth import get_user_model
+
 from campaigns.management.door import Argument, Door, ExitCode, Verb, argument
-from knowledge.lookup import UNKNOWN, find, how_to_obtain
-from knowledge.models import Platform, Spec
-from knowledge.specs.facts import QUALIFIERS
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.proposal import Proposal, submit
+from knowledge.curation.review import approve, give_back
+from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup import UNKNOWN
+from knowledge.models import Platform, Spec, SpecState
+from knowledge.records import answer_record, spec_record
+from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import QUALIFIERS, Rank, SourceKind
 from knowledge.specs.metrics import MetricError
 
-QUESTION: tuple[Argument, ...] = (
-    argument("platform", help="slug of a platform, such as h200-sxm"),
-    argument("metric", help="name of a metric, such as memory_bandwidth"),
-    *(argument(f"--{name.replace('_', '-')}", dest=name) for name in QUALIFIERS),
+PLATFORM = argument("platform", help="slug of a platform, such as h200-sxm")
+METRIC = argument("metric", help="name of a metric, such as memory_bandwidth")
+QUALIFIED = tuple(argument(f"--{name.replace('_', '-')}", dest=name) for name in QUALIFIERS)
+QUESTION: tuple[Argument, ...] = (PLATFORM, METRIC, *QUALIFIED)
+LISTED: tuple[Argument, ...] = (
+    argument("--platform", default=""),
+    argument("--metric", default=""),
+    argument("--state", default="", help=", ".join(SpecState.values)),
+    argument("--evidence", default="", help=", ".join(Evidence)),
+    argument("--rank", default="", help=", ".join(Rank)),
+    argument("--search", dest="q", default="", help="words in metric, value, source or note"),
 )
+PROPOSED: tuple[Argument, ...] = (
+    *(PLATFORM, METRIC),
+    argument("value", help='value and unit as the source has them, such as "4.8 TB/s"'),
+    argument("--cite", required=True, help="'<gpu-wiki>/docs/page.md:L23', or :L23-L25"),
+    argument("--source", required=True, help="title of the source"),
+    argument("--source-url", default=""),
+    argument("--kind", dest="source_kind", required=True, help=", ".join(SourceKind)),
+    argument("--evidence", required=True, help=", ".join(Evidence)),
+    argument("--why", required=True, help="stays in the history"),
+    argument("--rank", default="", help=f"{', '.join(Rank)}; else preferred where none is"),
+    argument("--note", default="", help="how to obtain it, for UNKNOWN; why, for deprecated"),
+    argument("--replaces", type=int, metavar="ID", help="the value that this one replaces"),
+    argument("--by", metavar="USER", help="who proposes; else this installation"),
+    *QUALIFIED,
+)
+REVIEWED: tuple[Argument, ...] = (
+    argument("spec", type=int, metavar="ID"),
+    argument("--approve", dest="decisions", action="append_const", const="approve"),
+    argument("--return", dest="decisions", action="append_const", const="return"),
+    argument("--why", required=True, help="stays in the history"),
+    argument("--by", required=True, metavar="USER", help="a curator other than the author"),
+)
+DECISIONS: dict[str, Callable[[Spec, Any, str], Spec]] = {"approve": approve, "return": give_back}
 
 
 class Command(Door):
-    help = "Look up one value with the lines it rests on."
+    help = "Values with the lines they rest on: look up, list, propose and review."
 
     def verbs(self) -> tuple[Verb, ...]:
         return (
             Verb("get", "the value and its citation; exit 4 when unknown", self.get, QUESTION),
             Verb("cite", "only the citation line; exit 4 when unknown", self.cite, QUESTION),
+            Verb("list", "values of any state, one a line", self.list_all, LISTED),
+            Verb("propose", "a value with its lines, for a review", self.propose, PROPOSED),
+            Verb("review", "decide on a value of somebody else", self.review, REVIEWED),
         )
 
     def get(self, **question: Any) -> None:
-        spec = self._find(**question)
-        self.emit(_record(spec), f"{spec.shown}\n{spec.citation}")
+        spec, record = self._find(**question)
+        self.emit(record, f"{spec.shown}\n{spec.citation}")
 
     def cite(self, **question: Any) -> None:
-        spec = self._find(**question)
-        self.emit({"citation": str(spec.citation)}, str(spec.citation))
+        spec, record = self._find(**question)
+        self.emit(record["citation"], str(spec.citation))
 
-    def _find(self, platform: str, metric: str, **options: Any) -> Spec:
+    def list_all(self, **filters: str) -> None:
+        try:
+            found = list(specs_matching(Filters(**filters)))
+        except (NotKnown, MetricError) as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except FilterError as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self.emit([spec_record(spec) for spec in found], "\n".join(map(_line, found)))
+
+    def propose(self, *, platform: str, replaces: int | None, by: str | None, **said: Any) -> None:
+        qualifiers = {name: value for name in QUALIFIERS if (value := said.pop(name))}
+        proposal = Proposal(
+            platform=self._platform(platform),
+            qualifiers=qualifiers,
+            replaces=self._spec(replaces) if replaces is not None else None,
+            **said,
+        )
+        author = self._user(by) if by else None
+        spec = self._curated(lambda: submit(proposal, author))
+        self.emit(spec_record(spec), _line(spec))
+
+    def review(self, *, spec: int, decisions: list[str] | None, why: str, by: str) -> None:
+        if decisions is None or len(decisions) != 1:
+            self.fail(ExitCode.USAGE, "decision: accepted: either --approve or --return")
+        found, person = self._spec(spec), self._user(by)
+        decided = self._curated(lambda: DECISIONS[decisions[0]](found, person, why))
+        self.emit(spec_record(decided), _line(decided))
+
+    def _curated(self, step: Callable[[], Spec]) -> Spec:
+        """What a step of curation gives, or the end of the command with what it says."""
+        try:
+            return step()
+        except CurationError as error:
+            self.fail(ExitCode.USAGE, str(error))
+        except (Forbidden, Conflict) as error:
+            self.fail(ExitCode.NOT_ALLOWED, str(error))
+
+    def _find(self, platform: str, metric: str, **options: Any) -> tuple[Spec, dict[str, Any]]:
         """The answer, or the end of the command."""
         asked = {name: options[name] for name in QUALIFIERS if options.get(name)}
+        row = self._platform(platform)
         try:
-            row = Platform.objects.get(slug=platform)
-            spec = find(row, metric, **asked)
-        except Platform.DoesNotExist:
-            known = ", ".join(Platform.objects.values_list("slug", flat=True))
-            accepted = known or "none yet: run `python manage.py wiki import`"
-            self.fail(ExitCode.NOT_FOUND, f"unknown platform '{platform}'; accepted: {accepted}")
+            spec, record = answer_record(row, metric, asked)
         except MetricError as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         if spec is None:
-            self._unknown(row, metric, asked)
-        return spec
+            self._unknown(row, record)
+        return spec, record
 
-    def _unknown(self, platform: Platform, metric: str, asked: dict[str, str]) -> NoReturn:
-        how = how_to_obtain(platform, metric, **asked)
-        data = {
-            "platform": platform.slug,
-            "metric": metric,
-            "qualifiers": asked,
-            "value": None,
-            "display": UNKNOWN,
-            "how_to_obtain": how,
-        }
-        self.emit(data, UNKNOWN)
-        words = " ".join([metric, *(f"{key}={value}" for key, value in asked.items())])
+    def _unknown(self, platform: Platform, record: dict[str, Any]) -> NoReturn:
+        self.emit(record, UNKNOWN)
+        asked = record["qualifiers"]
+        words = " ".join([record["metric"], *(f"{key}={value}" for key, value in asked.items())])
+        how = record["how_to_obtain"]
         self.fail(ExitCode.NO_APPROVED_VALUE, f"{words} of {platform.slug} is unknown: {how}")
 
+    def _platform(self, slug: str) -> Platform:
+        try:
+            return platform_named(slug)
+        except NotKnown as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
 
-def _record(spec: Spec) -> dict[str, Any]:
-    citation = spec.citation
-    return {
-        "platform": spec.platform.slug,
-        "metric": spec.metric,
-        "qualifiers": spec.qualifiers,
-        "value": spec.value,
-        "unit": spec.unit,
-        "display": spec.shown,
-        "evidence": spec.evidence,
-        "source": spec.source,
-        "source_url": spec.source_url,
-        "citation": str(citation),
-        "href": citation.get_absolute_url() if citation else None,
-    }
+    def _spec(self, key: int) -> Spec:
+        spec = Spec.objects.for_sheet().filter(pk=key).first() if abs(key) < 2**63 else None
+        if spec is None:
+            self.fail(ExitCode.NOT_FOUND, f"{key}: no such value; `spec list` shows them")
+        return spec
+
+    def _user(self, name: str) -> Any:
+        user = get_user_model().objects.filter(username=name).first()
+        if user is None:
+            self.fail(ExitCode.NOT_FOUND, f"user '{name}': no such user")
+        return user
+
+
+def _line(spec: Spec) -> str:
+    """One value on one line, its number first, as `review` wants it."""
+    qualifiers = "".join(f" {key}={value}" for key, value in spec.qualifiers.items())
+    words = f"{spec.pk:6} {spec.state:8} {spec.rank:10} {spec.platform.slug} {spec.metric}"
+    cited = f" <- {str(spec.citation).partition(' <- ')[2]}" if spec.citation else ""
+    return f"{words}{qualifiers}: {spec.shown}{cited}"
