@@ -32,6 +32,10 @@ class CampaignRefused(ValueError):
     """A campaign that can not be run; one line naming the field and what is accepted."""
 
 
+class UnknownPlatform(CampaignRefused):
+    """A platform that nobody has described."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What somebody asks for. cases: names; empty means all that are meant for the platform."""
@@ -93,7 +97,7 @@ def _platform(slug: str) -> Platform:
     platform = Platform.objects.filter(slug=slug).first()
     if platform is None:
         known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
-        raise CampaignRefused(f"platform: {slug!r}; accepted: {known}")
+        raise UnknownPlatform(f"platform: {slug!r}; accepted: {known}")
     return platform
 
 

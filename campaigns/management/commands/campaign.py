@@ -21,7 +21,12 @@ from campaigns.reports.report import render_report
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.steps.create_campaign import (
+    CampaignRefused,
+    UnknownPlatform,
+    Wish,
+    create_campaign,
+)
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.pause import pause
 from campaigns.steps.resume import resume
@@ -157,7 +162,7 @@ class Command(Door):
                     seed=wish["seed"],
                 )
             )
-        except UnknownProblem as error:
+        except (UnknownProblem, UnknownPlatform) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (CampaignRefused, ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))

@@ -93,7 +93,7 @@ def test_it_creates_a_confirmed_campaign_or_a_draft(
     ("change", "code", "words"),
     [
         (["--backend", "fortran"], 1, "backend: 'fortran' has no v0"),
-        (["--platform", "h900"], 1, "platform: 'h900'; accepted: "),
+        (["--platform", "h900"], 2, "platform: 'h900'; accepted: "),
         (["--problem", "nothing"], 2, "problem: 'nothing'; accepted: "),
         (["--rounds", "500"], 1, "max_rounds: 500; accepted: 1 to 119"),
         (["--case", "three"], 1, "case: 'three'; accepted"),
