@@ -74,13 +74,17 @@ def _sweep(moved: Sequence[Sample], metric: str, cache_bytes: int) -> Iterable[C
         yield ceiling_of(top, cache=cache_state(top, cache_bytes), array_bytes=size)
 
 
-def _spread_notes(ceilings: Iterable[Ceiling]) -> Iterable[str]:
-    for ceiling in ceilings:
-        spread = 1 - ceiling.median_rate / ceiling.rate
-        if spread > SPREAD_LIMIT:
-            name = f"{ceiling.metric} {ceiling.dtype}".strip()
-            yield (
-                f"half of the repeats of {name} were {spread:.0%} or more below the best "
-                f"(accepted: {SPREAD_LIMIT:.0%}): the host or device was busy or its clock moved, "
-                "and the ceiling may be too low; measure again when it is idle"
-            )
+def _spread_notes(ceilings: Iterable[Ceiling]) -> list[str]:
+    spreads = {c: 1 - c.median_rate / c.rate for c in ceilings}
+    wide = [
+        f"{' '.join(filter(None, (c.metric, c.dtype)))} {spread:.0%}"
+        for c, spread in spreads.items()
+        if spread > SPREAD_LIMIT
+    ]
+    if not wide:
+        return []
+    return [
+        f"half of the repeats were more than {SPREAD_LIMIT:.0%} below the best: {', '.join(wide)}; "
+        "the host or device was busy or its clock moved, so these ceilings may be too low; "
+        "measure again when it is idle"
+    ]

@@ -185,11 +185,8 @@ def _float8_product(torch: Any, size: int) -> Callable[[], Any]:
     )
     scale = torch.ones((), device="cuda", dtype=torch.float32)
     # The library takes the right matrix by columns only.
-    return partial(
-        *(torch._scaled_mm, left, right.t(), scale, scale),
-        out_dtype=torch.bfloat16,
-        use_fast_accum=True,
-    )
+    product = partial(torch._scaled_mm, left, right.t(), scale, scale)
+    return partial(product, out_dtype=torch.bfloat16, use_fast_accum=True)
 
 
 def _int8_product(torch: Any, size: int) -> Callable[[], Any]:
