@@ -33,6 +33,7 @@ from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
 from campaigns.steps.stop import stop
 from campaigns.steps.worker_beat import worker_beat
+from knowledge.models import Platform
 
 WATCH_EVERY_S = 1.0
 PATIENCE_S = 600.0
@@ -175,7 +176,9 @@ class Command(Door):
             return wanted
         slug = ensure_platform(this_device()).slug
         if wanted and wanted != slug:
-            raise CampaignRefused(f"platform: {wanted!r}; accepted with --local: {slug}")
+            known = Platform.objects.filter(slug=wanted).exists()
+            refused = CampaignRefused if known else UnknownPlatform
+            raise refused(f"platform: {wanted!r}; accepted with --local: {slug}")
         return slug
 
     def _warn_without_worker(self, campaign: Campaign) -> None:
