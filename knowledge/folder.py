@@ -2,29 +2,93 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-MAX_BYTES = 2_000_000
+MAX_FILES = 5_000
+MAX_BYTES = 2_000_000  # of one file
+MAX_TOTAL_BYTES = 64_000_000  # of all files of one import
+MAX_PATH = 200  # characters; the column of a document's path
+DOCUMENTS = (".md",)
+TAKEN = (".md", ".json")  # documents, and records of values
 
 
 class ImportRefused(ValueError):
     """A file or document that is not taken; the message names it. Nothing was stored."""
 
 
-def read_folder(folder: Path) -> dict[str, str]:
-    """Path → text of every Markdown file in `folder`; ImportRefused names one that is not taken."""
+def read_folder(folder: Path, suffixes: tuple[str, ...] = DOCUMENTS) -> dict[str, str]:
+    """Path → text of every file in `folder` with one of these endings.
+
+    Hidden files and folders are passed over. ImportRefused names a file that is not taken.
+    """
     root = folder.resolve()
     if not root.is_dir():
         raise ImportRefused(f"{folder}: not a folder")
-    texts = {}
-    for file in sorted(root.rglob("*.md")):
-        path = file.relative_to(root).as_posix()
-        if not file.resolve().is_relative_to(root):
-            raise ImportRefused(f"{path}: points outside {folder}")
-        if file.stat().st_size > MAX_BYTES:
-            raise ImportRefused(f"{path}: larger than {MAX_BYTES} bytes")
-        try:
-            texts[path] = file.read_bytes().decode()
-        except UnicodeDecodeError as error:
-            raise ImportRefused(f"{path}: not UTF-8 at byte {error.start}") from error
+    texts: dict[str, str] = {}
+    total = 0
+    for path in sorted(_walk(root, folder, suffixes)):
+        size = (root / path).stat().st_size
+        total += size
+        require_room(path, size, len(texts) + 1, total)
+        texts[path] = text_of(path, (root / path).read_bytes())
+    require_distinct(texts)
     return texts
+
+
+def require_room(path: str, size: int, count: int, total: int) -> None:
+    """Refuse a file that is too large, or one too many. Sizes in bytes."""
+    if size > MAX_BYTES:
+        raise ImportRefused(f"{path}: larger than {MAX_BYTES} bytes")
+    if count > MAX_FILES:
+        raise ImportRefused(f"{path}: more than {MAX_FILES} files; accepted: that many at a time")
+    if total > MAX_TOTAL_BYTES:
+        raise ImportRefused(
+            f"{path}: the files together are larger than {MAX_TOTAL_BYTES} bytes; accepted: that "
+            "many at a time"
+        )
+
+
+def text_of(path: str, data: bytes) -> str:
+    """The text of a file; ImportRefused where it is none, or cannot be stored."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ImportRefused(f"{path}: not UTF-8 at byte {error.start}") from error
+    if "\0" in text:
+        # PostgreSQL keeps no text with it.
+        raise ImportRefused(f"{path}: NUL at byte {data.index(0)}; accepted: UTF-8 text without it")
+    return text
+
+
+def require_distinct(paths: Collection[str]) -> None:
+    """Refuse two paths that some file systems take for one."""
+    seen: dict[str, str] = {}
+    for path in sorted(paths):
+        other = seen.setdefault(path.casefold(), path)
+        if other != path:
+            raise ImportRefused(f"{other} and {path} differ only in case; accepted: one of them")
+
+
+def documents_of(texts: Mapping[str, str]) -> dict[str, str]:
+    """Those that are documents."""
+    return {path: text for path, text in texts.items() if path.endswith(DOCUMENTS)}
+
+
+def _walk(root: Path, folder: Path, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """Paths of the plain files to read, relative to the root."""
+    for place, folders, names in os.walk(root):
+        here = Path(place)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        wanted = [name for name in names if name.endswith(suffixes) and not name.startswith(".")]
+        links = [name for name in folders if (here / name).is_symlink()]
+        for name in sorted([*links, *wanted]):
+            file = here / name
+            path = file.relative_to(root).as_posix()
+            if not file.resolve().is_relative_to(root):
+                raise ImportRefused(f"{path}: points outside {folder}")
+            if name in links or not file.exists() or not stat.S_ISREG(file.stat().st_mode):
+                raise ImportRefused(f"{path}: accepted are plain files in plain folders")
+            yield path
