@@ -1,0 +1,97 @@
+"""JSON text → values, strictly: bounded, nothing said twice, numbers as they are written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+MAX_BYTES = 10_000_000
+
+
+class RecordError(ValueError):
+    """A JSON file that cannot be read; the message starts with the JSON path."""
+
+
+class Number(str):
+    """A JSON number as written: a float would turn 989.40 into 989.4 and lose long ones."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value and its place, `$.facts.memory.capacity_gb` or `$[3]`."""
+
+    place: str
+    value: Any
+
+    def error(self, message: str) -> RecordError:
+        return RecordError(f"{self.place}: {message}")
+
+    def fields(self, accepted: tuple[str, ...] | None = None) -> dict[str, Node]:
+        """The fields of an object; null counts as not given. Others than `accepted` are refused."""
+        if not isinstance(self.value, dict):
+            raise self.error(f"{_kind(self.value)} is not accepted; accepted: an object")
+        for name in self.value:
+            if accepted is not None and name not in accepted:
+                raise Node(f"{self.place}.{name}", None).error(
+                    f"unknown field; accepted: {', '.join(accepted)}"
+                )
+        return {name: Node(f"{self.place}.{name}", each) for name, each in self.value.items()}
+
+    def items(self) -> list[Node]:
+        """The elements of an array."""
+        if not isinstance(self.value, list):
+            raise self.error(f"{_kind(self.value)} is not accepted; accepted: an array")
+        return [Node(f"{self.place}[{n}]", each) for n, each in enumerate(self.value)]
+
+    def text(self) -> str:
+        """A string that says something, on one line and without outer blanks."""
+        if not isinstance(self.value, str) or isinstance(self.value, Number):
+            raise self.error(f"{_kind(self.value)} is not accepted; accepted: a string")
+        if not self.value.strip():
+            raise self.error("an empty string; accepted: a string that says something")
+        return " ".join(self.value.split())
+
+
+def parse_json(text: str) -> Node:
+    """Read a JSON text of at most 10 MB; RecordError where it is not strict JSON.
+
+    Refused are NaN and infinities, a name given twice in one object, and nesting that is deeper
+    than Python's own limit.
+    """
+    if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise RecordError(f"$: more than {MAX_BYTES} bytes; accepted are at most that many")
+    try:
+        value = json.loads(
+            text,
+            parse_float=Number,
+            parse_int=Number,
+            parse_constant=_constant,
+            object_pairs_hook=_once,
+        )
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise RecordError(f"$: no JSON at {place}: {error.msg}") from error
+    except RecursionError:
+        raise RecordError("$: nested too deep; accepted are a few levels") from None
+    return Node("$", value)
+
+
+def _constant(name: str) -> NoReturn:
+    raise RecordError(f"$: {name} is no JSON number; accepted: null and why it is unavailable")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RecordError(f"$: the name '{twice}' stands twice in one object; accepted: once")
+    return found
+
+
+def _kind(value: Any) -> str:
+    kinds = {Number: "a number", str: "a string", bool: "true or false", list: "an array"}
+    return kinds.get(type(value), "null" if value is None else "an object")
