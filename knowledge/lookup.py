@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from django.urls import reverse
 
 from knowledge.models import Platform, Spec
+from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import UNKNOWN, Cited, Evidence
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import metric_named
@@ -25,9 +26,9 @@ __all__ = [
 ]
 
 MATMUL, FMA = "matmul_throughput", "fma_throughput"
-# dtype → the units that compute in it, each by its measured rate and its documented peak. float32
-# means full single precision: a TF32 product is another precision and has to be asked for by its
-# own name. AMD's matrix units do compute in full single precision.
+# dtype → the units that compute in it, fastest first, each by its measured rate and its documented
+# peak. float32 means full single precision: a TF32 product is another precision and has to be asked
+# for by its own name. AMD's matrix units do compute in full single precision.
 UNITS = {
     "float64": ((MATMUL, "peak_fp64_tensor"), (FMA, "peak_fp64")),
     "float32": ((MATMUL, "peak_fp32_matrix"), (FMA, "peak_fp32")),
@@ -54,8 +55,7 @@ def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
 
 def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     """What to do about a missing value: the stored answer, or where to write it down."""
-    asked = Spec.objects.approved().filter(platform=platform, metric=metric, shown=UNKNOWN_VALUE)
-    unknown = asked.filter(qualifiers=dict(sorted(qualifiers.items()))).first()
+    unknown = _stored_unknown(platform, metric, **qualifiers).first()
     if unknown is not None:
         return unknown.note
     if platform.kind == "cpu" or metric_named(metric).meaning.startswith("measured"):
@@ -118,12 +118,17 @@ def compute_ceilings(platform: Platform, dtype: str, /) -> list[Cited]:
     """What bounds operations per second in `dtype`: measured, then documented, each fastest first.
 
     A measured rate of a unit that is not the fastest by the documents bounds nothing and is left
-    out. Empty for a dtype that no registered metric speaks of: nothing is assumed for it.
+    out; so is everything slower than a unit whose peak the wiki calls UNKNOWN. Empty for a dtype
+    that no registered metric speaks of: nothing is assumed for it.
     """
-    units = [
-        (_answer(platform, rate, dtype=dtype), _answer(platform, peak) if peak else None)
-        for rate, peak in UNITS.get(dtype, ((MATMUL, ""),))
-    ]
+    units = []
+    for rate, peak in UNITS.get(dtype, ((MATMUL, ""),)):
+        units.append(
+            (_answer(platform, rate, dtype=dtype), _answer(platform, peak) if peak else None)
+        )
+        known = any(documented for _, documented in units)
+        if not known and _stored_unknown(platform, peak).exists():
+            break
     peaks = _known(peak for _, peak in units)
     top = max((peak.value for peak in peaks), default=0.0)
     rates = _known(rate for rate, peak in units if not top or (peak and peak.value >= top))
@@ -138,6 +143,11 @@ def host_busy_share(platform: Platform, /) -> Cited | None:
 def platform_for_device(name: str, /) -> Platform | None:
     """The platform whose drivers report exactly this name ("NVIDIA H200"), or None."""
     return next((p for p in Platform.objects.all() if name in p.aliases), None)
+
+
+def _stored_unknown(platform: Platform, metric: str, **qualifiers: str) -> SpecQuerySet:
+    asked = Spec.objects.approved().filter(platform=platform, metric=metric, shown=UNKNOWN_VALUE)
+    return asked.filter(qualifiers=dict(sorted(qualifiers.items())))
 
 
 def _answer(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:

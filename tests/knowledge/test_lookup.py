@@ -180,6 +180,23 @@ def test_it_takes_the_measured_rate_of_the_fastest_unit_only(h200):
     assert next(c.display for c in compute_ceilings(h200, "float64")) == "60 TFLOPS"
 
 
+def test_law_1_nothing_slower_than_an_unknown_unit_is_a_ceiling(db):
+    block = "- platform: x-1\n- name: X\n- vendor: V\n- arch: A\n- kind: gpu\n- target: sm_99"
+    known = "evidence=documented | kind=vendor | rank=preferred | source=s"
+    slow = f"- peak_fp64: 40 TFLOPS | {known}\n"
+    fast = f"- peak_fp64_tensor: UNKNOWN | {known.replace('preferred', 'normal')} | how=ask\n"
+
+    def ceilings(lines):
+        text = f"# X\n\n## Platform\n\n{block}\n\n## Specs\n\n{lines}"
+        write_measured_document("docs/measured/x-1.md", text)
+        return compute_ceilings(Platform.objects.get(slug="x-1"), "float64")
+
+    assert [c.display for c in ceilings(slow)] == ["40 TFLOPS"]
+    assert ceilings(slow + fast) == []
+    measured = f"- matmul_throughput: 70 TFLOPS | dtype=float64 | {MEASURED}\n"
+    assert [c.display for c in ceilings(slow + fast + measured)] == ["70 TFLOPS"]
+
+
 def test_it_takes_the_fastest_measured_rate_where_no_peak_is_documented(db):
     block = "- platform: x-1\n- name: X\n- vendor: V\n- arch: A\n- kind: cpu\n- target: native"
     text = (
