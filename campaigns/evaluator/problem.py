@@ -17,7 +17,11 @@ from campaigns.evaluator.contract import Case, Param
 SCHEMA = 1
 DEVICE_KINDS = ("cpu", "gpu")
 REFRESHES = ("setup", "shift")
-DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8")
+# The precision that an answer has to have. tfloat32: float32 tensors whose products may be in TF32.
+DTYPES = (
+    *("float64", "float32", "tfloat32", "float16", "bfloat16"),
+    *("int64", "int32", "int16", "int8", "uint8"),
+)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=,x-]{0,79}")
 REQUIRED = {"name": str, "title": str, "op": str, "dtype": str}
 OPTIONAL = {"schema", "summary", "refresh", "config_class", "files", "tolerance", "case"}

@@ -39,6 +39,11 @@ def test_it_names_what_is_wrong(tmp_path, old, new, words):
     assert "\n" not in str(caught.value)
 
 
+def test_r4_a_problem_allows_tf32_by_its_declared_precision(tmp_path):
+    toml = small.TOML.replace('dtype = "float32"', 'dtype = "tfloat32"')
+    assert load_problem(small.write_problem(tmp_path, toml=toml)).dtype == "tfloat32"
+
+
 def test_it_refuses_a_link_that_leaves_the_folder(problem, tmp_path):
     (tmp_path / "outside.cpp").write_text("")
     (problem / "v0.cpp").unlink()

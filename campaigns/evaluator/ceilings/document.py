@@ -51,14 +51,7 @@ def to_markdown(result: Result, platform: str) -> str:
         "## Method",
         "",
         METHOD.format(cold=COLD_CACHES, warm=WARM_PARTS, busy=BUSY_LIMIT),
-        *[f"Note: {note}." for note in result.notes],
-        *(
-            [
-                "",
-            ]
-            if result.notes
-            else []
-        ),
+        *[line for note in result.notes for line in (f"Note: {note}.", "")],
         "## Environment",
         "",
         *_rows(("what", "value"), {**result.versions, **result.clocks}.items()),
