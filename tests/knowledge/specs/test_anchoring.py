@@ -91,6 +91,14 @@ def test_it_is_not_content_with_another_products_line_at_its_place():
     assert (found.state, found.first_line) == (MOVED, 16)
 
 
+def test_it_does_not_take_the_end_of_a_new_section_for_that_of_the_last_one():
+    more = OLD.replace("4.8 TB/s", "4.9 TB/s")
+    more += "\n## H300\n\n| bandwidth | 9.9 TB/s |\n| multiprocessors | 132 |\n"
+    found = anchor(more, "132 SM", 11)
+    assert (found.state, found.first_line) == (OK, 11)
+    assert anchor(more, "4.8 TB/s", 10).first_line == 10
+
+
 def test_it_shows_one_altered_digit_although_the_old_text_stands_elsewhere():
     found = anchor(OLD.replace("132", "144", 1), "132 SM", 6)
     assert (found.state, found.first_line) == (CHANGED, 6)
@@ -167,6 +175,18 @@ def test_it_follows_several_lines_and_shows_where_they_were_torn_apart():
     assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 12)
     found = anchor(OLD.replace("4.8", "4.9"), "4.8 TB/s", 10, 11)
     assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 11)
+
+
+def test_it_finds_an_edited_line_that_also_moved_within_its_section():
+    line, rest = "| bandwidth | 4.8 TB/s |\n", "| multiprocessors | 132 |\n"
+    found = anchor(OLD.replace(line + rest, rest + line.replace("4.8", "4.9")), "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (CHANGED, 11)
+
+
+def test_it_reads_a_hash_in_a_code_fence_as_no_heading():
+    code = OLD.replace("| bandwidth | 4.8", "```\n# TODO\n```\n\n| bandwidth | 4.8")
+    found = anchor(code, "132 SM", 11)
+    assert (found.state, found.first_line, found.note) == (MOVED, 15, "from L11 to L15")
 
 
 def test_it_finds_a_line_that_was_reworded():
