@@ -6,7 +6,7 @@ from knowledge.importer import import_wiki
 from knowledge.models import Document, Spec
 from knowledge.specs.citation import CitationState
 from knowledge.standing import standings, with_citations
-from tests.knowledge.conftest import BANDWIDTH, TDP, UNKNOWN_CORES
+from tests.knowledge.conftest import BANDWIDTH, TDP
 
 X1 = "docs/hardware/x-1.md"
 

@@ -1,0 +1,149 @@
+"""What a person may do to a value now: which buttons a page shows, and why others are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.urls import reverse
+from django.utils import timezone
+
+from knowledge.curation.errors import Conflict
+from knowledge.curation.people import may_propose, may_review
+from knowledge.forms.decide import (
+    ApproveForm,
+    DecisionForm,
+    ExplainForm,
+    RankForm,
+    ReasonForm,
+    ReciteForm,
+    RetireForm,
+)
+from knowledge.models import DRIFT, Flag, Spec, SpecChange, SpecState
+from knowledge.specs.facts import Rank
+
+# In which states a step makes sense; anything else means that somebody else was first.
+STATES: dict[str, frozenset[str]] = {
+    "approve": frozenset({SpecState.PROPOSED}),
+    "return": frozenset({SpecState.PROPOSED}),
+    "resubmit": frozenset({SpecState.RETURNED}),
+    "retire": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
+    "rank": frozenset({SpecState.APPROVED}),
+    "restore": frozenset({SpecState.RETIRED}),
+    "waive": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
+}
+# What the button says that opens the step.
+WORDS = {
+    "approve": "Approve",
+    "return": "Return to its author",
+    "resubmit": "Propose it again",
+    "retire": "Retire",
+    "rank": "Change the rank",
+    "restore": "Restore as a proposal",
+    "waive": "Waive",
+}
+OWN = "You proposed this value; another curator decides on it."
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A step as a page offers it: its form, where that goes, and the words of its button."""
+
+    step: str
+    spec: Spec
+    form: DecisionForm
+
+    @property
+    def label(self) -> str:
+        return WORDS[self.step]
+
+    @property
+    def url(self) -> str:
+        return reverse(f"knowledge:{self.step}", args=[self.spec.pk])
+
+    @property
+    def primary(self) -> bool:
+        """Approving is what a reviewer came for; everything else opens on request."""
+        return self.step == "approve"
+
+
+def refusal(step: str, spec: Spec, person: Any) -> str:
+    """Why this person may not take this step, in a sentence; empty if they may."""
+    own = person == spec.proposed_by
+    if step in ("approve", "return", "rank", "waive"):
+        if not may_review(person):
+            return "Deciding needs the role curator or lead."
+        return OWN if own else ""
+    if step == "retire":
+        if own and spec.state != SpecState.APPROVED and may_propose(person):
+            return ""
+        return "" if may_review(person) else "Retiring needs the role curator or lead."
+    if not may_propose(person):
+        return "Proposing needs the role engineer, curator or lead."
+    if step == "resubmit" and not own:
+        return "Only its author proposes a returned value again."
+    return ""
+
+
+def offered(spec: Spec, person: Any) -> list[str]:
+    """The steps that this person may take in the state that the spec is in."""
+    known = [step for step, states in STATES.items() if spec.state in states]
+    return [step for step in known if not refusal(step, spec, person)]
+
+
+def form_for(step: str, spec: Spec, peers: Sequence[Spec], data: Any = None) -> DecisionForm:
+    """The form of one step, bound if there is data."""
+    initial = {"seen": last_change_key(spec)}
+    if step == "approve":
+        return ApproveForm(data, key=step, initial=initial)
+    if step == "retire":
+        return RetireForm(data, key=step, initial=initial, peers=successors(spec, peers))
+    if step == "rank":
+        form = RankForm(data, key=step, initial=initial)
+        ranks = forms.ChoiceField(choices=[(r.value, r.value) for r in Rank if r != spec.rank])
+        form.fields["rank"] = ranks
+        return form
+    return ReasonForm(data, key=step, initial=initial)
+
+
+def successors(spec: Spec, peers: Sequence[Spec]) -> list[Spec]:
+    """Who could be preferred once this one is retired; empty where nobody has to step in."""
+    if spec.state != SpecState.APPROVED or spec.rank != Rank.PREFERRED:
+        return []
+    approved = [peer for peer in peers if peer.state == SpecState.APPROVED and peer.known]
+    return [peer for peer in approved if peer.rank != Rank.DEPRECATED]
+
+
+def flag_forms(flag: Flag, person: Any) -> dict[str, DecisionForm]:
+    """The answers to a flag that need a form of their own, as far as this person may give them."""
+    if flag.kind not in DRIFT:
+        key = f"explain-{flag.pk}"
+        return {"explain": ExplainForm(key=key)} if may_propose(person) else {}
+    if not may_review(person) or person == flag.raised_by:
+        return {}
+    return {"recite": ReciteForm.starting_at(flag, f"recite-{flag.pk}")}
+
+
+def last_change_key(spec: Spec) -> int | None:
+    """The key of the newest line of history; it grows with every change."""
+    last = spec.changes.order_by("-pk").values_list("pk", flat=True).first()
+    return int(last) if last is not None else None
+
+
+def require_as_seen(step: str, spec: Spec, seen: int | None) -> None:
+    """Raise Conflict naming who was first, if the spec changed since the page was shown."""
+    last = spec.changes.select_related("by").first()
+    changed = seen is not None and last is not None and last.pk != seen
+    if last is not None and (changed or spec.state not in STATES[step]):
+        raise Conflict(f"{who_did(last)}; look again before you decide.")
+    if spec.state not in STATES[step]:
+        raise Conflict(f"{spec} is {spec.state}; accepted: {', '.join(sorted(STATES[step]))}")
+
+
+def who_did(change: SpecChange) -> str:
+    """One line of history as a sentence: who, what, when."""
+    who = change.by.get_username() if change.by else "A command"
+    at = timezone.localtime(change.at, timezone.get_default_timezone())
+    return f"{who} was first: {change.get_action_display()} at {at:%Y-%m-%d %H:%M:%S} UTC"
