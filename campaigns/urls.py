@@ -9,6 +9,7 @@ from campaigns.views.controls import STEPS, control
 from campaigns.views.health import health
 from campaigns.views.home import home
 from campaigns.views.new_campaign import new_campaign
+from campaigns.views.placeholder import placeholder
 from campaigns.views.report import report, report_file
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
@@ -28,6 +29,7 @@ urlpatterns: list[URLPattern] = [
         path(f"{CAMPAIGN}{verb}", control, {"verb": verb}, name=f"campaign_{verb}")
         for verb in STEPS
     ),
+    path(CAMPAIGN + "placeholder", placeholder, name="placeholder"),
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "report/", report, name="report"),

@@ -33,6 +33,23 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
     }
 
 
+def campaign_details(campaign: Campaign) -> dict[str, Any]:
+    """What `campaign show` answers beyond that: pitfalls, and what was assumed without a source."""
+    return {
+        **campaign_facts(campaign),
+        "pitfalls": [
+            {
+                "kind": pitfall.kind,
+                "message": pitfall.message,
+                "how_to_obtain": pitfall.how_to_obtain,
+                "at": pitfall.at.isoformat(),
+            }
+            for pitfall in campaign.pitfalls.all()
+        ],
+        "placeholders": campaign.target.get("placeholders", {}),
+    }
+
+
 def campaign_line(campaign: Campaign) -> str:
     """One line for a list."""
     return f"{campaign.pk:4} {campaign.state:10} {campaign.title}  {_result(campaign)}".rstrip()
@@ -45,6 +62,7 @@ def campaign_text(campaign: Campaign) -> str:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):
         lines.append(f"result: {result}")
+    lines += [f"pitfall: {pitfall}" for pitfall in campaign.pitfalls.all()]
     rounds = campaign.rounds.select_related("verdict").order_by("number")
     return "\n".join([*lines, "", *(round_line(round_) for round_ in rounds)])
 

@@ -4,6 +4,8 @@ from campaigns.models.campaign import AbortReason, Campaign
 from campaigns.models.candidate import Candidate
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
+from campaigns.models.pitfall import Pitfall, PitfallKind
+from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
 from campaigns.models.round import Round, RoundKind
@@ -27,6 +29,9 @@ __all__ = [
     "EvaluationState",
     "Event",
     "IllegalTransition",
+    "Pitfall",
+    "PitfallKind",
+    "Placeholder",
     "Problem",
     "Protocol",
     "Round",

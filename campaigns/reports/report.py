@@ -53,6 +53,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "environment": _environment(sheet),
         "protocol": campaign.protocol.rules,
         "policy_rows": campaign.stop_policy,
+        "pitfalls": campaign.pitfalls.all(),
         "events": Event.objects.filter(campaign=campaign).order_by("pk"),
         "written_at": timezone.now(),
     }

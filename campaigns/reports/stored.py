@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from campaigns.evaluator.contract import ContractError, Report
 from campaigns.models import Campaign, Evaluation, Round, Verdict
+from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.noise import KIND, Gain
 from campaigns.rules.roofline import choose_ceiling
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -32,10 +33,21 @@ class CaseTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """A placeholder in use: what a person allowed where nothing is cited. question: bandwidth…"""
+
+    question: str
+    shown: str
+    reason: str
+    allowed_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """The goal as a fraction of the floor, every known ceiling with its citation, and each case.
 
     bandwidth, compute: the ceilings that the target rests on, out of bandwidths and computes.
+    provisional: the cases as placeholders would have them; no share, stop or floor rests on those.
     """
 
     fraction: float
@@ -45,11 +57,15 @@ class Target:
     computes: tuple[Cited, ...]
     cases: Mapping[str, CaseTarget]
     is_set: bool
+    assumptions: tuple[Assumption, ...] = ()
+    provisional: Mapping[str, CaseTarget] = field(default_factory=dict)
 
     @property
     def missing(self) -> str:
         """What is shown instead of a target; empty where there is nothing missing."""
-        return UNKNOWN if self.is_set and not (self.bandwidth and self.compute) else ""
+        if not self.is_set or (self.bandwidth and self.compute):
+            return ""
+        return PLACEHOLDER if self.provisional else UNKNOWN
 
     @property
     def citations(self) -> tuple[Cited, ...]:
@@ -106,6 +122,14 @@ def target_of(campaign: Campaign) -> Target:
         computes=computes,
         cases={name: _case_target(name, item) for name, item in cases.items()},
         is_set=bool(stored),
+        assumptions=tuple(
+            Assumption(question, item["shown"], item["reason"], item["allowed_by"])
+            for question, item in (stored.get("placeholders") or {}).items()
+        ),
+        provisional={
+            name: _case_target(name, {**cases[name], **item})
+            for name, item in (stored.get("provisional") or {}).items()
+        },
     )
 
 

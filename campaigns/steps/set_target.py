@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,12 +12,20 @@ from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.devices.launch import work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError
-from campaigns.models import AbortReason, Campaign, CampaignState
+from campaigns.gaps import gap_of
+from campaigns.models import (
+    AbortReason,
+    Campaign,
+    CampaignState,
+    Pitfall,
+    PitfallKind,
+    Placeholder,
+)
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.rules.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
 from campaigns.rules.ridges import Level, ridges
-from campaigns.rules.roofline import Placement, Work, choose_ceiling, place
-from campaigns.rules.target import ceiling_target
+from campaigns.rules.roofline import Work
 from campaigns.scratch import scratch
 from campaigns.steps.abort import abort
 from campaigns.steps.materialise import materialise
@@ -28,30 +37,31 @@ from knowledge.lookup import (
 )
 from knowledge.specs.cited import UNKNOWN, Cited
 
-KNOWN = "known"
-
 
 def set_target(campaign: Campaign) -> Next:
     """Write `campaign.target`; a missing spec leaves it UNKNOWN and the campaign still runs.
 
-    Shape: {"state": "known" | "UNKNOWN …", "fraction", "missing": [names], "bandwidth": [Cited],
+    Each gap becomes a pitfall. Shape: {"state": "known" | "unverified placeholder" | "UNKNOWN …",
+    "fraction", "missing": [names], "bandwidth": [Cited],
     "compute": [Cited], "busy_share": Cited | None, "ridges": [{"dtype", "level", "flops_per_byte",
     "text"}], "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound", "floor_us",
     "target_us", "attainable_flops_per_s", "formula", "goal": {fields of `Target`, "words"},
-    "bandwidth": Cited, "compute": Cited}}}. A case of an unknown target has flops, bytes and
-    intensity only.
+    "bandwidth": Cited, "compute": Cited}}, "placeholders": {question: {"shown", "reason",
+    "allowed_by", "at"}}, "provisional": {name: {"floor_us", "target_us", "bound", "formula"}}}. A
+    case without cited ceilings has flops, bytes and intensity only, whatever is assumed.
     A problem whose own code fails aborts the campaign.
     """
     try:
         works = _work(campaign)
     except ProblemError as error:
         return abort(campaign, AbortReason.PROBLEM_UNUSABLE, str(error))
-    target = _target(campaign, works)
+    target = _target(campaign, works, ceilings_of(campaign))
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
         if not claim(prepared, target=target):
             return NOTHING
         record(campaign, "target_set", _sentence(target))
+        _write_pitfalls(campaign, target)
     return AGAIN
 
 
@@ -63,31 +73,71 @@ def _work(campaign: Campaign) -> dict[str, Work]:
     return {name: Work(flops=flops, bytes=bytes_) for name, (flops, bytes_) in found.items()}
 
 
-def _target(campaign: Campaign, works: dict[str, Work]) -> dict[str, Any]:
-    bandwidths = bandwidth_ceilings(campaign.platform)
-    computes = compute_ceilings(campaign.platform, campaign.problem.dtype)
-    bandwidth, compute = choose_ceiling(bandwidths), choose_ceiling(computes)
-    busy = host_busy_share(campaign.platform)
+def ceilings_of(campaign: Campaign) -> Ceilings:
+    """What is cited of the campaign's platform now, and what was allowed to be assumed."""
+    return Ceilings(
+        bandwidths=tuple(bandwidth_ceilings(campaign.platform)),
+        computes=tuple(compute_ceilings(campaign.platform, campaign.problem.dtype)),
+        assumed={row.question: _assumed(row) for row in campaign.placeholders.all()},
+    )
+
+
+def _assumed(placeholder: Placeholder) -> Cited:
+    """In the form of a ceiling, so that the same arithmetic runs on it; it cites nothing."""
+    return Cited(
+        metric=placeholder.question,
+        value=placeholder.value,
+        unit=placeholder.unit,
+        evidence=PLACEHOLDER,
+        citation="",
+        href="",
+        display=placeholder.shown,
+    )
+
+
+def _target(campaign: Campaign, works: dict[str, Work], ceilings: Ceilings) -> dict[str, Any]:
     fraction = float(campaign.stop_policy["target_fraction"])
-    missing = [
-        name for name, found in (("bandwidth", bandwidth), ("compute", compute)) if not found
-    ]
-    return {
-        "state": UNKNOWN if missing else KNOWN,
-        "fraction": fraction,
-        "missing": missing,
-        "bandwidth": [asdict(cited) for cited in bandwidths],
-        "compute": [asdict(cited) for cited in computes],
+    busy = host_busy_share(campaign.platform)
+    return target_under(ceilings, works, fraction) | {
         "busy_share": asdict(busy) if busy else None,
-        "ridges": _ridges(campaign, computes, bandwidths),
-        "cases": {name: _case(work, bandwidth, compute, fraction) for name, work in works.items()},
+        "ridges": _ridges(campaign, ceilings),
+        "placeholders": {
+            row.question: {
+                "shown": row.shown,
+                "reason": row.reason,
+                "allowed_by": row.allowed_by.get_username(),
+                "at": row.at.isoformat(timespec="seconds"),
+            }
+            for row in campaign.placeholders.select_related("allowed_by")
+            if row.question in ceilings.used
+        },
+        "provisional": provisional(ceilings, works, fraction),
     }
 
 
-def _ridges(
-    campaign: Campaign, computes: list[Cited], bandwidths: list[Cited]
-) -> list[dict[str, Any]]:
-    levels = {Level.DRAM: bandwidths, Level.CACHE: cache_bandwidth_ceilings(campaign.platform)}
+def _write_pitfalls(campaign: Campaign, target: dict[str, Any]) -> None:
+    """Each gap, and each placeholder that stands in one, for whoever reads the results."""
+    for question in target["missing"]:
+        gap = gap_of(campaign, question)
+        Pitfall.objects.create(
+            campaign=campaign,
+            kind=PitfallKind.UNKNOWN_SPEC,
+            message=gap.message,
+            how_to_obtain=gap.how_to_obtain,
+        )
+    for question, found in target["placeholders"].items():
+        message = (
+            f"{question} {found['shown']} is an {PLACEHOLDER}, allowed by {found['allowed_by']}: "
+            f"{found['reason']}. No share of the roof, no stop and no verdict rests on it."
+        )
+        Pitfall.objects.create(campaign=campaign, kind=PitfallKind.PLACEHOLDER, message=message)
+
+
+def _ridges(campaign: Campaign, ceilings: Ceilings) -> list[dict[str, Any]]:
+    levels: dict[Level, Sequence[Cited]] = {
+        Level.DRAM: ceilings.bandwidths,
+        Level.CACHE: cache_bandwidth_ceilings(campaign.platform),
+    }
     return [
         {
             "dtype": ridge.dtype,
@@ -95,36 +145,14 @@ def _ridges(
             "flops_per_byte": ridge.flops_per_byte,
             "text": ridge.text,
         }
-        for ridge in ridges({campaign.problem.dtype: computes}, levels)
+        for ridge in ridges({campaign.problem.dtype: ceilings.computes}, levels)
     ]
 
 
-def _case(
-    work: Work, bandwidth: Cited | None, compute: Cited | None, fraction: float
-) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "flops": work.flops,
-        "bytes": work.bytes,
-        "intensity": work.intensity,
-    }
-    placed = place(work, bandwidth, compute, fraction)
-    if not isinstance(placed, Placement):
-        return facts
-    goal = ceiling_target(placed)
-    return facts | {
-        "ridge": placed.ridge,
-        "bound": placed.bound.value,
-        "floor_us": placed.floor_us,
-        "target_us": placed.target_us,
-        "attainable_flops_per_s": placed.attainable_flops_per_s,
-        "formula": placed.formula,
-        "goal": asdict(goal) | {"words": goal.words},
-        "bandwidth": asdict(placed.bandwidth),
-        "compute": asdict(placed.compute),
-    }
-
-
 def _sentence(target: dict[str, Any]) -> str:
+    if target["state"] == PLACEHOLDER:
+        assumed = ", ".join(f"{name} {p['shown']}" for name, p in target["placeholders"].items())
+        return f"target: {PLACEHOLDER}: {assumed}; kept out of every headline"
     if target["missing"]:
         return f"target: {UNKNOWN}: {', '.join(target['missing'])} of the platform"
     return f"target: {target['fraction']:.0%} of the floor on {len(target['cases'])} cases"

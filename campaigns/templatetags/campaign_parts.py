@@ -16,6 +16,7 @@ from campaigns.reports.sheet import Total
 from campaigns.reports.stored import Spread, Target, hypothesis_of
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
+from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.decision import Verdict
 from campaigns.rules.noise import Gain
 from knowledge.specs.cited import Cited
@@ -109,6 +110,31 @@ def cite(cited: Cited | None, link: bool = True) -> SafeString:
     return format_html(
         '<a href="{}" title="{}" data-cite-state="ok">{}</a>',
         cited.href, cited.citation, cited.display,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def ceiling(target: Target, question: str) -> SafeString:
+    """Write the ceiling that a target rests on: cited, a labelled placeholder, or UNKNOWN."""
+    cited = target.bandwidth if question == "bandwidth" else target.compute
+    assumed = next((a for a in target.assumptions if a.question == question), None)
+    if cited or not assumed:
+        return cite(cited)
+    return format_html(
+        '<span data-placeholder>{} <span class="unknown">{}</span></span>',
+        assumed.shown, PLACEHOLDER,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def provisional_formula(target: Target, case: str) -> SafeString | str:
+    """Write what a placeholder would lead to for one case, and say beside it what it is."""
+    found = target.provisional.get(case)
+    if found is None:
+        return ""
+    return format_html(
+        '<p class="sub" data-placeholder>{} ({}, kept out of every headline)</p>',
+        found.formula, PLACEHOLDER,
     )  # fmt: skip
 
 

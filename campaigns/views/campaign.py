@@ -11,12 +11,15 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
+from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
+from knowledge.curation.people import may_review
 
 SHOWN_ROUNDS, SHOWN_EVENTS = 15, 20
 STOP_POLLING = 286
@@ -27,16 +30,15 @@ STOP_POLLING = 286
 def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """The page; for htmx what changed since `?since=`: 204 nothing, 286 the last of it."""
     found = campaign_at(campaign_id)
+    if not wants_fragment(request):
+        return campaign_page(request, found, {})
     now = timezone.now()
     version = campaign_version(found, pulse_of(found, now))
     since = request.GET.get("since", "")
-    is_fragment = wants_fragment(request)
     over = STOP_POLLING if found.is_finished else None
-    if is_fragment and since == str(version):
+    if since == str(version):
         return HttpResponse(status=over or 204)
     context = _context(request, campaign_sheet(found, now), version)
-    if not is_fragment:
-        return render(request, "campaigns/campaign.html", context)
     seen = Version.event_of(since)
     context |= {
         "is_fragment": True,
@@ -44,6 +46,22 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "news": found.events.filter(pk__gt=seen).last() if seen is not None else None,
     }
     return render(request, "campaigns/partials/live.html", context, status=over)
+
+
+def campaign_page(
+    request: HttpRequest, found: Campaign, more: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    """The whole page. more: what a form of the page adds after it was refused."""
+    now = timezone.now()
+    version = campaign_version(found, pulse_of(found, now))
+    context = _context(request, campaign_sheet(found, now), version)
+    if found.state == CampaignState.DRAFT:
+        context |= {
+            "gaps": [gap_of(found, question) for question in ceilings_of(found).missing],
+            "placeholders": found.placeholders.select_related("allowed_by"),
+            "may_allow": may_review(request.user),
+        }
+    return render(request, "campaigns/campaign.html", context | more, status=status)
 
 
 def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> dict[str, Any]:
@@ -57,6 +75,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
+        "pitfalls": found.pitfalls.all(),
     }
 
 

@@ -1,4 +1,4 @@
-"""`campaign new|run|list|show|watch|pause|resume|stop|report`: the doors to a campaign."""
+"""`campaign new|run|list|show|watch|placeholder|…|report`: the doors to a campaign."""
 
 from __future__ import annotations
 
@@ -8,18 +8,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from campaigns.bell import Next, ring
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.management.door import Door, ExitCode, Verb, argument
-from campaigns.management.facts import campaign_facts, campaign_line, campaign_text, event_facts
+from campaigns.management.facts import (
+    campaign_details,
+    campaign_facts,
+    campaign_line,
+    campaign_text,
+    event_facts,
+)
 from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import AbortReason, Campaign, CampaignState, IllegalTransition, Worker
 from campaigns.reports.report import render_report
+from campaigns.rules.ceilings import PLACEHOLDER, QUESTIONS
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
+from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import (
     CampaignRefused,
@@ -33,6 +43,7 @@ from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
 from campaigns.steps.stop import stop
 from campaigns.steps.worker_beat import worker_beat
+from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
 WATCH_EVERY_S = 1.0
@@ -51,6 +62,15 @@ WISH = (
 )
 
 
+ASSUMED = (
+    KEY,
+    argument("question", help=", ".join(QUESTIONS)),
+    argument("value", help='value and unit, such as "4 TB/s"'),
+    argument("--why", required=True, help="stays beside every figure that it leads to"),
+    argument("--by", required=True, metavar="USER", help="the curator or lead who allows it"),
+)
+
+
 class Command(Door):
     help = "Campaigns: one problem on one platform with one backend and one goal"
 
@@ -66,6 +86,7 @@ class Command(Door):
             Verb("show", "show one campaign with its rounds", self.show, (KEY,)),
             Verb("watch", "print events until the campaign ends", self.watch, (KEY,)),
             Verb("confirm", "release a draft to the workers", self._control(confirm), (KEY,)),
+            Verb("placeholder", "assume what nobody has cited", self.assume, ASSUMED),
             Verb("pause", "hold after the running evaluation", self._control(pause), (KEY,)),
             Verb("resume", "go on with a paused campaign", self._control(resume), (KEY,)),
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
@@ -108,7 +129,7 @@ class Command(Door):
 
     def show(self, *, campaign: int) -> None:
         row = self._get(campaign)
-        self.emit(campaign_facts(row), campaign_text(row))
+        self.emit(campaign_details(row), campaign_text(row))
 
     def watch(self, *, campaign: int) -> None:
         def tell(event: dict[str, Any]) -> None:
@@ -128,6 +149,21 @@ class Command(Door):
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
         self.emit({"campaign": row.pk, "file": str(out)}, str(out))
+
+    def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
+        row = self._get(campaign)
+        person = get_user_model().objects.filter(username=by).first()
+        if person is None:
+            self.fail(ExitCode.NOT_FOUND, f"user '{by}': no such user")
+        try:
+            made = allow_placeholder(row, question, value, why, person)
+        except (Forbidden, IllegalTransition) as error:
+            self.fail(ExitCode.NOT_ALLOWED, str(error))
+        except PlaceholderRefused as error:
+            self.fail(ExitCode.USAGE, str(error))
+        said = {name: getattr(made, name) for name in ("question", "value", "unit", "shown")}
+        words = f"{question} {value}: {PLACEHOLDER}, allowed by {by}"
+        self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
 
     def _control(self, step: Callable[[Campaign], Next]) -> Callable[..., None]:
         def run(*, campaign: int) -> None:
