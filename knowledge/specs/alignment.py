@@ -70,10 +70,10 @@ def _unique_chain(
         length = bisect_left(tails, new_index)
         tails[length : length + 1] = [new_index]
         lengths.append(length)
-    chain: list[tuple[int, int]] = []
+    chain: list[tuple[int, int]] = []  # of equal lengths the last has the smallest new index
     wanted = len(tails) - 1
     for pair, length in zip(reversed(common), reversed(lengths), strict=True):
-        if length == wanted and (not chain or pair[1] < chain[-1][1]):
+        if length == wanted:
             chain.append(pair)
             wanted -= 1
     return chain[::-1]

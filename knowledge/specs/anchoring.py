@@ -86,7 +86,8 @@ class _Search:
         if not best:
             note = "neither the quote nor a similar line stands where it stood"
             return Anchor(CitationState.LOST, None, None, "", note)
-        if claimed or len(best) > 1:
+        elsewhere = copies and not self.lines.same_section(self.old, best[0])
+        if claimed or len(best) > 1 or (elsewhere and not self.lines.distinct(self.old)):
             return self._undecided(best[0], f"the text stands at {listed(best)}")
         return self._found(best[0])
 

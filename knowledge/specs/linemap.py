@@ -67,11 +67,10 @@ def _ends(old: Text, new: Text) -> Iterator[tuple[int, int]]:
     for number in range(len(old.keys) - 1, max(head, head - more) - 1, -1):
         if old.keys[number] != new.keys[number + more]:
             break
-        chains = old.chains[number], new.chains[number + more]
-        if len(chains[0]) == len(chains[1]) and all(
-            theirs == (mine if mine < head else mine + more)
-            for mine, theirs in zip(*chains, strict=True)
-        ):
+        above, now_above = old.chains[number], new.chains[number + more]
+        shifted = tuple(mine if mine < head else mine + more for mine in above)
+        same = [old.keys[n] for n in above] == [new.keys[n] for n in now_above]
+        if same and shifted == now_above:
             yield number, number + more
 
 
@@ -132,6 +131,10 @@ class LineMap:
 
     def same_section(self, old: Place, new: Place) -> bool:
         return self._old_section(old.first) is self._new_section(new.first)
+
+    def distinct(self, old: Place) -> bool:
+        """Whether a line of the place stood nowhere else, so that it can be known by its text."""
+        return any(len(self._old.numbers[key]) == 1 for key in self._old.keys[old.first : old.end])
 
     def paired(self, old: Place) -> Place | None:
         """Where all lines pair, side by side; else None."""
@@ -234,7 +237,9 @@ class LineMap:
         lead = next(i for i, number in enumerate(found) if number is not None)
         tail = next(i for i, number in enumerate(reversed(found)) if number is not None)
         place = Place(self._grow(first, -lead), self._grow(end - 1, tail) + 1)
-        return place if place.end - place.first <= 2 * len(found) + SMALL_GAP else None
+        if place.end - place.first <= 2 * len(found) + SMALL_GAP:
+            return place
+        return Place(known[0], known[0] + 1)  # torn far apart: show where it began
 
     def _grow(self, number: int, lines: int) -> int:
         """`number` moved by up to `lines` over lines of its section that pair with nothing."""

@@ -19,6 +19,14 @@ def test_it_pairs_equal_elements_in_rising_order(old, new):
     assert all(a[1] < b[1] for a, b in pairwise(pairs))
 
 
+@given(st.permutations(range(12)))
+def test_it_pairs_unique_elements_in_rising_order(new):
+    pairs = sorted(align(range(12), new).items())
+    assert pairs
+    assert all(new[j] == i for i, j in pairs)
+    assert all(a[1] < b[1] for a, b in pairwise(pairs))
+
+
 @given(words, words, words)
 def test_it_pairs_everything_around_one_replacement(before, after, between):
     old = [*before, "old", *after]

@@ -120,6 +120,27 @@ def test_it_follows_a_line_into_another_section_where_nothing_replaced_it():
     assert found.note == "from L10 to L14; the heading above was 'H200' and is 'Memory'"
 
 
+def test_it_does_not_follow_a_line_that_several_products_had_to_another_product():
+    row = "| multiprocessors | 132 |\n"
+    found = anchor(OLD.replace(row, "", 1) + f"\n## H300\n\n{row}", "132 SM", 6)
+    assert (found.state, found.first_line) == (CHANGED, 14)
+    assert found.note == "the text stands at L14; what is around does not say which is meant"
+
+
+def test_it_keeps_sections_apart_although_the_title_changed_too():
+    head, first, second = (
+        OLD.partition("## H100")[0],
+        "## H100\n\na\nrow 1\n",
+        "## H200\n\nb\nrow 1\n",
+    )
+    old = head + first + second
+    for one, other, line in ((first, second, 10), (second, first, 6)):
+        kept = "# New\n\n" + other.replace("row 1\n", "") + one
+        assert anchor(kept, "1", line, old=old).state is LOST
+        kept = "# New\n\n" + one + other.replace("row 1\n", "")
+        assert anchor(kept, "1", line, old=old).state is LOST
+
+
 def test_it_keeps_the_lines_of_a_renamed_heading_and_says_so():
     found = anchor(OLD.replace("## H200", "## H200 SXM"), "132 SM", 11)
     assert (found.state, found.first_line) == (OK, 11)
@@ -175,6 +196,52 @@ def test_it_follows_several_lines_and_shows_where_they_were_torn_apart():
     assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 12)
     found = anchor(OLD.replace("4.8", "4.9"), "4.8 TB/s", 10, 11)
     assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 11)
+
+
+def test_it_shows_where_a_quote_began_whose_lines_went_far_apart():
+    far = OLD.replace("4.8 TB/s |\n", "4.8 TB/s |\n" + "| other | HBM3e |\n" * 9)
+    found = anchor(far, "4.8 TB/s", 10, 11)
+    assert (found.state, found.first_line, found.last_line) == (CHANGED, 10, 10)
+
+
+def test_it_prefers_a_line_with_other_digits_to_one_with_other_words():
+    found = anchor("# T\n\na b c d\na b c 2\n", "1", 3, old="# T\n\na b c 1\n")
+    assert (found.state, found.first_line) == (CHANGED, 4)
+
+
+def test_it_shows_what_replaced_a_line_word_for_word():
+    found = anchor(OLD.replace("| bandwidth | 4.8 TB/s |", "fast memory"), "4.8 TB/s", 10)
+    assert (found.state, found.first_line, found.quote) == (CHANGED, 10, "fast memory")
+
+
+def test_it_is_not_troubled_by_another_title():
+    found = anchor(OLD.replace("# Two parts", "# Both parts"), "4.8 TB/s", 10)
+    assert (found.state, found.first_line, found.note) == (OK, 10, "")
+
+
+def test_it_prefers_the_exact_text_within_its_section():
+    line, rest = "| bandwidth | 4.8 TB/s |\n", "| multiprocessors | 132 |\n"
+    later = OLD.replace(line, line.replace("4.8", "4.9")) + line
+    found = anchor(later, "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (MOVED, 12)
+    both = OLD.replace(line, "") + line + f"\n## X\n\n{line}{rest}"
+    found = anchor(both, "4.8 TB/s", 10)
+    assert (found.state, found.first_line) == (MOVED, 11)
+
+
+def test_it_prefers_its_section_to_the_old_neighbours():
+    row, rest = "row 1\n", "b\nc\nd\n"
+    new = f"# T\n\n## A\n\n{rest}{row}\n## X\n\n{row}{rest}"
+    found = anchor(new, "1", 5, old=f"# T\n\n## A\n\n{row}{rest}")
+    assert (found.state, found.first_line) == (MOVED, 8)
+
+
+def test_it_tells_copies_apart_by_the_heading_above_them():
+    rows = "p\nq\nr\n| bandwidth | 4.8 |\n"
+    old = f"# T\n\n## A\n\n### Memory\n\n{rows}"
+    new = f"# T\n\n## B\n\n### Other\n\n{rows}\n### Memory\n\n{rows}"
+    found = anchor(new, "4.8", 10, old=old)
+    assert (found.state, found.first_line) == (MOVED, 17)
 
 
 def test_it_finds_an_edited_line_that_also_moved_within_its_section():
