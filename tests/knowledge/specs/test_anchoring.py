@@ -251,7 +251,7 @@ def test_it_finds_an_edited_line_that_also_moved_within_its_section():
 
 
 def test_it_reads_a_hash_in_a_code_fence_as_no_heading():
-    code = OLD.replace("| bandwidth | 4.8", "```\n# TODO\n```\n\n| bandwidth | 4.8")
+    code = OLD.replace("| bandwidth | 4.8", "```\n# note\n```\n\n| bandwidth | 4.8")
     found = anchor(code, "132 SM", 11)
     assert (found.state, found.first_line, found.note) == (MOVED, 15, "from L11 to L15")
 
