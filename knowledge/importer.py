@@ -8,19 +8,22 @@ line proposed, unless whoever runs the import vouches for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from knowledge.bundle import Bundle, read_bundle, read_document
 from knowledge.curation.answer import close_flags
 from knowledge.curation.history import record
 from knowledge.curation.propose import Place, cite, fields_of
 from knowledge.curation.review import approve, enter
 from knowledge.curation.revise import Drift, Stored, settle, store_text, withdraw
-from knowledge.folder import ImportRefused, read_folder
+from knowledge.curation.take_values import take_earlier, take_values
+from knowledge.folder import TAKEN, ImportRefused, read_folder
+from knowledge.foreign import Told
 from knowledge.models import (
     Action,
     Answer,
@@ -33,9 +36,9 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.specs.anchoring import Anchor
-from knowledge.specs.citation import CitationError, CitationState, check_path
+from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, PlatformFacts, Rank
-from knowledge.specs.reader import Page, ReaderError, SpecLine, read_page
+from knowledge.specs.reader import Page, SpecLine
 
 SHIPPED = Path(__file__).resolve().parent / "wiki"
 SHIPPED_ORIGIN = "shipped"
@@ -48,12 +51,14 @@ class Intake:
     """Who brings documents in, and how far they are believed.
 
     by: the user, or None for a command. vouched: changed lines replace the old ones at once.
+    whole: documents of this origin that are not among the files are withdrawn.
     """
 
     origin: str = SHIPPED_ORIGIN
     by: Any = None
     batch: Batch | None = None
     vouched: bool = False
+    whole: bool = True
 
     @property
     def approves(self) -> bool:
@@ -63,7 +68,9 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did: counts of documents, specs and flags."""
+    """What an import did: counts of documents, specs and flags, and the outcome of each value that
+    does not stand in a spec line.
+    """
 
     documents: int = 0
     new_revisions: int = 0
@@ -73,18 +80,29 @@ class ImportSummary:
     specs_retired: int = 0
     specs_unchanged: int = 0
     flags_raised: int = 0
+    told: tuple[Told, ...] = ()
 
     def __add__(self, other: ImportSummary) -> ImportSummary:
-        mine, theirs = asdict(self), asdict(other)
-        return ImportSummary(**{name: mine[name] + theirs[name] for name in mine})
+        names = [field.name for field in fields(self)]
+        return ImportSummary(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was stored."""
+        counts = {name: count for name, count in asdict(self).items() if name not in UNMOVED}
+        return any(counts.values())
+
+
+UNMOVED = ("documents", "specs_unchanged", "told")
 
 
 def import_wiki(folder: Path = SHIPPED, *, vouched: bool = False) -> ImportSummary:
-    """Store every Markdown file of `folder`; unchanged files change nothing.
+    """Store the documents and records of `folder`; unchanged files change nothing.
 
     Raises ImportRefused naming the file (and the line, where one is wrong).
     """
-    return take_files(read_folder(folder), Intake(origin=origin_of(folder), vouched=vouched))
+    intake = Intake(origin=origin_of(folder), vouched=vouched)
+    return take_files(read_folder(folder, TAKEN), intake)
 
 
 def origin_of(folder: Path) -> str:
@@ -95,18 +113,33 @@ def origin_of(folder: Path) -> str:
 
 @transaction.atomic
 def take_files(texts: Mapping[str, str], intake: Intake) -> ImportSummary:
-    """Store documents by path. Those of the same origin that are not among them are withdrawn."""
-    pages = [read_document(path, text) for path, text in sorted(texts.items())]
+    """Store files by path. Documents of the same origin that are not among them are withdrawn.
+
+    Raises ImportRefused; then nothing was stored.
+    """
+    bundle = read_bundle(texts, ours=intake.origin == SHIPPED_ORIGIN)
+    bundle.require_readable()
     # Platforms first: a document may speak of one that a later document introduces.
-    for page in pages:
-        if page.platform is not None:
-            _store_platform(page.platform)
-    total = ImportSummary(documents=len(pages))
-    for page in pages:
-        total += _store(page, texts[page.path], intake)
-    total += _withdraw(set(texts), intake)
-    if total != ImportSummary(documents=len(pages), specs_unchanged=total.specs_unchanged):
-        _check_preferred()
+    for platform in bundle.platforms:
+        store_platform(platform)
+    stored = set(Document.objects.values_list("path", flat=True))
+    total = ImportSummary(documents=len(bundle.pages))
+    take_earlier(bundle, stored, intake.origin, intake.by, intake.batch)
+    # What rests on an earlier text first: the newest one then says what became of it.
+    early, late = bundle.values_by_age()
+    taken = take_values(early, stored, intake.origin, intake.by)
+    for page in bundle.pages.values():
+        total += _store(page, bundle, intake, is_new=page.path not in stored)
+    taken += take_values(late, stored, intake.origin, intake.by)
+    total += ImportSummary(
+        specs_added=taken.approved,
+        specs_proposed=taken.proposed,
+        told=(*bundle.told, *taken.told),
+    )
+    if intake.whole:
+        total += _withdraw(set(bundle.texts), intake)
+    if total.changed:
+        check_preferred()
     return total
 
 
@@ -122,27 +155,22 @@ def write_measured_document(path: str, text: str) -> Revision:
     page = read_document(path, text)
     with transaction.atomic():
         if page.platform is not None:
-            _store_platform(page.platform)
-        _store(page, text, Intake(origin=MEASURED_ORIGIN, vouched=True))
-        _check_preferred()
+            store_platform(page.platform)
+        alone = Bundle(texts={path: text}, pages={path: page})
+        _store(page, alone, Intake(origin=MEASURED_ORIGIN, vouched=True), is_new=False)
+        check_preferred()
         return Document.objects.get(path=path).latest
 
 
-def read_document(path: str, text: str) -> Page:
-    """The document as read; ImportRefused names the line that is not accepted."""
-    try:
-        return read_page(check_path(path), text)
-    except (CitationError, ReaderError) as error:
-        raise ImportRefused(str(error)) from error
+def store_platform(facts: PlatformFacts) -> None:
+    """Store what a document says of its platform."""
+    columns = asdict(facts) | {"aliases": list(facts.aliases)}
+    Platform.objects.update_or_create(slug=columns.pop("slug"), defaults=columns)
 
 
-def _store_platform(facts: PlatformFacts) -> None:
-    fields = asdict(facts) | {"aliases": list(facts.aliases)}
-    Platform.objects.update_or_create(slug=fields.pop("slug"), defaults=fields)
-
-
-def _store(page: Page, text: str, intake: Intake) -> ImportSummary:
+def _store(page: Page, bundle: Bundle, intake: Intake, *, is_new: bool) -> ImportSummary:
     """One document's new revision with its specs; nothing if the text is already the newest."""
+    text = bundle.texts[page.path]
     stored = store_text(
         page.path, page.title, text, origin=intake.origin, by=intake.by, batch=intake.batch
     )
@@ -155,9 +183,11 @@ def _store(page: Page, text: str, intake: Intake) -> ImportSummary:
     for drift in drifts:
         total += _carry_over(drift, stored.revision, intake)
     held = {drift.anchor.first_line for drift in drifts if drift.holds}
+    held |= {line for path, line in bundle.instead if path == page.path}
     lines = [line for line in page.specs if line.line not in held]
     if platform is not None and lines:
-        total += _add_lines(lines, platform, stored, drifts, intake)
+        at_once = intake.vouched or (intake.approves and is_new)
+        total += _add_lines(lines, platform, stored, drifts, intake, at_once=at_once)
     return total
 
 
@@ -209,9 +239,10 @@ def _add_lines(
     stored: Stored,
     drifts: list[Drift],
     intake: Intake,
+    *,
+    at_once: bool,
 ) -> ImportSummary:
     """Lines that no spec rests on yet: values at once, or proposals beside the flagged ones."""
-    at_once = intake.vouched or (intake.approves and stored.revision.number == 1)
     moved_on = {d.anchor.first_line: d.spec for d in drifts if not d.holds}
     for line in lines:
         before = moved_on.get(line.line)
@@ -272,7 +303,7 @@ def _platform(page: Page) -> Platform | None:
         raise ImportRefused(message) from None
 
 
-def _check_preferred() -> None:
+def check_preferred() -> None:
     """Refuse values that answer a question for which no approved value is preferred."""
     preferred = Spec.objects.preferred().filter(
         platform=OuterRef("platform"), metric=OuterRef("metric"), qualifiers=OuterRef("qualifiers")

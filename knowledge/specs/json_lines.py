@@ -24,25 +24,34 @@ class _Open:
 def value_lines(text: str) -> dict[str, tuple[int, int]]:
     """Path (`$.facts[0].value`) → first and last line, from 1, of every value of a valid text."""
     breaks = [found.start() for found in re.finditer("\n", text)]
+    spans = value_spans(text).items()
+    return {
+        place: (bisect_left(breaks, start) + 1, bisect_left(breaks, end - 1) + 1)
+        for place, (start, end) in spans
+    }
+
+
+def value_spans(text: str) -> dict[str, tuple[int, int]]:
+    """Path → where every value of a valid text begins, and the character after its end."""
     found: dict[str, tuple[int, int]] = {}
     around: list[_Open] = []
     place = "$"
     for token in TOKEN.finditer(text):
-        mark, line = token[0], bisect_left(breaks, token.start()) + 1
+        mark = token[0]
         if mark in ("{", "["):
-            around.append(_Open(place, mark == "[", line))
+            around.append(_Open(place, mark == "[", token.start()))
             place = f"{place}[0]" if mark == "[" else place
         elif mark in ("}", "]"):
             ended = around.pop()
             place = ended.place
-            found[place] = (ended.start, line)
+            found[place] = (ended.start, token.end())
         elif mark == ",":
             place = _next(around[-1])
         elif mark != ":" and around and not around[-1].is_array and not around[-1].named:
             around[-1].named = True
             place = f"{around[-1].place}.{json.loads(mark)}"
         elif mark != ":":
-            found[place] = (line, line)
+            found[place] = token.span()
     return found
 
 
