@@ -24,7 +24,8 @@ A bandwidth without qualifiers is the best over cold arrays; the copy is the one
 cache=cold: all arrays together are at least {cold} times the last-level cache. cache=warm: they
 fill at most 1/{warm} of it, so an inner cache may hold them too. Between the two, and where the
 size of the cache is not known, a line has no cache qualifier. array_bytes is the size of one array;
-a copy has two.
+a copy has two. On a GPU every call of the sweep is a kernel of its own, and small arrays pay for
+starting it; the warm rate is that of a kernel that passes over its array many times.
 
 Each ceiling was measured alone; nothing else was started on the device by us. host_busy_share is
 what other processes, and other machines on the same hardware, took of the CPU time meanwhile; above

@@ -24,6 +24,11 @@ WINDOW_MS = 10.0
 FMA_BLOCK = 1024
 FMA_UNROLL = 32
 FMA_STEPS = 512
+# An array takes this part of the last-level cache, so that a copy's two fill half of it.
+CACHE_PARTS = 4
+CACHE_BLOCK = 4096
+CACHE_PASSES = 64
+CACHE_STRIDE = 389
 # Programs of four warps for each multiprocessor: enough to hide every latency.
 FMA_PROGRAMS_PER_SM = 16
 
@@ -38,6 +43,7 @@ def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
     clocks = Clocks(torch, index)
     cache_bytes = getattr(properties, "L2_cache_size", 0)
     samples = _traffic(torch, index, cache_bytes, clocks)
+    samples += _cached(torch, cache_bytes, clocks)
     samples += _multiply_adds(torch, properties, clocks)
     products, refused = _matmuls(torch, properties, clocks)
     samples += products
@@ -126,6 +132,37 @@ def _traffic_of(torch: Any, size: int, clocks: Clocks) -> list[Sample]:
     for (metric, method), (arrays, call) in methods.items():
         label = f"{metric.partition('_')[0]} of arrays"
         rates = _rates(torch, call, float(arrays * size), partial(clocks.sample, label))
+        samples.append(Sample(metric, "", method, 0, size, rates))
+    return samples
+
+
+def _cached(torch: Any, cache_bytes: int, clocks: Clocks) -> list[Sample]:
+    """Reads, writes and copies inside the last-level cache; none where its size is not known."""
+    # Late: the kernel's module imports triton.
+    from campaigns.evaluator.ceilings import cache_kernel
+
+    blocks = cache_bytes // CACHE_PARTS // (4 * CACHE_BLOCK)
+    if not blocks:
+        return []
+    x, y = (torch.rand(blocks * CACHE_BLOCK, device="cuda") for _ in range(2))
+    samples = []
+    for metric, way, arrays in (
+        ("read_bandwidth", cache_kernel.READ, 1),
+        ("write_bandwidth", cache_kernel.WRITE, 1),
+        ("copy_bandwidth", cache_kernel.COPY, 2),
+    ):
+        launch = partial(
+            cache_kernel.pass_over[(blocks,)],
+            *(x, y, CACHE_PASSES),
+            STRIDE=CACHE_STRIDE,
+            WAY=way,
+            BLOCK=CACHE_BLOCK,
+            num_warps=8,
+        )
+        size = 4 * blocks * CACHE_BLOCK
+        sampled = partial(clocks.sample, f"{metric.partition('_')[0]} inside the cache")
+        rates = _rates(torch, launch, float(arrays * size * CACHE_PASSES), sampled)
+        method = f"Triton kernel, {CACHE_PASSES} passes a launch"
         samples.append(Sample(metric, "", method, 0, size, rates))
     return samples
 

@@ -57,6 +57,10 @@ class Array:
         self.fill_ = _counted(card, lambda value: None)
 
 
+# A quarter of the cache in blocks of 4096 float32.
+CACHED_BLOCKS = 50 * MIB // 4 // (4 * 4096)
+
+
 @pytest.fixture
 def fake(monkeypatch):
     """Put a torch with one small card into gpu.py; the card comes back."""
@@ -97,6 +101,12 @@ def fake(monkeypatch):
     launch = _counted(card, lambda out, steps, **options: None)
     kernel.multiply_add = {(32,): launch}
     monkeypatch.setitem(sys.modules, "campaigns.evaluator.ceilings.fma_kernel", kernel)
+    cached = ModuleType("cache_kernel")
+    passing = _counted(card, lambda x, y, passes, **options: None)
+    cached.pass_over = {(CACHED_BLOCKS,): passing}
+    cached.READ, cached.WRITE, cached.COPY = 1, 2, 3
+    monkeypatch.setitem(sys.modules, "campaigns.evaluator.ceilings.cache_kernel", cached)
+    monkeypatch.setattr("campaigns.evaluator.ceilings.cache_kernel", cached, raising=False)
     return card
 
 
@@ -117,10 +127,26 @@ def test_it_counts_bytes_and_operations_per_second(fake):
     assert {len(sample.rates) for sample in run.samples} == {gpu.REPEATS}
 
 
+def test_it_passes_over_a_part_of_the_cache_many_times(fake):
+    run = gpu.measure_gpu(0, WHERE)
+    warm = {c.metric: c.rate for c in run.ceilings if c.qualifiers == {"cache": "warm"}}
+    moved = 64 * CACHED_BLOCKS * 4096 * 4 / (CALL_MS / 1000)
+    assert warm["read_bandwidth"] == pytest.approx(moved)
+    assert warm["write_bandwidth"] == pytest.approx(moved)
+    assert warm["copy_bandwidth"] == pytest.approx(2 * moved)
+
+
+def test_it_measures_no_cache_of_unknown_size(fake, monkeypatch):
+    properties = gpu._torch(0).cuda.get_device_properties(0)
+    monkeypatch.setattr(properties, "L2_cache_size", 0)
+    assert {c.cache for c in gpu.measure_gpu(0, WHERE).ceilings} == {""}
+
+
 @pytest.mark.parametrize("metric", ["copy_bandwidth", "read_bandwidth", "write_bandwidth"])
 def test_it_sweeps_from_inside_the_cache_to_a_share_of_the_memory(fake, metric):
     run = gpu.measure_gpu(0, WHERE)
-    sizes = {s.array_bytes // MIB for s in run.samples if s.metric == metric}
+    swept = [s for s in run.samples if s.metric == metric and "passes" not in s.method]
+    sizes = {s.array_bytes // MIB for s in swept}
     assert sizes == {8, 16, 32, 64, 128, 256, 512}
     cached = {c.array_bytes // MIB: c.cache for c in run.ceilings if c.metric == metric}
     assert (cached[8], cached[64], cached[512]) == ("warm", "", "cold")
