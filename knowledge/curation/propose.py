@@ -22,6 +22,7 @@ from knowledge.models import (
 )
 from knowledge.specs.citation import contains, split_lines
 from knowledge.specs.facts import SpecFacts
+from knowledge.specs.hedges import hedged, hedged_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +131,27 @@ def _proof(facts: SpecFacts, place: Place) -> str:
             "document", f"{place.revision} is not the newest text; accepted: the newest revision"
         )
     quote = place.quote()
+    _refuse_hedges(facts, quote)
     if facts.known and not contains(quote, facts.shown):
         raise CurationError(
             "lines",
             f"'{facts.shown}' does not stand in the quoted lines; accepted: lines that hold it",
         )
     return quote
+
+
+def _refuse_hedges(facts: SpecFacts, quote: str) -> None:
+    """A guess is no value: neither as it is proposed nor as its only source writes it."""
+    if not facts.known:
+        return
+    hedge = hedged(facts.shown)
+    if hedge is not None:
+        raise CurationError("value", f"'{hedge}' makes it a guess; accepted: a plain value")
+    hedge = hedged_number(quote, facts.shown.partition(" ")[0])
+    if hedge is not None:
+        raise CurationError(
+            "lines", f"'{hedge}' makes it a guess there; accepted: lines that state it plainly"
+        )
 
 
 def _kept_citation(old: Spec, new: Spec, citation: Citation) -> bool:

@@ -137,7 +137,7 @@ def test_it_lists_page_by_page_with_the_same_few_queries(
     assert (page["count"], len(page["results"])) == (4, 1)
     assert reader.get(LIST, {"page": 9}).status_code == 404
     for size in (1, 4):
-        with django_assert_num_queries(6):  # session, user, count, specs, citations, flags
+        with django_assert_num_queries(8):  # 2 who asks, count, 2 specs, 2 standings, flags
             reader.get(LIST, {"page_size": size})
 
 
@@ -212,6 +212,8 @@ def test_it_tells_the_second_curator_who_was_first(as_, curator, second_curator,
         ({"rank": "best"}, "rank", "accepted: preferred, normal, deprecated"),
         ({"why": " "}, "why", "a reason is needed"),
         ({"source": "x" * 301}, "source", "301 characters; accepted: at most 300"),
+        ({"metric": "memory_type", "value": "~HBM3e"}, "value", "'~' makes it a guess"),
+        ({"cite": "<gpu-wiki>/docs/vague.md:L1"}, "lines", "'about' makes it a guess"),
         ({"source_url": "javascript:alert(1)"}, "source_url", "valid URL"),
         ({"qualifiers": {"colour": "red"}}, "facts", "unknown field 'colour'; accepted: dtype"),
         ({"qualifiers": ["dtype"]}, "qualifiers", "accepted: an object"),
@@ -222,6 +224,7 @@ def test_it_tells_the_second_curator_who_was_first(as_, curator, second_curator,
     ],
 )
 def test_it_refuses_a_bad_proposal_and_stores_nothing(as_, engineer, note, change, field, words):
+    take_files({"docs/vague.md": "about 4.9 TB/s\n"}, Intake(origin="vague"))
     before = Spec.objects.count()
     answer = post(as_(engineer), LIST, PROPOSAL | change)
     assert answer.status_code == 422
