@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields
 
 from django.db.models import Prefetch, Q
 
-from knowledge.models import Citation, Flag, Platform, Spec, SpecState
+from knowledge.models import Flag, Platform, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import metric_named
+from knowledge.standing import with_citations
 
 
 class NotKnown(LookupError):
@@ -54,16 +55,12 @@ def platform_named(slug: str) -> Platform:
 
 
 def specs_matching(filters: Filters) -> SpecQuerySet:
-    """The specs in the order of a sheet, with what `spec_record` reads; three queries for any page.
+    """The specs in the order of a sheet, with citations and flags; three queries.
 
     Raises NotKnown, MetricError and FilterError.
     """
-    # Without the texts of the revisions: a long document would come once for each of its lines.
-    cited = Citation.objects.select_related("revision__document").defer("revision__text")
-    rows = Spec.objects.select_related("platform").prefetch_related(
-        Prefetch("citations", cited.order_by("-pk"))
-    )
-    rows = rows.prefetch_related(Prefetch("flags", Flag.objects.open()))
+    flags = Prefetch("flags", Flag.objects.open())
+    rows = with_citations(Spec.objects.all()).prefetch_related(flags)
     if filters.platform:
         rows = rows.filter(platform=platform_named(filters.platform))
     if filters.metric:

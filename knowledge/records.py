@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from knowledge.lookup import find, how_to_obtain
@@ -10,14 +10,26 @@ from knowledge.models import DRIFT, Flag, Platform, Spec
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.specs.metrics import metric_named
+from knowledge.standing import standings
 
 UNKNOWN_STATE = "unknown"
+
+
+def spec_records(specs: Sequence[Spec]) -> list[dict[str, Any]]:
+    """Specs with the state of their citations against the newest texts; two queries more."""
+    stands = standings(specs)
+    records = [spec_record(spec) for spec in specs]
+    for spec, record in zip(specs, records, strict=True):
+        if record["citation"] is not None:
+            record["citation"]["state"] = stands[spec.pk]
+    return records
 
 
 def spec_record(spec: Spec) -> dict[str, Any]:
     """One spec with its citation. Flags and citations are read from prefetched rows, if any."""
     return {
         "id": spec.pk,
+        "url": spec.get_absolute_url(),
         "platform": spec.platform.slug,
         "metric": spec.metric,
         "qualifiers": spec.qualifiers,
@@ -71,7 +83,7 @@ def answer_record(
     """
     spec = find(platform, metric, **qualifiers)
     if spec is not None:
-        return spec, spec_record(spec)
+        return spec, spec_records([spec])[0]
     return None, {
         "platform": platform.slug,
         "metric": metric,

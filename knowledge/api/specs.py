@@ -16,7 +16,7 @@ from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
 from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
 from knowledge.models import Spec
-from knowledge.records import answer_record, spec_record
+from knowledge.records import answer_record, spec_records
 from knowledge.specs.facts import QUALIFIERS
 
 # JSON name → whether it has to be there. `source_kind` is "kind" in a document's line.
@@ -51,11 +51,11 @@ class Specs(Door):
         rows = specs_matching(Filters(**{k: v for k, v in asked.items() if k in Filters.names()}))
         pages = Pages()
         shown = pages.paginate_queryset(rows, request, view=self)
-        return pages.get_paginated_response([spec_record(spec) for spec in shown or []])
+        return pages.get_paginated_response(spec_records(shown or []))
 
     def post(self, request: Request) -> Response:
         spec = submit(_proposal(self.body()), request.user)
-        return Response(spec_record(spec), 201)
+        return Response(spec_records([spec])[0], 201)
 
 
 class Lookup(Door):
@@ -81,7 +81,7 @@ class Review(Door):
         body = self.body()
         why = _text(body, "why")
         VERBS[self.verb](spec, request.user, why, body)
-        return Response(spec_record(_spec_at(pk)))
+        return Response(spec_records([_spec_at(pk)])[0])
 
 
 def _approve(spec: Spec, by: Any, why: str, body: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from knowledge.curation.review import approve, give_back
 from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
 from knowledge.lookup import UNKNOWN
 from knowledge.models import Platform, Spec, SpecState
-from knowledge.records import answer_record, spec_record
+from knowledge.records import answer_record, spec_records
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import QUALIFIERS, Rank, SourceKind
 from knowledge.specs.metrics import MetricError
@@ -83,7 +83,7 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, str(error))
         except FilterError as error:
             self.fail(ExitCode.USAGE, str(error))
-        self.emit([spec_record(spec) for spec in found], "\n".join(map(_line, found)))
+        self.emit(spec_records(found), "\n".join(map(_line, found)))
 
     def propose(self, *, platform: str, replaces: int | None, by: str | None, **said: Any) -> None:
         qualifiers = {name: value for name in QUALIFIERS if (value := said.pop(name))}
@@ -95,14 +95,14 @@ class Command(Door):
         )
         author = self._user(by) if by else None
         spec = self._curated(lambda: submit(proposal, author))
-        self.emit(spec_record(spec), _line(spec))
+        self.emit(spec_records([spec])[0], _line(spec))
 
     def review(self, *, spec: int, decisions: list[str] | None, why: str, by: str) -> None:
         if decisions is None or len(decisions) != 1:
             self.fail(ExitCode.USAGE, "decision: accepted: either --approve or --return")
         found, person = self._spec(spec), self._user(by)
         decided = self._curated(lambda: DECISIONS[decisions[0]](found, person, why))
-        self.emit(spec_record(decided), _line(decided))
+        self.emit(spec_records([decided])[0], _line(decided))
 
     def _curated(self, step: Callable[[], Spec]) -> Spec:
         """What a step of curation gives, or the end of the command with what it says."""
