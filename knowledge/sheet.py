@@ -103,7 +103,7 @@ def sheet_of(platform: Platform, choice: Choice) -> Sheet:
     found = standings(specs) if choice.asof is None else {}
     in_use = [spec for spec in specs if spec.state == SpecState.APPROVED]
     lines = _lines(in_use, found)
-    if not choice.evidence:
+    if in_use and not choice.evidence:
         lines += _gaps(platform, in_use)
     waiting = [_row(spec, found) for spec in specs if spec.state in WAITING]
     return Sheet(

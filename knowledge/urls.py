@@ -2,11 +2,40 @@
 
 from django.urls import path
 
-from knowledge.views import document, home, platform
+from knowledge.views import (
+    compare,
+    decide,
+    document,
+    documents,
+    flags,
+    home,
+    platform,
+    propose,
+    review,
+    spec,
+    specs,
+)
 
 app_name = "knowledge"
 urlpatterns = [
     path("", home.home, name="home"),
     path("p/<slug:slug>/", platform.sheet, name="platform"),
+    path("p/<slug:slug>.json", platform.sheet_json, name="platform_json"),
+    path("p/<slug:slug>.csv", platform.sheet_csv, name="platform_csv"),
+    path("specs/", specs.specs, name="specs"),
+    path("compare/", compare.compare_platforms, name="compare"),
+    path("s/<int:pk>/", spec.spec, name="spec"),
+    path("s/<int:pk>/approve/", decide.approve, name="approve"),
+    path("s/<int:pk>/return/", decide.give_back, name="return"),
+    path("s/<int:pk>/resubmit/", decide.resubmit, name="resubmit"),
+    path("s/<int:pk>/retire/", decide.retire, name="retire"),
+    path("s/<int:pk>/rank/", decide.rank, name="rank"),
+    path("s/<int:pk>/restore/", decide.restore, name="restore"),
+    path("s/<int:pk>/waive/", decide.waive, name="waive"),
+    path("flags/<int:pk>/recite/", flags.recite, name="recite"),
+    path("flags/<int:pk>/explain/", flags.explain, name="explain"),
+    path("propose/", propose.propose, name="propose"),
+    path("review/", review.review, name="review"),
+    path("docs/", documents.documents, name="documents"),
     path("docs/<path:path>", document.document, name="document"),
 ]

@@ -1,20 +1,38 @@
-"""The document viewer: numbered source lines with their citations, or the rendered page."""
+"""The document viewer: numbered source lines with their citations, the rendered page, a diff."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from knowledge.models import Citation, Document, Revision
+from knowledge.curation.people import may_propose
+from knowledge.curation.revise import LIVE
+from knowledge.linediff import diff_lines
+from knowledge.models import Citation, Document, Flag, Revision, Spec
 from knowledge.rendering import render_markdown
-from knowledge.specs.citation import split_lines
+from knowledge.specs.anchoring import Anchor, Reanchor
+from knowledge.specs.citation import CitationState, split_lines
+from knowledge.standing import standings, with_citations
 
 REV = re.compile(r"[0-9a-f]{7,64}")
+LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """One citation beside its line: the state of the spec's newest one; "" for a retired value."""
+
+    citation: Citation
+    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +41,53 @@ class Line:
 
     number: int
     text: str
-    citations: list[Citation]
+    margin: list[Margin]
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """One citation of the older text and what becomes of it in the newer one."""
+
+    citation: Citation
+    anchor: Anchor
+
+    @property
+    def affected(self) -> bool:
+        return self.anchor.state is not CitationState.OK
 
 
 @require_safe
 def document(request: HttpRequest, path: str) -> HttpResponse:
-    """One revision of a document: `?rev=` picks it by hash, `?view=rendered` shows it as a page."""
+    """`?rev=` by hash, `?view=rendered`, `?against=<rev>` for a diff, `?lines=23-25` marked."""
     found = get_object_or_404(Document, path=path)
-    revision = _revision(found, request.GET.get("rev", ""))
-    rendered = request.GET.get("view") == "rendered"
-    context = {
+    newest = found.latest
+    revision = _revision(found, request.GET.get("rev", "")) or newest
+    against = _revision(found, request.GET.get("against", ""))
+    context: dict[str, Any] = {
         "document": found,
         "revision": revision,
         "revisions": found.revisions.defer("text").order_by("-number"),
-        "newest": revision.number == found.latest.number,
-        "html": render_markdown(revision.text) if rendered else None,
-        "lines": [] if rendered else _lines(revision),
+        "newest": revision.pk == newest.pk,
+        "flags": _flags(found),
+        "against": against,
+        "view": "diff" if against else "source",
     }
+    if against:
+        context |= _difference(against, revision)
+    elif request.GET.get("view") == "rendered":
+        context |= {"view": "rendered", "html": render_markdown(revision.text)}
+    else:
+        may = may_propose(request.user) and context["newest"] and not found.withdrawn_at
+        context |= _source(revision, request.GET.get("lines", ""))
+        context["propose"] = _propose_url(revision) if may else ""
     return render(request, "knowledge/document.html", context)
 
 
-def _revision(document: Document, rev: str) -> Revision:
+def _revision(document: Document, rev: str) -> Revision | None:
+    """The revision whose hash starts like this; None where none is asked for. Http404."""
     if not rev:
-        return document.latest
+        return None
     if not REV.fullmatch(rev):
         raise Http404(f"rev '{rev}': accepted are 7 to 64 hexadecimal digits")
     revision: Revision | None = (
@@ -56,9 +98,66 @@ def _revision(document: Document, rev: str) -> Revision:
     return revision
 
 
-def _lines(revision: Revision) -> list[Line]:
-    begins: dict[int, list[Citation]] = defaultdict(list)
-    for citation in revision.citations.select_related("spec__platform", "revision__document"):
-        begins[citation.first_line].append(citation)
-    texts = enumerate(split_lines(revision.text), start=1)
-    return [Line(number, text, begins[number]) for number, text in texts]
+def _flags(document: Document) -> list[Flag]:
+    """Open flags on values that rest on this document."""
+    here = Q(revision__document=document) | Q(spec__citations__revision__document=document)
+    keys = Flag.objects.open().filter(here).values("pk")
+    return list(Flag.objects.filter(pk__in=keys).select_related("spec__platform"))
+
+
+def _source(revision: Revision, asked: str) -> dict[str, Any]:
+    """The lines with their margins; `lines` that can not be read are said to be so."""
+    texts = split_lines(revision.text)
+    first, last = _range(asked)
+    wrong = bool(asked) and not 1 <= first <= last <= len(texts)
+    begins: dict[int, list[Margin]] = defaultdict(list)
+    for margin in _margins(revision):
+        begins[margin.citation.first_line].append(margin)
+    return {
+        "lines": [
+            Line(number, text, begins[number], not wrong and first <= number <= last)
+            for number, text in enumerate(texts, start=1)
+        ],
+        "lines_error": f"lines ‘{asked}’; accepted: 1 to {len(texts)}, as 23 or 23-25"
+        if wrong
+        else "",
+        "marked": f"L{first}-L{last}" if asked and not wrong else "",
+    }
+
+
+def _range(asked: str) -> tuple[int, int]:
+    """First and last line; (0, 0) for none."""
+    found = LINES.fullmatch(asked)
+    return (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+
+
+def _margins(revision: Revision) -> list[Margin]:
+    """The citations into this text, with how those of values in use or in review stand now."""
+    citations = list(revision.citations.select_related("spec__platform"))
+    live = [c.spec_id for c in citations if c.spec.state in LIVE]
+    states = standings(list(with_citations(Spec.objects.filter(pk__in=live))))
+    for citation in citations:
+        citation.revision = revision
+    return [Margin(c, str(states.get(c.spec_id, ""))) for c in citations]
+
+
+def _difference(old: Revision, new: Revision) -> dict[str, Any]:
+    """The diff from `old` to `new`, and what becomes of the citations that lie in `old`."""
+    rows = diff_lines(old.text, new.text)
+    citations = old.citations.filter(spec__state__in=LIVE).select_related("spec__platform")
+    search = Reanchor(old.text, new.text)
+    fates = []
+    for citation in citations:
+        citation.revision = old
+        fates.append(Fate(citation, search.anchor(citation.line, citation.quote)))
+    return {
+        "diff": rows,
+        "affected": [fate for fate in fates if fate.affected],
+        "unaffected": sum(not fate.affected for fate in fates),
+    }
+
+
+def _propose_url(revision: Revision) -> str:
+    """Where a value is proposed from this text; first and last line are still to be added."""
+    asked = urlencode({"doc": revision.document.path, "rev": revision.short})
+    return f"{reverse('knowledge:propose')}?{asked}"

@@ -1,24 +1,70 @@
-"""Wiki home: what is written, and what is known of which platform."""
+"""Wiki home: its health first, then the platforms and what is known of each, then what changed."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePosixPath
 
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from knowledge.curation.people import may_propose, may_review
+from knowledge.health import happenings, health
 from knowledge.models import Document, Platform, SpecState
+from knowledge.needs import Coverage, coverage
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
+
+HAPPENINGS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One platform with its counts and how far its roofline is covered."""
+
+    platform: Platform
+    coverage: Coverage
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """List documents and platforms, with how many values each platform has and lacks."""
-    approved = Q(specs__state=SpecState.APPROVED)
-    missing = Q(specs__shown=UNKNOWN_VALUE)
-    platforms = Platform.objects.annotate(
-        known=Count("specs", filter=approved & ~Q(specs__shown__in=[UNKNOWN_VALUE, ABSENT_VALUE])),
-        unknown=Count("specs", filter=approved & missing),
-    )
-    context = {"documents": Document.objects.all(), "platforms": platforms}
+    """How the wiki stands, and the way to everything in it."""
+    context = {
+        "health": health(),
+        "vendors": _vendors(),
+        "folders": _folders(),
+        "happenings": happenings(HAPPENINGS),
+        "may_propose": may_propose(request.user),
+        "may_review": may_review(request.user),
+    }
     return render(request, "knowledge/home.html", context)
+
+
+def _vendors() -> list[tuple[str, list[Product]]]:
+    """Vendors with their platforms, by architecture."""
+    approved = Q(specs__state=SpecState.APPROVED)
+    absent = Q(specs__shown__in=[UNKNOWN_VALUE, ABSENT_VALUE])
+    platforms = Platform.objects.annotate(
+        known=Count("specs", filter=approved & ~absent),
+        unknown=Count("specs", filter=approved & Q(specs__shown=UNKNOWN_VALUE)),
+    ).order_by("vendor", "arch", "name")
+    listed = list(platforms)
+    covered = coverage(listed)
+    products = (Product(platform, covered[platform.pk]) for platform in listed)
+    return _grouped(products)
+
+
+def _grouped(products: Iterable[Product]) -> list[tuple[str, list[Product]]]:
+    groups = groupby(products, key=lambda product: product.platform.vendor)
+    return [(vendor, list(group)) for vendor, group in groups]
+
+
+def _folders() -> list[tuple[str, int]]:
+    """Folders of the wiki with how many documents lie in each; "" is the top."""
+    paths = Document.objects.filter(withdrawn_at=None).values_list("path", flat=True)
+    parents = Counter(str(PurePosixPath(path).parent) for path in paths)
+    return sorted(("" if parent == "." else f"{parent}/", n) for parent, n in parents.items())

@@ -2,16 +2,121 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+import csv
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from knowledge.curation.people import may_propose
 from knowledge.models import Platform
+from knowledge.sheet import Choice, Sheet, sheet_of
+from knowledge.specs.cited import Evidence
+
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+ROOFLINE = "roofline"
+COLUMNS = (
+    *("group", "platform", "metric", "qualifiers", "state", "rank", "value", "unit", "shown"),
+    *("evidence", "source_kind", "source", "source_url", "note"),
+    *("citation", "citation_state", "flags"),
+)
+
+
+@dataclass
+class Asked:
+    """What the address asks for, as typed, and what is wrong with it by field."""
+
+    evidence: str = ""
+    need: str = ""
+    asof: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+    choice: Choice = field(default_factory=Choice)
 
 
 @require_safe
 def sheet(request: HttpRequest, slug: str) -> HttpResponse:
-    """All approved values of a platform, competing ones beside the preferred."""
+    """`?need=roofline &evidence= &asof=YYYY-MM-DD`, all optional; 400 for what they can not be."""
+    asked, found = _read(request, slug)
+    context = {
+        "platform": found.platform,
+        "sheet": found,
+        "asked": asked,
+        "classes": [evidence.value for evidence in Evidence],
+        "may_propose": may_propose(request.user),
+        "query": request.GET.urlencode(),
+    }
+    return render(request, "knowledge/platform.html", context, status=400 if asked.errors else 200)
+
+
+@require_safe
+def sheet_json(request: HttpRequest, slug: str) -> HttpResponse:
+    """The rows of the page, in its order, as JSON."""
+    asked, found = _read(request, slug)
+    if asked.errors:
+        return JsonResponse({"errors": asked.errors}, status=400)
+    data = {"platform": slug, "asof": asked.asof or None, "rows": list(found.records())}
+    return JsonResponse(data)
+
+
+@require_safe
+def sheet_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """The rows of the page, in its order, as CSV; values in their canonical unit."""
+    asked, found = _read(request, slug)
+    if asked.errors:
+        words = "\n".join(f"{name}: {message}" for name, message in asked.errors.items())
+        return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
+    writer = csv.DictWriter(response, COLUMNS, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(_flat(record) for record in found.records())
+    return response
+
+
+def _read(request: HttpRequest, slug: str) -> tuple[Asked, Sheet]:
     platform = get_object_or_404(Platform, slug=slug)
-    specs = platform.specs.approved().for_sheet()
-    return render(request, "knowledge/platform.html", {"platform": platform, "specs": specs})
+    asked = _asked(request.GET)
+    return asked, sheet_of(platform, asked.choice)
+
+
+def _asked(given: QueryDict) -> Asked:
+    typed = {name: given.get(name, "").strip() for name in ("evidence", "need", "asof")}
+    asked = Asked(evidence=typed["evidence"], need=typed["need"], asof=typed["asof"])
+    classes = [evidence.value for evidence in Evidence]
+    if asked.evidence not in ("", *classes):
+        asked.errors["evidence"] = f"‘{asked.evidence}’; accepted: {', '.join(classes)}"
+    if asked.need not in ("", ROOFLINE):
+        asked.errors["need"] = f"‘{asked.need}’; accepted: {ROOFLINE}"
+    moment = _end_of(asked.asof) if asked.asof else None
+    if asked.asof and moment is None:
+        asked.errors["asof"] = f"‘{asked.asof}’; accepted: a day up to today as YYYY-MM-DD"
+    if not asked.errors:
+        asked.choice = Choice(asked.evidence, bool(asked.need), moment)
+    return asked
+
+
+def _end_of(text: str) -> datetime | None:
+    """The last moment of that day in UTC; None for no day, or one that has not begun."""
+    if not DAY.fullmatch(text):
+        return None
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return datetime.combine(day, time.max, UTC) if day <= timezone.now().date() else None
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """One row of the table: nothing nested."""
+    citation = record["citation"] or {}
+    return record | {
+        "qualifiers": " ".join(f"{key}={value}" for key, value in record["qualifiers"].items()),
+        "citation": citation.get("text", ""),
+        "citation_state": citation.get("state", ""),
+        "flags": " ".join(record.get("flags", ())),
+    }

@@ -1,25 +1,72 @@
 """Wiki home."""
 
+import re
+
 import pytest
 
+from knowledge.importer import Intake, take_files
+from knowledge.models import Spec
+from tests.knowledge.conftest import BANDWIDTH, TDP
 
-@pytest.mark.parametrize("path", ["/w/", "/w/p/x-1/", "/w/docs/README.md"])
+READS = (
+    *("/w/", "/w/p/x-1/", "/w/p/x-1.json", "/w/p/x-1.csv"),
+    *("/w/specs/", "/w/compare/", "/w/docs/", "/w/docs/README.md"),
+)
+
+
+@pytest.mark.parametrize("path", READS)
 def test_it_asks_for_a_login(client, wiki, path):
     answer = client.get(path)
     assert (answer.status_code, answer.url) == (302, f"/login/?next={path}")
 
 
-@pytest.mark.parametrize("path", ["/w/", "/w/p/x-1/", "/w/docs/README.md"])
+@pytest.mark.parametrize("path", READS)
 def test_it_only_reads(viewer, wiki, path):
     assert viewer.post(path).status_code == 405
 
 
-def test_it_lists_documents_and_platforms(viewer, wiki):
+def counts(page):
+    return dict(re.findall(r'data-count="(\w+)">(\d+)<', page))
+
+
+def test_each_count_opens_the_list_that_it_counts(viewer, wiki, page_text):
+    Spec.objects.filter(metric="cuda_cores").update(state="returned")
+    text = page_text(BANDWIDTH.replace("4.8", "4.9"), TDP)
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    page = viewer.get("/w/").content.decode()
+    found = counts(page)
+    assert found == {
+        "approved": "2", "proposed": "1", "returned": "1", "changed": "1", "lost": "1",
+        "source_missing": "0", "same_citation": "0", "never": "2",
+    }  # fmt: skip
+    for address, name, count in re.findall(r'href="([^"]+)" data-count="(\w+)">(\d+)<', page):
+        listed = viewer.get(address).context["page"].paginator.count
+        assert listed == int(count), name
+
+
+def test_it_shows_how_much_of_a_roofline_is_known(viewer, wiki):
     page = viewer.get("/w/").content.decode()
     assert '<a href="/w/p/x-1/">X 1</a>' in page
-    assert '<a href="/w/docs/docs/hardware/x-1.md">X 1</a>' in page
-    assert '<td class="num">2</td>' in page
-    assert '<td class="num">1</td>' in page
+    assert 'value="1" aria-label="1 of 11 fields of a roofline known for X 1"' in page
+    assert "multiprocessors" in page
+
+
+def test_it_groups_platforms_by_vendor(viewer, shipped):
+    vendors = viewer.get("/w/").context["vendors"]
+    assert [name for name, _ in vendors] == ["AMD", "NVIDIA"]
+    archs = [product.platform.arch for product in vendors[1][1]]
+    assert archs == sorted(archs)
+
+
+def test_it_says_who_changed_what_and_why(viewer, wiki):
+    page = viewer.get("/w/").content.decode()
+    assert "3 values of X 1: <strong>approved</strong>" in page
+    assert "by a command: imported (wiki)" in page
+
+
+def test_it_opens_the_folders(viewer, wiki):
+    page = viewer.get("/w/").content.decode()
+    assert 'href="/w/docs/?q=docs/hardware/"' in page
 
 
 def test_it_says_what_to_do_when_empty(viewer):
@@ -31,5 +78,7 @@ def test_it_says_what_to_do_when_empty(viewer):
 def test_it_needs_the_same_queries_for_any_number_of_platforms(
     viewer, shipped, django_assert_num_queries
 ):
-    with django_assert_num_queries(4):  # session, user, platforms, documents
+    # session, user, states, flags, never reviewed, platforms, coverage, documents, changes,
+    # two for permissions
+    with django_assert_num_queries(11):
         viewer.get("/w/")

@@ -1,0 +1,70 @@
+"""Platforms side by side."""
+
+from html import unescape
+
+import pytest
+
+PAIR = {"p": ["h200-sxm", "h100-sxm5-80gb"]}
+
+
+def test_without_platforms_it_is_a_form(viewer, shipped):
+    answer = viewer.get("/w/compare/")
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert page.count('name="p"') == 4
+    assert "<table" not in page
+
+
+def test_it_hides_the_equal_rows_and_says_how_many(viewer, shipped):
+    answer = viewer.get("/w/compare/", PAIR)
+    comparison = answer.context["comparison"]
+    page = answer.content.decode()
+    assert f"only differences ({comparison.equal} equal rows hidden)" in page
+    assert comparison.equal > 5
+    assert 'data-relation="equal"' not in page
+    every = viewer.get("/w/compare/", PAIR | {"only": "all"}).content.decode()
+    assert every.count('data-relation="equal"') == comparison.equal
+    assert every.count("data-relation=") == len(comparison.rows)
+
+
+def test_it_says_what_differs_in_a_word(viewer, shipped):
+    page = viewer.get("/w/compare/", PAIR).content.decode()
+    row = page[page.index(">memory_bandwidth</th>") :].split("</tr>")[0]
+    assert "<strong>differs</strong>" in row
+    assert "4.8 TB/s" in row
+    assert "documented" in row
+
+
+def test_the_form_keeps_what_was_chosen(viewer, shipped):
+    page = viewer.get("/w/compare/", PAIR).content.decode()
+    assert page.count('<option value="h200-sxm" selected>') == 1
+    assert 'href="?p=h200-sxm&amp;p=h100-sxm5-80gb&amp;only=all"' in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["h200-sxm", "h300"], "unknown platform ‘h300’; accepted: "),
+        (["h200-sxm"], "one platform was chosen; accepted: 2 to 4"),
+        (["h200-sxm", "h200-sxm", ""], "one platform was chosen; accepted: 2 to 4"),
+        (["h200-sxm", "h20", "l4", "t4", "b200"], "5 platforms were chosen; accepted: 2 to 4"),
+    ],
+)
+def test_it_says_what_it_accepts(viewer, shipped, asked, words):
+    answer = viewer.get("/w/compare/", {"p": asked})
+    page = unescape(answer.content.decode())
+    assert answer.status_code == 400
+    assert words in page
+    assert 'aria-describedby="e-p"' in page
+
+
+def test_it_says_what_to_do_when_empty(viewer):
+    page = viewer.get("/w/compare/").content.decode()
+    assert "python manage.py wiki import" in page
+    assert "<table" not in page
+
+
+def test_it_needs_the_same_queries_for_any_pair(viewer, shipped, django_assert_num_queries):
+    # session, user, platforms, specs, citations, drift, newest texts
+    with django_assert_num_queries(7):
+        viewer.get("/w/compare/", {"p": ["h200-sxm", "mi300x", "b200", "a10"]})

@@ -1,0 +1,90 @@
+"""The list of values, and the search for them."""
+
+from html import unescape
+
+import pytest
+
+from knowledge.importer import Intake, take_files
+from knowledge.models import Spec
+from tests.knowledge.conftest import BANDWIDTH, TDP
+
+CITATION = "memory_bandwidth: 4.8 TB/s <- <gpu-wiki>/docs/hardware/h200-sxm.md:L23"
+
+
+def found(viewer, **asked):
+    return [spec for spec, _ in viewer.get("/w/specs/", asked).context["rows"]]
+
+
+@pytest.mark.parametrize("pasted", [CITATION, f"  {CITATION}\n"])
+def test_a_pasted_citation_finds_its_value_first(viewer, shipped, pasted):
+    (spec, *_) = found(viewer, q=pasted)
+    assert (spec.platform.slug, str(spec.citation)) == ("h200-sxm", CITATION)
+
+
+def test_every_shipped_citation_finds_its_value_first(viewer, shipped):
+    specs = Spec.objects.for_sheet().filter(platform__slug="mi300x")
+    wrong = [s for s in specs if found(viewer, q=str(s.citation))[0].pk != s.pk]
+    assert wrong == []
+
+
+def test_a_citation_of_an_earlier_text_still_finds_it(viewer, wiki, page_text):
+    old = str(Spec.objects.get(metric="memory_bandwidth").citation)
+    text = page_text("", BANDWIDTH, TDP)
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    spec = Spec.objects.get(metric="memory_bandwidth")
+    assert str(spec.citation) != old
+    assert found(viewer, q=old) == [spec]
+
+
+def test_a_citation_that_nobody_has_finds_nothing_and_says_so(viewer, wiki):
+    answer = viewer.get("/w/specs/", {"q": CITATION.replace("L23", "L999")})
+    assert answer.context["rows"] == []
+    assert "No value was ever stored with this citation" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "metric"),
+    [("MEMORY_BANDWIDTH", "memory_bandwidth"), ("ask them", "cuda_cores"), ("700 W", "tdp")],
+)
+def test_it_looks_in_metric_note_and_value(viewer, wiki, words, metric):
+    assert [spec.metric for spec in found(viewer, q=words)] == [metric]
+
+
+def test_it_looks_in_the_platform(viewer, wiki):
+    assert len(found(viewer, q="x 1")) == len(found(viewer, q="x-1")) == 3
+
+
+@pytest.mark.parametrize("asked", [{"state": "lovely"}, {"flag": "red"}, {"reviewed": "twice"}])
+def test_it_says_what_it_accepts(viewer, wiki, asked):
+    answer = viewer.get("/w/specs/", asked)
+    ((name, typed),) = asked.items()
+    assert answer.status_code == 400
+    assert f"{name}: '{typed}'; accepted: " in unescape(answer.content.decode())
+
+
+@pytest.mark.parametrize("q", ["\0", "%", "'; DROP TABLE", "<script>alert(1)</script>", "é" * 900])
+def test_it_survives_any_words(viewer, wiki, q):
+    answer = viewer.get("/w/specs/", {"q": q})
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.content.decode()
+
+
+def test_it_lists_in_pages_and_keeps_the_filter(viewer, shipped):
+    first = viewer.get("/w/specs/", {"state": "approved"})
+    assert len(first.context["rows"]) == 50
+    assert 'href="?state=approved&amp;page=2"' in first.content.decode()
+    assert viewer.get("/w/specs/", {"page": "last one"}).status_code == 200
+
+
+def test_it_says_what_to_do_when_empty(viewer):
+    page = viewer.get("/w/specs/").content.decode()
+    assert "python manage.py wiki import" in page
+    assert "<table" not in page
+
+
+def test_it_needs_the_same_queries_for_any_number_of_values(
+    viewer, shipped, django_assert_num_queries
+):
+    # session, user, count, specs, citations, drift, newest texts
+    with django_assert_num_queries(7):
+        viewer.get("/w/specs/")
