@@ -18,6 +18,7 @@ from knowledge.models import DRIFT, Flag, Spec, SpecState, Waiver
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import CONSTRAINTS, ConstraintWarning
 from knowledge.specs.facts import Rank
+from knowledge.specs.quantity import format_number
 from knowledge.standing import standings, with_citations
 from knowledge.usage import Swap, uses
 from knowledge.views.actions import STATES, Choice, flag_forms, form_for, offered, refusal
@@ -94,10 +95,12 @@ def spec_page(
     homeless = None if bound is None else _put_in(bound, steps, questions, warnings)
     context = {
         "spec": spec,
+        "canonical": _canonical(spec),
         "standing": standing,
         "rivals": [(rival, found.get(rival.pk)) for rival in rivals],
         "questions": questions,
         "warnings": warnings,
+        "open_warnings": sum(not warning.said.waived for warning in warnings),
         "choices": [Choice(step, spec, form) for step, form in steps.items()],
         "blocked": blocked,
         "homeless": homeless,
@@ -108,6 +111,14 @@ def spec_page(
         "propose_url": _propose_url(spec) if may_propose(request.user) else "",
     }
     return render(request, "knowledge/spec.html", context, status=status)
+
+
+def _canonical(spec: Spec) -> str:
+    """The value in the unit it is kept in, where the source writes it in another."""
+    if spec.value is None:
+        return ""
+    kept = f"{format_number(spec.value)} {spec.unit}"
+    return "" if kept == spec.shown else kept
 
 
 def answers(spec: Spec) -> list[Spec]:
