@@ -93,6 +93,11 @@ def _title(path: str, text: str) -> str:
     return next((title[:MAX_TITLE] for title in headings if title), PurePosixPath(path).stem)
 
 
+def document_paths(files: Iterable[str]) -> list[str]:
+    """Under which paths these files are stored as documents."""
+    return [f"{path}.md" if path.endswith(".json") else path for path in files]
+
+
 def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
     """Read the files of one import; nothing is raised, `refused` says what is not taken.
 

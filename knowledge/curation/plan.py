@@ -1,0 +1,249 @@
+"""Plan an import: what it would do, document by document, before anything is done.
+
+The plan is the import itself, run and taken back: what it says is what confirming it does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from knowledge.archive import Brought
+from knowledge.bundle import Bundle, document_paths, read_bundle
+from knowledge.curation.errors import CurationError
+from knowledge.curation.people import require_proposer
+from knowledge.curation.warn import warnings_of
+from knowledge.folder import ImportRefused
+from knowledge.importer import (
+    MEASURED_ORIGIN,
+    SHIPPED_ORIGIN,
+    ImportSummary,
+    Intake,
+    take_files,
+)
+from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Platform, Revision, Spec
+from knowledge.standing import with_citations
+
+LISTED = 50  # proposed values that a plan lists of one document; it counts the others
+QUOTED = 200  # characters of a text that a plan repeats
+TRIES = 5  # runs without the document that stopped the last one
+OWN_ORIGINS = (SHIPPED_ORIGIN, MEASURED_ORIGIN)
+
+Row = dict[str, Any]
+
+
+def plan_import(brought: Brought, by: Any) -> Batch:
+    """Store a plan of importing these files. No document and no spec is written.
+
+    by: the user, or None for a command. Raises Forbidden, and CurationError for a name that
+    documents of this installation have.
+    """
+    require_proposer(by)
+    origin = brought.name.strip()[:80]
+    if by is not None and origin.casefold() in OWN_ORIGINS:
+        raise CurationError(
+            "origin", f"'{origin}' names documents of this installation; accepted: another name"
+        )
+    if not origin:
+        raise CurationError("origin", "a name is needed, by which a later import knows it again")
+    plan = _plan(brought, Intake(origin=origin, by=by, whole=brought.whole))
+    return Batch.objects.create(origin=origin, files=brought.texts, plan=plan, author=by)
+
+
+def bases(origin: str, files: Iterable[str], *, whole: bool) -> dict[str, str]:
+    """The documents that an import of these files touches, each with the hash of its newest text.
+
+    The hash is "" for a document that is withdrawn.
+    """
+    touched = Q(path__in=document_paths(files))
+    if whole:
+        touched |= Q(origin=origin, withdrawn_at=None)
+    documents = Document.objects.filter(touched)
+    newest: dict[int, str] = {}
+    revisions = Revision.objects.filter(document__in=documents).order_by("number")
+    for document, sha256 in revisions.values_list("document", "sha256"):
+        newest[document] = sha256
+    return {d.path: "" if d.withdrawn_at else newest[d.pk] for d in documents}
+
+
+def platform_columns() -> dict[str, Row]:
+    """What is stored of each platform."""
+    columns = ("name", "vendor", "arch", "kind", "target", "aliases")
+    return {each.slug: {c: getattr(each, c) for c in columns} for each in Platform.objects.all()}
+
+
+def _plan(brought: Brought, intake: Intake) -> Row:
+    bundle = read_bundle(brought.texts, ours=intake.origin == SHIPPED_ORIGIN)
+    refused = dict(bundle.refused)
+    found: Row = {}
+    for _ in range(TRIES):
+        readable = {p: text for p, text in brought.texts.items() if p not in refused}
+        try:
+            found = _try(readable, bundle, intake)
+            break
+        except ImportRefused as error:
+            path = str(error).partition(":")[0]
+            if path not in readable:
+                refused[""] = str(error)
+                break
+            refused[path] = str(error)
+    rows = [_row(path or "all files", "refused", note=why) for path, why in refused.items()]
+    return {
+        "whole": brought.whole,
+        "left_out": list(brought.left_out),
+        "refused": len(refused),
+        "base": bases(intake.origin, brought.texts, whole=brought.whole),
+        "counts": found.get("counts", {}),
+        "documents": rows + found.get("documents", []),
+        "platforms": found.get("platforms", []),
+        "told": found.get("told", []),
+    }
+
+
+def _row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
+    return {
+        "path": path,
+        "outcome": outcome,
+        "title": title,
+        "note": note,
+        "specs": [],
+        "specs_more": 0,
+        "citations": [],
+    }
+
+
+def _try(files: Mapping[str, str], bundle: Bundle, intake: Intake) -> Row:
+    """Import, look what that did, and take it back."""
+    with transaction.atomic():
+        trial = Batch.objects.create(origin=intake.origin, author=intake.by)
+        intake = Intake(intake.origin, intake.by, trial, whole=intake.whole)
+        before = bases(intake.origin, files, whole=intake.whole)
+        platforms = platform_columns()
+        last = Spec.objects.aggregate(last=Max("pk"))["last"] or 0
+        flagged = Flag.objects.aggregate(last=Max("pk"))["last"] or 0
+        summary = take_files(files, intake)
+        rows = _documents(files, bundle, before, trial)
+        _fill_citations(rows, trial, last)
+        _fill_flags(rows, trial, flagged)
+        found = {
+            "counts": counts(summary),
+            "documents": list(rows.values()),
+            "platforms": _platforms(platforms),
+            "told": [asdict(told) for told in summary.told],
+        }
+        transaction.set_rollback(True)
+    return found
+
+
+def counts(summary: ImportSummary) -> dict[str, int]:
+    """The numbers of a summary."""
+    return {name: count for name, count in asdict(summary).items() if name != "told"}
+
+
+def _documents(
+    files: Iterable[str], bundle: Bundle, before: Mapping[str, str], trial: Batch
+) -> dict[str, Row]:
+    stored = set(trial.revisions.values_list("document__path", flat=True))
+    rows = {}
+    taken = set(document_paths(files))
+    for path, page in bundle.pages.items():
+        if path not in taken:
+            continue
+        if path not in stored:
+            outcome = "unchanged"
+        elif path not in before:
+            outcome = "new"
+        else:
+            outcome = "changed" if before[path] else "back"
+        rows[path] = _row(path, outcome, title=page.title, note=bundle.plain.get(path, ""))
+    gone = Document.objects.filter(path__in=[path for path in before if path not in rows])
+    for document in gone.exclude(withdrawn_at=None):
+        if before[document.path]:
+            note = "not among the files: its values lose their source"
+            rows[document.path] = _row(document.path, "withdrawn", title=document.title, note=note)
+    return rows
+
+
+def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> None:
+    """The values that are proposed, and the citations that move with their text."""
+    made = Citation.objects.filter(revision__batch=trial).order_by("first_line", "pk")
+    made = made.select_related("spec__platform", "spec__replaces", "revision__document")
+    made = made.defer("revision__text")
+    old = [citation.spec_id for citation in made if citation.spec_id <= last_spec]
+    before = Citation.objects.filter(spec__in=old).exclude(revision__batch=trial).order_by("pk")
+    was = {citation.spec_id: citation for citation in before.defer("revision__text")}
+    new: dict[str, list[Citation]] = defaultdict(list)
+    for citation in made:
+        row = rows.get(citation.revision.document.path)
+        if row is None:
+            continue
+        if citation.spec_id > last_spec:
+            new[row["path"]].append(citation)
+        elif was[citation.spec_id].first_line != citation.first_line:
+            place = f"L{was[citation.spec_id].first_line}"
+            row["citations"].append(
+                {"text": str(citation), "state": "moved", "was": place, "note": "", "quote": ""}
+            )
+    for path, citations in new.items():
+        _list_specs(rows[path], citations)
+
+
+def _list_specs(row: Row, citations: Sequence[Citation]) -> None:
+    """The first values of a document, each with what the constraints say of it."""
+    row["specs_more"] = max(0, len(citations) - LISTED)
+    specs = with_citations(Spec.objects.filter(pk__in=[c.spec_id for c in citations[:LISTED]]))
+    warned = warnings_of(list(specs))
+    for citation in citations[:LISTED]:
+        spec = citation.spec
+        listed = {
+            "text": str(citation),
+            "platform": spec.platform.slug,
+            "state": spec.state,
+            "rank": spec.rank,
+            "replaces": spec.replaces.shown if spec.replaces else "",
+            "warnings": [each.message for each in warned[spec.pk] if not each.waived],
+        }
+        row["specs"].append(listed)
+
+
+def _fill_flags(rows: Mapping[str, Row], trial: Batch, last_flag: int) -> None:
+    """The citations that would not hold."""
+    gone = [path for path, row in rows.items() if row["outcome"] == "withdrawn"]
+    lost = Q(kind=FlagKind.SOURCE_MISSING, spec__citations__revision__document__path__in=gone)
+    flags = Flag.objects.open().filter(Q(revision__batch=trial) | lost).distinct()
+    flags = flags.select_related("spec__platform", "revision__document")
+    by_path: dict[str, list[Flag]] = defaultdict(list)
+    for flag in flags.prefetch_related("spec__citations__revision__document"):
+        citation = flag.spec.citation
+        if citation is not None:
+            by_path[citation.revision.document.path].append(flag)
+    for path, row in rows.items():
+        for flag in by_path[path]:
+            note = flag.note if flag.pk > last_flag else f"flagged before. {flag.note}"
+            row["citations"].append(
+                {
+                    "text": str(flag.spec.citation),
+                    "state": flag.kind,
+                    "was": "",
+                    "note": note.strip(),
+                    "quote": flag.quote[:QUOTED],
+                }
+            )
+
+
+def _platforms(before: Mapping[str, Row]) -> list[Row]:
+    """Platforms that the files introduce, or describe differently."""
+    found = []
+    for slug, now in platform_columns().items():
+        was = before.get(slug)
+        if was is None:
+            found.append({"slug": slug, "change": f"new: {now['name']}"})
+        elif was != now:
+            words = [f"{c}: {was[c]} → {now[c]}" for c in now if was[c] != now[c]]
+            found.append({"slug": slug, "change": "; ".join(words)})
+    return found
