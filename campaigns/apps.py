@@ -8,5 +8,8 @@ class CampaignsConfig(AppConfig):
 
     def ready(self) -> None:
         from campaigns.roles import ensure_roles
+        from campaigns.used_specs import uses_in_campaigns
+        from knowledge.usage import register
 
         post_migrate.connect(ensure_roles, sender=self)
+        register(uses_in_campaigns)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from campaigns.models import Campaign, Event, Round, Verdict
+from campaigns.pins import Pin, drift_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.wording import change
 
@@ -34,7 +36,8 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
 
 
 def campaign_details(campaign: Campaign) -> dict[str, Any]:
-    """What `campaign show` answers beyond that: pitfalls, and what was assumed without a source."""
+    """What `campaign show` answers beyond that: pitfalls, assumptions, and pins as they stand."""
+    drift = drift_of(campaign)
     return {
         **campaign_facts(campaign),
         "pitfalls": [
@@ -47,6 +50,28 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
             for pitfall in campaign.pitfalls.all()
         ],
         "placeholders": campaign.target.get("placeholders", {}),
+        "pins": [_pin_facts(pin) for pin in drift.pins],
+        "would_be": {
+            "words": drift.words,
+            "target": drift.target,
+            "would_be": drift.would_be,
+            "cases": [asdict(move) for move in drift.moving],
+        },
+    }
+
+
+def _pin_facts(pin: Pin) -> dict[str, Any]:
+    successor = pin.successor
+    return {
+        "role": pin.role,
+        "citation": pin.used.citation,
+        "href": pin.used.href,
+        "state": pin.state,
+        "words": pin.words,
+        "spec": pin.spec.pk if pin.spec else None,
+        "successor": successor.pk if successor else None,
+        "now": successor.shown if successor else None,
+        "decided": pin.decided,
     }
 
 
@@ -62,6 +87,9 @@ def campaign_text(campaign: Campaign) -> str:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):
         lines.append(f"result: {result}")
+    drift = drift_of(campaign)
+    lines += [f"drift: {pin.words}" for pin in drift.revised]
+    lines += [f"drift: {drift.words}"] if drift.words else []
     lines += [f"pitfall: {pitfall}" for pitfall in campaign.pitfalls.all()]
     rounds = campaign.rounds.select_related("verdict").order_by("number")
     return "\n".join([*lines, "", *(round_line(round_) for round_ in rounds)])

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.models import Campaign, Candidate, Event, Round
+from campaigns.pins import drift_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
@@ -54,6 +55,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "protocol": campaign.protocol.rules,
         "policy_rows": campaign.stop_policy,
         "pitfalls": campaign.pitfalls.all(),
+        "drift": drift_of(campaign),
         "events": Event.objects.filter(campaign=campaign).order_by("pk"),
         "written_at": timezone.now(),
     }

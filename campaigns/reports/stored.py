@@ -111,8 +111,7 @@ class CaseResult:
 def target_of(campaign: Campaign) -> Target:
     """Read `campaign.target`, as `campaigns.steps.set_target` writes it; empty before step 0."""
     stored: Mapping[str, Any] = campaign.target
-    bandwidths = tuple(_cited(item) for item in stored.get("bandwidth") or ())
-    computes = tuple(_cited(item) for item in stored.get("compute") or ())
+    bandwidths, computes = cited_in(stored, "bandwidth"), cited_in(stored, "compute")
     cases = stored.get("cases") or {}
     return Target(
         fraction=float(stored.get("fraction") or campaign.stop_policy.get("target_fraction", 0.9)),
@@ -131,6 +130,12 @@ def target_of(campaign: Campaign) -> Target:
             for name, item in (stored.get("provisional") or {}).items()
         },
     )
+
+
+def cited_in(stored: Mapping[str, Any], key: str) -> tuple[Cited, ...]:
+    """The cited values under one key of a stored target, which holds a list, one, or none."""
+    found = stored.get(key) or ()
+    return tuple(_cited(item) for item in ([found] if isinstance(found, Mapping) else found))
 
 
 def hypothesis_of(round_: Round) -> Hypothesis | None:

@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from campaigns.evaluator.contract import Timing
+from campaigns.pins import Drift
 from campaigns.reports.eta import spoken
 from campaigns.reports.sheet import Total
 from campaigns.reports.stored import Spread, Target, hypothesis_of
@@ -19,7 +20,8 @@ from campaigns.rules import wording
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.decision import Verdict
 from campaigns.rules.noise import Gain
-from knowledge.specs.cited import Cited
+from knowledge.specs.citation import CitationState
+from knowledge.specs.cited import UNKNOWN, Cited
 
 register = template.Library()
 
@@ -107,19 +109,28 @@ def cite(cited: Cited | None, link: bool = True) -> SafeString:
         return format_html('<span class="unknown">{}</span>', "UNKNOWN (gpu-wiki not found)")
     if not link:
         return format_html("{}", cited.display)
+    return cited_as(cited, CitationState.OK)
+
+
+def cited_as(cited: Cited, state: str) -> SafeString:
+    """Write a cited value with the state of its citation; in a word where it is not ok."""
+    word = format_html(' <span class="unknown">{}</span>', spaced(state)) if state != "ok" else ""
     return format_html(
-        '<a href="{}" title="{}" data-cite-state="ok">{}</a>',
-        cited.href, cited.citation, cited.display,
+        '<a href="{}" title="{}" data-cite-state="{}">{}</a>{}',
+        cited.href, cited.citation, state, cited.display, word,
     )  # fmt: skip
 
 
-@register.simple_tag
-def ceiling(target: Target, question: str) -> SafeString:
+@register.simple_tag(takes_context=True)
+def ceiling(context: dict[str, Any], target: Target, question: str) -> SafeString:
     """Write the ceiling that a target rests on: cited, a labelled placeholder, or UNKNOWN."""
     cited = target.bandwidth if question == "bandwidth" else target.compute
     assumed = next((a for a in target.assumptions if a.question == question), None)
-    if cited or not assumed:
-        return cite(cited)
+    if cited:
+        drift: Drift | None = context.get("drift")
+        return cited_as(cited, drift.state_of(cited.citation) if drift else CitationState.OK)
+    if not assumed:
+        return cite(None)
     return format_html(
         '<span data-placeholder>{} <span class="unknown">{}</span></span>',
         assumed.shown, PLACEHOLDER,
@@ -183,6 +194,12 @@ def metric(name: str) -> str:
 def us(value: Any) -> str:
     """Write microseconds for a column whose header says so: "1,240", "34.3"."""
     return "–" if value in MISSING else wording.digits(value)
+
+
+@register.filter
+def time_or_unknown(value: float | None) -> str:
+    """Write a time with its unit, or that a ceiling for it is missing."""
+    return UNKNOWN if value is None else wording.duration(value)
 
 
 @register.filter

@@ -8,12 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
+from campaigns.pins import drift_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
@@ -76,6 +78,8 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
         "pitfalls": found.pitfalls.all(),
+        # Looked up only where the target is drawn, which a heartbeat alone does not.
+        "drift": SimpleLazyObject(lambda: drift_of(found)),
     }
 
 

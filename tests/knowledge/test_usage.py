@@ -10,6 +10,12 @@ OLD = Spec(pk=1, platform=X, metric="tdp", shown="700 W")
 NEW = Spec(pk=2, platform=X, metric="tdp", shown="650 W")
 
 
+@pytest.fixture(autouse=True)
+def _nobody_else(monkeypatch):
+    """The campaigns are registered in a running program; these tests ask their own alone."""
+    monkeypatch.setattr("knowledge.usage._providers", [])
+
+
 @pytest.fixture
 def provider():
     asked = []
