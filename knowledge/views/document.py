@@ -150,6 +150,8 @@ def _difference(old: Revision, new: Revision) -> dict[str, Any]:
     for citation in citations:
         citation.revision = old
         fates.append(Fate(citation, search.anchor(citation.line, citation.quote)))
+    # What needs a person first: that a line only moved is the most frequent and the least.
+    fates.sort(key=lambda fate: fate.anchor.state is CitationState.MOVED)
     return {
         "diff": rows,
         "affected": [fate for fate in fates if fate.affected],

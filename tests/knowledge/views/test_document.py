@@ -108,7 +108,7 @@ def test_it_shows_what_differs_and_which_citations_that_affects(viewer, wiki, pa
     assert "Citations affected: 3" in page
     affected = page[page.index('id="affected"') :].split("</section>")[0]
     states = re.findall(r'data-cite-state="(\w+)"', affected)
-    assert states == ["moved", "changed", "lost"]
+    assert states == ["changed", "lost", "moved"]
     diff = page[page.index('id="diff-title"') :]
     assert diff.count('<tr class="add">') == 2
     assert diff.count('<tr class="del">') == 2

@@ -1,0 +1,232 @@
+"""Reading the wiki as people do: sheets, search, comparison and sources, with and without scripts.
+
+Checks 1, 2, 6, 8, 10, 17, 18, 20 and 24 of the acceptance list, as far as they concern these pages.
+"""
+
+import csv
+import io
+
+import pytest
+
+from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.models import Spec
+from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+X1 = "docs/hardware/x-1.md"
+L2 = f"- l2_size: 50 MiB | {SOURCE}"
+PAGES = (
+    "/w/", "/w/p/x-1/", "/w/p/h200-sxm/?need=roofline", "/w/p/x-1/?asof=yesterday", "/w/specs/",
+    "/w/specs/?flag=any", "/w/specs/?state=returned", "/w/compare/", "/w/compare/?p=x-1",
+    "/w/compare/?p=h200-sxm&p=h100-sxm5-80gb", "/w/docs/", f"/w/docs/{X1}",
+    f"/w/docs/{X1}?view=rendered", f"/w/docs/{X1}?lines=99", "/w/docs/{diff}",
+)  # fmt: skip
+OVER = "document.documentElement.scrollWidth - innerWidth"
+SMALL = """[...document.querySelectorAll("main :is(button, .button, .chip, summary, select)")]
+  .filter(e => e.getClientRects().length).map(e => [e.textContent, e.getBoundingClientRect()])
+  .filter(([, r]) => r.height < 24 || r.width < 24).map(([text]) => text)"""
+UNLABELLED = """[...document.querySelectorAll("main :is(input, select)")]
+  .filter(e => !e.labels.length).map(e => e.name)"""
+UNTIED = """[...document.querySelectorAll("main [aria-invalid=true]")]
+  .filter(e => !document.getElementById(e.getAttribute("aria-describedby"))).map(e => e.name)"""
+# Text below 4.5:1, or 3:1 where it is large, against the nearest background that is not clear.
+FAINT = """(() => {
+  const parts = c => c.match(/[\\d.]+/g).map(Number);
+  const luminance = c => parts(c).slice(0, 3).map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = getComputedStyle(e).backgroundColor, p = parts(c);
+      if (p.length < 4 || p[3] === 1) return c;
+    }
+    return getComputedStyle(document.body).backgroundColor;
+  };
+  const found = new Set();
+  for (const e of document.querySelectorAll("main *")) {
+    const own = [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+    const style = getComputedStyle(e);
+    if (!own || !e.getClientRects().length || style.visibility === "hidden") continue;
+    const [a, b] = [luminance(style.color), luminance(behind(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5))
+      found.add(`${e.tagName}.${e.className} ${ratio.toFixed(2)}`);
+  }
+  return [...found];
+})()"""
+
+
+def text_of(*lines):
+    return f"# X 1\n\n{PLATFORM}\n## Specs\n\n" + "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def wiki(site):
+    """The shipped wiki, and a document of which a second text changed, moved and lost values."""
+    import_wiki()
+    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, Intake(origin="small"))
+    first = Spec.objects.get(platform__slug="x-1", metric="tdp").citation.revision
+    new = text_of("", "", BANDWIDTH, TDP.replace("700 W", "750 W"))
+    take_files({X1: new}, Intake(origin="small"))
+    return f"{X1}?against={first.short}"
+
+
+def test_the_address_holds_what_was_asked(visit, wiki):
+    seen, other = visit(), visit()
+    page = seen.page
+    seen.open("/w/p/h200-sxm/")
+    whole = page.locator("main").inner_text()
+    page.select_option("#f-need", "roofline")
+    page.select_option("#f-evidence", "documented")
+    page.click("#f-go")
+    page.wait_for_url("**need=roofline**")
+    narrow = page.locator("main").inner_text()
+    assert len(narrow) < len(whole)
+    assert "tensor_cores" not in narrow
+    other.page.goto(page.url)
+    assert other.page.locator("main").inner_text() == narrow
+    page.go_back()
+    assert page.locator("main").inner_text() == whole
+    assert (seen.errors, other.errors) == ([], [])
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_it_reads_the_wiki_with_scripts_and_without(visit, wiki, scripts):
+    seen = visit(java_script_enabled=scripts)
+    page = seen.page
+    page.get_by_role("link", name="Wiki", exact=True).click()
+    page.fill("#w-q", "h200-sxm")
+    page.click("#w-go")
+    page.locator("#found .rowlink").first.wait_for()
+    page.locator("#found").get_by_role("link", name="NVIDIA H200 SXM").first.click()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    page.select_option("#c-1", "h200-sxm")
+    page.select_option("#c-2", "h100-sxm5-80gb")
+    page.click("#c-go")
+    hidden = page.locator("[data-relation=equal]").count()
+    assert hidden == 0
+    page.get_by_role("link", name="everything").click()
+    assert page.locator("[data-relation=equal]").count() > 0
+    seen.open(f"/w/docs/{X1}")
+    page.select_option("#d-against", index=1)
+    page.click("#d-go")
+    assert "Citations affected: 3" in page.locator("#affected").inner_text()
+    assert page.locator("tr.add .text").first.is_visible()
+    assert seen.errors == []
+
+
+def test_a_changed_document_shows_what_became_of_each_citation(visit, wiki):
+    seen = visit()
+    page = seen.page
+    seen.open("/w/")
+    for kind, count in {"changed": 1, "lost": 1, "source_missing": 0}.items():
+        assert page.locator(f"[data-count={kind}]").inner_text() == str(count), kind
+    page.locator("[data-count=lost]").click()
+    assert page.locator("#found tbody tr").count() == 1
+    assert page.locator("#found tbody th").inner_text() == "l2_size"
+    seen.open("/w/p/x-1/")
+    states = {
+        metric: page.locator(f"tr:has(> th > a:text-is('{metric}')) [data-cite-state]").first
+        for metric in ("memory_bandwidth", "tdp", "l2_size")
+    }
+    words = {name: state.get_attribute("data-cite-state") for name, state in states.items()}
+    assert words == {"memory_bandwidth": "moved", "tdp": "changed", "l2_size": "lost"}
+    assert states["tdp"].inner_text() == "changed"
+    seen.open(f"/w/docs/{X1}")
+    assert page.locator("#open-flags li").count() == 2
+    assert seen.errors == []
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+def test_a_copied_citation_finds_its_value_and_its_line(visit, wiki, how):
+    seen = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = seen.page
+    seen.open("/w/p/h200-sxm/")
+    row = page.locator("tr:has(> th > a:text-is('memory_bandwidth'))")
+    button = row.locator("[data-copy]")
+    if how == "mouse":
+        button.click()
+    else:
+        button.focus()
+        page.keyboard.press("Enter")
+    page.locator("#live").get_by_text("Copied").wait_for()
+    expected = "memory_bandwidth: 4.8 TB/s <- <gpu-wiki>/docs/hardware/h200-sxm.md:L23"
+    assert page.evaluate("navigator.clipboard.readText()") == expected
+    seen.open("/w/")
+    page.focus("#w-q")
+    page.keyboard.press("Control+V")
+    page.keyboard.press("Enter")
+    first = page.locator("#found tbody tr").first
+    assert first.locator("th").inner_text() == "memory_bandwidth"
+    assert "NVIDIA H200 SXM" in first.inner_text()
+    first.locator("a.cite").click()
+    line = page.locator("#L23")
+    line.wait_for()
+    assert "4.8 TB/s" in line.inner_text()
+    box = line.bounding_box()
+    assert 0 <= box["y"] < page.viewport_size["height"]
+    colour = "e => getComputedStyle(e.querySelector('.text')).backgroundColor"
+    assert line.evaluate(colour) != page.locator("#L24").evaluate(colour)
+    assert seen.errors == []
+
+
+def test_the_quote_opens_by_keyboard_without_scripts(visit, wiki):
+    seen = visit(java_script_enabled=False)
+    seen.open("/w/p/x-1/")
+    details = seen.page.locator("details.quoted").first
+    details.locator("summary").focus()
+    seen.page.keyboard.press("Enter")
+    assert details.locator("pre").is_visible()
+    assert seen.page.locator("[data-copy]:visible").count() == 0
+
+
+def test_the_page_and_its_files_say_the_same(visit, wiki):
+    seen = visit()
+    page = seen.page
+    seen.open("/w/p/h200-sxm/?need=roofline")
+    shown = page.locator("table.sheet tr:not(.part) > th[scope=row] > a").all_inner_texts()
+    table = page.request.get(page.get_by_role("link", name="CSV").evaluate("a => a.href"))
+    lines = [row for row in csv.DictReader(io.StringIO(table.text())) if row["state"] != "unknown"]
+    assert [row["metric"] for row in lines] == shown
+    data = page.request.get(page.get_by_role("link", name="JSON").evaluate("a => a.href")).json()
+    stored = [row for row in data["rows"] if row["state"] != "unknown"]
+    assert [row["metric"] for row in stored] == shown
+    values = [float(row["value"]) if row["value"] else None for row in lines]
+    assert values == [row["value"] for row in stored]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_every_page_fits_and_can_be_read(visit, wiki, width, scheme):
+    seen = visit(viewport={"width": width, "height": 812}, color_scheme=scheme)
+    page = seen.page
+    for path in PAGES:
+        seen.open(path.format(diff=wiki))
+        assert page.evaluate(OVER) <= 0, path
+        assert page.locator("h1").count() == 1, path
+        assert page.locator("main :is(.button, button).primary").count() <= 1, path
+        for check in (SMALL, UNLABELLED, UNTIED, FAINT):
+            assert page.evaluate(check) == [], path
+    assert [e for e in seen.errors if "400 (Bad Request)" not in e] == []
+    assert seen.strange == []
+
+
+def test_the_theme_reaches_sheets_and_diffs(visit, wiki):
+    seen = visit(color_scheme="light")
+    page = seen.page
+    colour = "getComputedStyle(document.querySelector('tr.add .text')).backgroundColor"
+    seen.open(f"/w/docs/{wiki}")
+    light = page.evaluate(colour)
+    page.click("#theme-dark")
+    page.wait_for_load_state()
+    assert "against=" in page.url
+    assert page.evaluate(colour) != light
+
+
+def test_the_contrast_check_sees_faint_text(visit, wiki):
+    page = visit(color_scheme="light").page
+    page.goto(page.url + "w/docs/")
+    assert page.evaluate(FAINT) == []
+    page.evaluate("document.querySelector('h1').style.setProperty('color', '#999')")
+    assert page.evaluate(FAINT) == ["H1. 2.85"]
