@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -33,15 +33,17 @@ def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:
         waived[waiver.spec_id][waiver.constraint] = waiver.reason
     found = {}
     for spec in specs:
-        own = {spec.pk, spec.replaces_id}
-        known = Known(
-            [fact for key, fact in beside[spec.platform_id] if key not in own],
-            [fact for key, fact in siblings[spec.platform.arch, spec.metric] if key not in own],
-        )
         citation = spec.citation
         fact = _fact(spec, citation.quote if citation else "")
+        known = _known(spec, beside, siblings)
         found[spec.pk] = check_constraints(fact, known, waived[spec.pk])
     return found
+
+
+def warnings_before(spec: Spec, quote: str = "") -> list[ConstraintWarning]:
+    """What constraints say of a value that is not stored yet, and of the lines picked for it."""
+    known = _known(spec, _beside([spec]), _siblings([spec]))
+    return check_constraints(_fact(spec, quote), known)
 
 
 def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
@@ -70,9 +72,25 @@ def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
     return waiver
 
 
-def _beside(specs: Sequence[Spec]) -> dict[int, list[tuple[int, Fact]]]:
+Keyed = list[tuple[int, Fact]]  # facts by the key of their spec
+
+
+def _known(
+    spec: Spec, beside: Mapping[int, Keyed], siblings: Mapping[tuple[str, str], Keyed]
+) -> Known:
+    """What stands beside this value, without itself and what it replaces."""
+    own = {spec.pk, spec.replaces_id}
+    near = beside.get(spec.platform_id, [])
+    far = siblings.get((spec.platform.arch, spec.metric), [])
+    return Known(
+        [fact for key, fact in near if key not in own],
+        [fact for key, fact in far if key not in own],
+    )
+
+
+def _beside(specs: Sequence[Spec]) -> dict[int, Keyed]:
     """Platform → approved values of it."""
-    found: dict[int, list[tuple[int, Fact]]] = defaultdict(list)
+    found: dict[int, Keyed] = defaultdict(list)
     platforms = {spec.platform_id for spec in specs}
     approved = Spec.objects.approved().filter(platform__in=platforms)
     for other in approved.select_related("platform"):
@@ -80,9 +98,9 @@ def _beside(specs: Sequence[Spec]) -> dict[int, list[tuple[int, Fact]]]:
     return found
 
 
-def _siblings(specs: Sequence[Spec]) -> dict[tuple[str, str], list[tuple[int, Fact]]]:
+def _siblings(specs: Sequence[Spec]) -> dict[tuple[str, str], Keyed]:
     """(architecture, metric) → approved values of the platforms of that architecture."""
-    found: dict[tuple[str, str], list[tuple[int, Fact]]] = defaultdict(list)
+    found: dict[tuple[str, str], Keyed] = defaultdict(list)
     approved = Spec.objects.approved().filter(
         platform__arch__in={spec.platform.arch for spec in specs},
         metric__in={spec.metric for spec in specs},

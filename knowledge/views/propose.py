@@ -12,9 +12,11 @@ from django.views.decorators.http import require_http_methods
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
 from knowledge.curation.proposal import submit
+from knowledge.curation.warn import warnings_before
 from knowledge.forms.propose import FIELDS, ProposeForm, filled_from
 from knowledge.models import Spec, SpecState
 from knowledge.specs.cited import Evidence
+from knowledge.specs.constraints import ConstraintWarning
 from knowledge.specs.facts import Rank, SourceKind, SpecFacts
 from knowledge.specs.metrics import METRICS
 from knowledge.specs.reader import ReaderError, read_page
@@ -64,8 +66,29 @@ def _page(
         "documents": document_paths(),
         "metrics": METRICS.values(),
         "rev": pane.revision.short if pane else "",
+        "warnings": _warnings(values, pane),
     }
     return render(request, "knowledge/propose.html", context, status=status)
+
+
+def _warnings(values: dict[str, Any], pane: Pane | None) -> list[ConstraintWarning] | None:
+    """What constraints say of the value so far; None until there is enough to say something."""
+    form = ProposeForm(values)
+    form.is_valid()
+    said = form.cleaned_data
+    if not {"platform", "metric", "value", "qualifiers"} <= said.keys():
+        return None
+    spec = Spec(
+        platform=said["platform"],
+        metric=said["metric"],
+        shown=said["value"],
+        qualifiers=said["qualifiers"],
+        evidence=said.get("evidence", ""),
+        source=said.get("source", ""),
+        source_url=said.get("source_url", ""),
+        replaces=said.get("replaces"),
+    )
+    return warnings_before(spec, pane.quote or "" if pane else "")
 
 
 def _starting_values(asked: QueryDict) -> dict[str, Any]:

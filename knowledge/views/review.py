@@ -122,7 +122,7 @@ def _blocked(item: Waiting, person: Any) -> list[str]:
     reasons = [f"flag ‘{flag.get_kind_display()}’ is open" for flag in item.flags]
     if item.standing is None:
         reasons.append("it has no citation")
-    elif item.standing not in (CitationState.OK, CitationState.MOVED) and not item.flags:
+    elif item.standing is not CitationState.OK and not item.flags:
         reasons.append(f"its citation is {item.standing}")
     reasons += [f"warning: {message}" for message in item.warnings]
     own = refusal("approve", item.spec, person)

@@ -96,6 +96,7 @@ def spec_page(
     context = {
         "spec": spec,
         "canonical": _canonical(spec),
+        "command": _command(spec),
         "standing": standing,
         "rivals": [(rival, found.get(rival.pk)) for rival in rivals],
         "questions": questions,
@@ -119,6 +120,12 @@ def _canonical(spec: Spec) -> str:
         return ""
     kept = f"{format_number(spec.value)} {spec.unit}"
     return "" if kept == spec.shown else kept
+
+
+def _command(spec: Spec) -> str:
+    """The same question to the command line."""
+    asked = [f"--{key.replace('_', '-')} {value}" for key, value in spec.qualifiers.items()]
+    return " ".join(["python manage.py spec get", spec.platform.slug, spec.metric, *asked])
 
 
 def answers(spec: Spec) -> list[Spec]:

@@ -140,13 +140,17 @@ def test_a_value_without_a_source_is_not_taken(enter, scripts):
     look_at(page)
 
 
-def test_it_quotes_picked_lines_at_once(enter):
+def test_it_quotes_and_warns_at_once(enter):
     seen = enter("enzo")
     seen.open(f"/w/propose/?doc={NOTES}")
     seen.page.check("[aria-label='First line 5']")
     seen.page.locator("#quote pre").get_by_text("bandwidth 4.9 TB/s").wait_for()
     seen.page.check("[aria-label='Last line 6']")
     seen.page.locator("#quote pre[data-locator='L5-L6']").wait_for()
+    fill(seen.page, platform="x-1", metric="memory_bandwidth", value="900 TB/s")
+    seen.page.press("#propose-value", "Tab")
+    seen.page.locator("#checks [data-warning=range]").wait_for()
+    assert seen.page.evaluate("document.activeElement.id") == "propose-qualifiers"
     assert seen.errors == []
 
 

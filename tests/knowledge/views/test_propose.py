@@ -222,3 +222,20 @@ def test_it_shows_a_long_document_in_windows(as_, engineer, wiki):
     assert 'id="L1"' in page
     assert '<input type="hidden" name="first" value="700">' in page
     assert 'data-locator="L700"' in page
+
+
+@pytest.mark.parametrize(
+    ("value", "warned"),
+    [("4.9 TB/s", []), ("900 TB/s", ["range"]), ("4.9 GiB", ["unit-dimension"])],
+)
+def test_it_warns_before_anything_is_stored(as_, engineer, note, value, warned):
+    page = body(as_(engineer).post("/w/propose/", filled(note, do="look", value=value)))
+    assert re.findall('data-warning="([^"]*)"', page) == warned
+    assert ("No constraint warns" in page) is not bool(warned)
+    assert not proposals().exists()
+
+
+def test_it_says_nothing_of_a_value_that_is_not_there_yet(as_, engineer, note):
+    page = body(as_(engineer).get("/w/propose/"))
+    assert "No constraint warns" not in page
+    assert "data-warning" not in page

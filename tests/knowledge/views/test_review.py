@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from knowledge.curation.propose import Place, propose
-from knowledge.importer import import_wiki
+from knowledge.importer import Intake, import_wiki, take_files
 from knowledge.models import Flag, Spec, SpecState
 from knowledge.usage import Use, register, unregister
 from tests.knowledge.conftest import BANDWIDTH, TDP
@@ -152,3 +152,13 @@ def test_it_needs_the_same_queries_for_any_length(
         propose(x1, facts("4.9 TB/s", note=f"n {number}"), Place(note, 5, 5), engineer, "again")
     with django_assert_num_queries(len(few)):
         assert len(rows(body(client.get("/w/review/")))) == 23
+
+
+def test_a_moved_citation_is_looked_at_before(as_, curator, three):
+    text = "# Notes\n\nMeasured by hand.\n\n\nbandwidth 4.9 TB/s\nfrom 4.8 TB/s to 5.1 TB/s\n"
+    take_files({"docs/notes.md": text}, Intake(origin="notes"))
+    page = body(as_(curator).get("/w/review/"))
+    assert 'data-cite-state="moved"' in page
+    as_(curator).post("/w/review/", {"spec": three[0].pk})
+    assert states(three[0]) == ["proposed"]
+    assert as_(curator).post(f"/w/s/{three[0].pk}/approve/").status_code == 302

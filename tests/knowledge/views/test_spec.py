@@ -47,6 +47,12 @@ def test_it_says_how_to_obtain_what_is_unknown(viewer, wiki):
     assert "How to obtain it</dt><dd>ask them" in page
 
 
+def test_it_says_the_command_that_asks_the_same(viewer, wiki, bandwidth):
+    Spec.objects.filter(pk=bandwidth.pk).update(qualifiers={"array_bytes": "1024"})
+    command = "python manage.py spec get x-1 memory_bandwidth --array-bytes 1024"
+    assert f"<code>{command}</code>" in page_of(viewer, bandwidth)
+
+
 def test_it_is_not_found_elsewhere(viewer, wiki):
     assert viewer.get("/w/s/999999/").status_code == 404
     assert viewer.get(f"/w/s/{10**40}/").status_code == 404
