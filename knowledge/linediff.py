@@ -1,8 +1,8 @@
-"""Two texts of a document → rows of a unified diff, folded to some lines of context."""
+"""Two texts → rows of a unified diff, folded to some lines of context."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -27,12 +27,15 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One line: its numbers in the old and the new text. A gap says how many lines it hides."""
+    """One line as a page shows it (plain text, or HTML marked safe), with its numbers.
+
+    old, new: its numbers in the two texts, from 1. A gap says how many lines it hides.
+    """
 
     mark: Mark
     old: int | None = None
     new: int | None = None
-    text: str = ""
+    html: str = ""
     hidden: int = 0
 
 
@@ -40,24 +43,33 @@ def diff_lines(old: str, new: str) -> tuple[DiffRow, ...]:
     """Compare line by line, as citations count lines. Empty where no line differs."""
     before, after = split_lines(old), split_lines(new)
     # Junk on: a text of many blank lines would otherwise take minutes.
-    matcher = SequenceMatcher(None, before, after)
-    return tuple(_rows(matcher, before, after))
+    return tuple(unified(SequenceMatcher(None, before, after), before, after, CONTEXT))
 
 
-def _rows(matcher: SequenceMatcher[str], before: list[str], after: list[str]) -> Iterator[DiffRow]:
-    seen = 0
-    for group in matcher.get_grouped_opcodes(CONTEXT):
-        if hidden := group[0][1] - seen:
+def unified(
+    matcher: SequenceMatcher[str], before: Sequence[str], after: Sequence[str], context: int
+) -> Iterator[DiffRow]:
+    """The rows for what the matcher found; `before` and `after` are the lines to be shown."""
+    seen = None
+    for group in matcher.get_grouped_opcodes(context):
+        if hidden := group[0][1] - (seen or 0):
             yield DiffRow(Mark.GAP, hidden=hidden)
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-                    yield DiffRow(Mark.SAME, i + 1, j + 1, after[j])
-                continue
-            for i in range(i1, i2):
-                yield DiffRow(Mark.REMOVED, old=i + 1, text=before[i])
-            for j in range(j1, j2):
-                yield DiffRow(Mark.ADDED, new=j + 1, text=after[j])
+        for opcode in group:
+            yield from _rows(opcode, before, after)
         seen = group[-1][2]
-    if seen and (hidden := len(before) - seen):
+    if seen is not None and (hidden := len(before) - seen):
         yield DiffRow(Mark.GAP, hidden=hidden)
+
+
+def _rows(
+    opcode: tuple[str, int, int, int, int], before: Sequence[str], after: Sequence[str]
+) -> Iterator[DiffRow]:
+    tag, i1, i2, j1, j2 = opcode
+    if tag == "equal":
+        for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+            yield DiffRow(Mark.SAME, i + 1, j + 1, after[j])
+        return
+    for i in range(i1, i2):
+        yield DiffRow(Mark.REMOVED, old=i + 1, html=before[i])
+    for j in range(j1, j2):
+        yield DiffRow(Mark.ADDED, new=j + 1, html=after[j])

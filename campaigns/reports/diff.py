@@ -5,38 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from enum import StrEnum
 
 from campaigns.reports.highlight import highlighted, source_lines
+from knowledge.linediff import DiffRow, Mark, unified
 
-
-class Mark(StrEnum):
-    """What a row is: the class in the page, and the sign that is printed."""
-
-    SAME = "same"
-    ADDED = "add"
-    REMOVED = "del"
-    GAP = "gap"
-
-    @property
-    def sign(self) -> str:
-        return {"add": "+", "del": "−"}.get(self.value, "")
-
-
-@dataclass(frozen=True, slots=True)
-class DiffRow:
-    """One line of a unified diff; `old` and `new` are line numbers, a gap says what it hides."""
-
-    mark: Mark
-    old: int | None = None
-    new: int | None = None
-    html: str = ""
-    hidden: int = 0
+__all__ = ["Diff", "DiffRow", "Mark", "SplitRow", "diff"]
 
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """The same with both versions side by side; a side is None where it has no line."""
+    """Both versions of a row side by side; a side is None where it has no line."""
 
     left: DiffRow | None
     right: DiffRow | None
@@ -66,18 +44,9 @@ def diff(old: str, new: str, file_name: str, *, context: int = 3, space: bool = 
     before, after = highlighted(old, file_name), highlighted(new, file_name)
     keys, others = _keys(old, space=space), _keys(new, space=space)
     matcher = SequenceMatcher(None, keys, others, autojunk=False)
-    rows: list[DiffRow] = []
-    seen = 0
-    for group in matcher.get_grouped_opcodes(context):
-        if hidden := group[0][1] - seen:
-            rows.append(DiffRow(Mark.GAP, hidden=hidden))
-        for opcode in group:
-            rows.extend(_rows(opcode, before, after))
-        seen = group[-1][2]
-    if rows and (hidden := len(before) - seen):
-        rows.append(DiffRow(Mark.GAP, hidden=hidden))
+    rows = tuple(unified(matcher, before, after, context))
     return Diff(
-        rows=tuple(rows),
+        rows=rows,
         added=sum(row.mark is Mark.ADDED for row in rows),
         removed=sum(row.mark is Mark.REMOVED for row in rows),
     )
@@ -86,20 +55,6 @@ def diff(old: str, new: str, file_name: str, *, context: int = 3, space: bool = 
 def _keys(text: str, *, space: bool) -> list[str]:
     lines = source_lines(text)
     return lines if space else ["".join(line.split()) for line in lines]
-
-
-def _rows(
-    opcode: tuple[str, int, int, int, int], before: Sequence[str], after: Sequence[str]
-) -> Iterator[DiffRow]:
-    tag, i1, i2, j1, j2 = opcode
-    if tag == "equal":
-        for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-            yield DiffRow(Mark.SAME, i + 1, j + 1, after[j])
-        return
-    for i in range(i1, i2):
-        yield DiffRow(Mark.REMOVED, old=i + 1, html=before[i])
-    for j in range(j1, j2):
-        yield DiffRow(Mark.ADDED, new=j + 1, html=after[j])
 
 
 def _split(rows: Sequence[DiffRow]) -> Iterator[SplitRow]:

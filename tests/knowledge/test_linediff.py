@@ -6,7 +6,7 @@ from knowledge.linediff import diff_lines
 
 
 def shown(rows):
-    return [(str(row.mark), row.old, row.new, row.text or row.hidden) for row in rows]
+    return [(str(row.mark), row.old, row.new, row.html or row.hidden) for row in rows]
 
 
 def test_equal_texts_have_no_rows():
@@ -38,5 +38,5 @@ def test_a_text_of_blank_lines_takes_no_minutes():
     old = "\n".join("" if n % 2 else f"line {n}" for n in range(5000))
     began = time.perf_counter()
     rows = diff_lines(old, old.replace("line 2", "row 2"))
-    assert any(row.text == "row 2" for row in rows)
+    assert any(row.html == "row 2" for row in rows)
     assert time.perf_counter() - began < 5
