@@ -30,9 +30,13 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Changes that one person made in one go for one reason; the newest first."""
+    """Changes that one person made in one go for one reason; the newest first.
+
+    open_end: it may reach further back than was read.
+    """
 
     changes: Sequence[SpecChange]
+    open_end: bool = False
 
     @property
     def first(self) -> SpecChange:
@@ -78,11 +82,12 @@ def health() -> Health:
 
 def happenings(most: int) -> list[Happening]:
     """What changed last, newest first; what one import or one person did in a row is one entry."""
-    recent = SpecChange.objects.select_related("spec__platform", "by").order_by("-pk")
-    groups = groupby(recent[:CHANGES_READ], key=lambda c: (c.action, c.by_id, c.why))
+    rows = SpecChange.objects.select_related("spec__platform", "by").order_by("-pk")
+    recent = list(rows[:CHANGES_READ])
     found: list[Happening] = []
-    for _, changes in groups:
-        found.append(Happening(tuple(changes)))
-        if len(found) == most:
-            break
-    return found
+    read = 0
+    for _, group in groupby(recent, key=lambda c: (c.action, c.by_id, c.why)):
+        changes = tuple(group)
+        read += len(changes)
+        found.append(Happening(changes, open_end=read == CHANGES_READ))
+    return found[:most]

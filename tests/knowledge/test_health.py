@@ -43,3 +43,9 @@ def test_one_import_is_one_entry_and_each_review_is_its_own(wiki, proposal, cura
         (h.first.action, h.first.by and h.first.by.username, h.first.why) for h in found
     ]
     assert len(happenings(1)) == 1
+
+
+def test_it_does_not_count_what_it_has_not_read(shipped):
+    (whole,) = happenings(10)
+    assert whole.open_end
+    assert len(whole.changes) < Spec.objects.count()
