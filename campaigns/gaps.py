@@ -26,7 +26,7 @@ def gap_of(campaign: Campaign, question: str) -> Gap:
     platform = campaign.platform
     names = " or ".join(" ".join([m, *(f"{k}={v}" for k, v in q.items())]) for m, q in asked)
     ways = dict.fromkeys(how_to_obtain(platform, metric, **q) for metric, q in asked)
-    message = f"{question}: {UNKNOWN}: no approved {names} of {platform.slug}; there is no target"
+    message = f"{question}: {UNKNOWN}: no approved {names} of {platform.slug}; there is no target."
     return Gap(question, message, "; or ".join(ways))
 
 

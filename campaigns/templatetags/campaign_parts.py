@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -127,8 +128,7 @@ def ceiling(context: dict[str, Any], target: Target, question: str) -> SafeStrin
     cited = target.bandwidth if question == "bandwidth" else target.compute
     assumed = next((a for a in target.assumptions if a.question == question), None)
     if cited:
-        drift: Drift | None = context.get("drift")
-        return cited_as(cited, drift.state_of(cited.citation) if drift else CitationState.OK)
+        return cited_as(cited, _state(context, cited.citation))
     if not assumed:
         return cite(None)
     return format_html(
@@ -169,13 +169,15 @@ def spread(found: Spread | None) -> str:
     )  # fmt: skip
 
 
-@register.simple_tag
-def gate_citation(citation: str, target: Target, is_file: bool = False) -> SafeString:
+@register.simple_tag(takes_context=True)
+def gate_citation(
+    context: dict[str, Any], citation: str, target: Target, is_file: bool = False
+) -> SafeString:
     """Write a gate's citation; a link where it is one of the target's ceilings."""
-    known = {c.citation: c.href for c in (*target.bandwidths, *target.computes)}
+    known = {c.citation: c for c in (*target.bandwidths, *target.computes)}
     if is_file or citation not in known:
         return format_html("{}", citation)
-    return format_html('<a href="{}" data-cite-state="ok">{}</a>', known[citation], citation)
+    return cited_as(replace(known[citation], display=citation), _state(context, citation))
 
 
 @register.filter
@@ -255,6 +257,12 @@ def here(context: dict[str, Any], place: str) -> str:
     path = request.path if request else ""
     found = {"/": "home"}.get(path) or {"/c": "campaigns", "/w": "wiki"}.get(path[:2], "")
     return format_html(' aria-current="{}"', "page") if found == place else ""
+
+
+def _state(context: dict[str, Any], citation: str) -> str:
+    """The state of a citation that the campaign pinned, where the page has looked it up."""
+    drift: Drift | None = context.get("drift")
+    return drift.state_of(citation) if drift else CitationState.OK
 
 
 def _theme(context: dict[str, Any]) -> Theme:

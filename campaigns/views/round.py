@@ -6,9 +6,11 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from campaigns.models import Campaign, Candidate, Evaluation, Round
+from campaigns.pins import drift_of
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.highlight import highlighted
@@ -44,6 +46,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "measured": measured,
         "report": report,
         "target": target,
+        "drift": SimpleLazyObject(lambda: drift_of(campaign)),
         "candidates": _candidates(found, evaluations),
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
         **_neighbours(campaign, number),

@@ -65,7 +65,7 @@ def test_it_writes_the_gap_into_the_pitfalls(draft: Campaign, bench: Bench, scri
     assert (campaign.state, campaign.target["state"]) == (CampaignState.DONE, UNKNOWN)
     assert pitfall.kind == "unknown_spec"
     assert pitfall.message == (
-        f"bandwidth: {UNKNOWN}: no approved copy_bandwidth of test-cpu; there is no target"
+        f"bandwidth: {UNKNOWN}: no approved copy_bandwidth of test-cpu; there is no target."
     )
     assert pitfall.how_to_obtain == "run `python manage.py wiki ceilings` on this device"
     said = campaign_details(campaign)["pitfalls"][0]

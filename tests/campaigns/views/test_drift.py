@@ -45,6 +45,12 @@ def test_it_names_the_state_of_a_changed_citation(page, done):
     assert 'data-cite-state="changed">10 GB/s</a> <span class="unknown">changed</span>' in body
 
 
+def test_it_names_it_beside_the_gate_that_rests_on_it(page, done):
+    lab.write(lab.revised("20 GB/s"))
+    body = page.get(reverse("round", args=[done.pk, 2])).content.decode()
+    assert 'data-cite-state="changed">copy_bandwidth: 10 GB/s &lt;- &lt;gpu-wiki&gt;' in body
+
+
 def test_it_links_a_value_to_the_campaigns_that_rest_on_it(page, done):
     spec = lab.bandwidth()
     body = page.get(spec.get_absolute_url()).content.decode()
