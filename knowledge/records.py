@@ -8,7 +8,7 @@ from typing import Any
 from knowledge.lookup import find, how_to_obtain
 from knowledge.models import DRIFT, Flag, Platform, Spec
 from knowledge.specs.citation import CitationState
-from knowledge.specs.facts import UNKNOWN_VALUE
+from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 from knowledge.specs.metrics import metric_named
 from knowledge.standing import standings
 
@@ -93,8 +93,16 @@ def answer_record(
         "unit": metric_named(metric).unit,
         "shown": UNKNOWN_VALUE,
         "citation": None,
-        "how_to_obtain": how_to_obtain(platform, metric, **qualifiers),
+        "how_to_obtain": _absent(platform, metric, qualifiers)
+        or how_to_obtain(platform, metric, **qualifiers),
     }
+
+
+def _absent(platform: Platform, metric: str, qualifiers: Mapping[str, str]) -> str:
+    """What says that the part has none of it; empty where nothing does."""
+    rows = Spec.objects.preferred().filter(platform=platform, metric=metric, shown=ABSENT_VALUE)
+    spec = rows.filter(qualifiers=dict(sorted(qualifiers.items()))).for_sheet().first()
+    return f"nothing to obtain, the part has none: {spec.citation}" if spec else ""
 
 
 def _flag_record(flag: Flag) -> dict[str, Any]:
