@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from knowledge.curation.people import may_propose
 from knowledge.curation.revise import LIVE
 from knowledge.linediff import diff_lines
-from knowledge.models import Citation, Document, Flag, Revision, Spec
+from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.rendering import render_markdown
 from knowledge.specs.anchoring import Anchor, Reanchor
 from knowledge.specs.citation import CitationState, split_lines
@@ -29,7 +29,7 @@ LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """One citation beside its line: the state of the spec's newest one; "" for a retired value."""
+    """One citation beside a line: the state of the spec's newest one; "" for a retired value."""
 
     citation: Citation
     state: str
@@ -60,6 +60,8 @@ class Fate:
 @require_safe
 def document(request: HttpRequest, path: str) -> HttpResponse:
     """`?rev=` by hash, `?view=rendered`, `?against=<rev>` for a diff, `?lines=23-25` marked."""
+    if "\0" in path:  # PostgreSQL refuses NUL in any text
+        raise Http404("a path holds no NUL")
     found = get_object_or_404(Document, path=path)
     newest = found.latest
     revision = _revision(found, request.GET.get("rev", "")) or newest
@@ -79,7 +81,7 @@ def document(request: HttpRequest, path: str) -> HttpResponse:
         context |= {"view": "rendered", "html": render_markdown(revision.text)}
     else:
         may = may_propose(request.user) and context["newest"] and not found.withdrawn_at
-        context |= _source(revision, request.GET.get("lines", ""))
+        context |= _source(revision, context["flags"], request.GET.get("lines", ""))
         context["propose"] = _propose_url(revision) if may else ""
     return render(request, "knowledge/document.html", context)
 
@@ -102,10 +104,11 @@ def _flags(document: Document) -> list[Flag]:
     """Open flags on values that rest on this document."""
     here = Q(revision__document=document) | Q(spec__citations__revision__document=document)
     keys = Flag.objects.open().filter(here).values("pk")
-    return list(Flag.objects.filter(pk__in=keys).select_related("spec__platform"))
+    specs = Prefetch("spec", with_citations(Spec.objects.all()))
+    return list(Flag.objects.filter(pk__in=keys).prefetch_related(specs))
 
 
-def _source(revision: Revision, asked: str) -> dict[str, Any]:
+def _source(revision: Revision, flags: list[Flag], asked: str) -> dict[str, Any]:
     """The lines with their margins; `lines` that can not be read are said to be so."""
     texts = split_lines(revision.text)
     first, last = _range(asked)
@@ -113,6 +116,11 @@ def _source(revision: Revision, asked: str) -> dict[str, Any]:
     begins: dict[int, list[Margin]] = defaultdict(list)
     for margin in _margins(revision):
         begins[margin.citation.first_line].append(margin)
+    for flag in flags:
+        # What a citation into an older text has become stands where its place is now.
+        citation = flag.spec.citation
+        if flag.kind in DRIFT and flag.revision_id == revision.pk and flag.first_line and citation:
+            begins[flag.first_line].append(Margin(citation, flag.kind))
     return {
         "lines": [
             Line(number, text, begins[number], not wrong and first <= number <= last)

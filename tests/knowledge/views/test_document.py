@@ -57,7 +57,9 @@ def test_it_takes_no_hash_too_short_to_name_a_revision(viewer, wiki):
     assert viewer.get(X1, {"rev": short[:6]}).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["docs/hardware/x-2.md", "docs", "../settings.py", "README"])
+@pytest.mark.parametrize(
+    "path", ["docs/hardware/x-2.md", "docs", "../settings.py", "README", "%00"]
+)
 def test_it_does_not_know_other_documents(viewer, wiki, path):
     assert viewer.get(f"/w/docs/{path}").status_code == 404
 
@@ -96,6 +98,8 @@ def change(viewer, page_text, *lines):
 def test_each_citation_shows_its_state(viewer, wiki, page_text):
     _, page = change(viewer, page_text, "", BANDWIDTH, TDP.replace("700", "750"), UNKNOWN_CORES)
     assert 'data-cite-state="moved"' in lines(page)[15]
+    assert 'data-cite-state="changed"' in lines(page)[16]
+    assert "700 W" in lines(page)[16].split('class="text"')[0]
     flags = page[page.index('id="open-flags"') :].split("</section>")[0]
     assert "1 open flag on values that rest here" in flags
     assert "tdp of X 1" in flags
@@ -176,7 +180,7 @@ def test_a_long_document_stays_usable(admin_client, db, page_text):
 def test_it_needs_the_same_queries_for_any_number_of_lines(
     viewer, shipped, django_assert_num_queries
 ):
-    # session, user, document, newest, flags, two for permissions, citations with their specs,
+    # session, user, document, newest, no flags, two for permissions, citations with their specs,
     # specs, their citations, drift, newest texts, revisions
     with django_assert_num_queries(13):
         viewer.get("/w/docs/docs/hardware/h100-sxm5-80gb.md")
