@@ -11,12 +11,15 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, Any
+
+from django.core.files.uploadedfile import UploadedFile
 
 from knowledge.folder import (
     MAX_BYTES,
     MAX_FILES,
     MAX_PATH,
+    MAX_TOTAL_BYTES,
     TAKEN,
     ImportRefused,
     require_distinct,
@@ -28,16 +31,6 @@ MAX_ENTRIES = 4 * MAX_FILES  # of an archive, with folders and files that are le
 JUNK = ("__MACOSX/",)  # what one packer adds beside the files
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time that the format can hold
 PLAIN_FILE = 0o100644 << 16
-
-
-class Upload(Protocol):
-    """A file as Django hands it over."""
-
-    name: str | None
-    size: int | None
-    file: IO[bytes]
-
-    def read(self, size: int = ..., /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +46,15 @@ class Brought:
     whole: bool = True
 
 
-def read_uploads(files: Sequence[Upload]) -> Brought:
+def read_uploads(files: Sequence[UploadedFile[Any]]) -> Brought:
     """One .zip, or some .md and .json files. ImportRefused names a file that is not taken."""
     if not files:
         raise ImportRefused("no file; accepted: one .zip, or .md and .json files")
     names = [file.name or "unnamed" for file in files]
     if names[0].lower().endswith(".zip") and len(files) == 1:
-        return read_archive(names[0].rpartition("/")[2][:-4], files[0].file)
+        if (files[0].size or 0) > MAX_TOTAL_BYTES:
+            raise ImportRefused(f"{names[0]}: larger than {MAX_TOTAL_BYTES} bytes")
+        return read_archive(names[0].rpartition("/")[2][:-4], io.BytesIO(files[0].read()))
     texts: dict[str, str] = {}
     total = 0
     for name, file in zip(names, files, strict=True):

@@ -87,6 +87,9 @@ X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("KOPT_HTTPS", default=False)
 
+# A wiki folder as loose files; a little more than an import takes, so that it names the limit.
+DATA_UPLOAD_MAX_NUMBER_FILES = 5_100
+
 # How long a holder may stay silent before its work is given to another worker, in seconds.
 KOPT_LEASE_S = env.number("KOPT_LEASE_S", 30.0, least=1.0)
 KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)

@@ -1,4 +1,4 @@
-"""`wiki`: bring documents in, check their citations, measure this device."""
+"""`wiki`: bring documents in and out, check their citations, measure this device."""
 
 from __future__ import annotations
 
@@ -13,16 +13,23 @@ from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.door import Door, ExitCode, Verb, argument
+from knowledge.archive import Brought
+from knowledge.bundle import read_document
 from knowledge.check import Problem, check_wiki
-from knowledge.folder import ImportRefused, read_folder
-from knowledge.importer import SHIPPED, import_wiki
-from knowledge.models import Document
+from knowledge.curation.confirm import take_at_once
+from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.export import ExportRefused, export_folder
+from knowledge.curation.plan import counts, plan_import
+from knowledge.curation.undo import undo
+from knowledge.folder import TAKEN, ImportRefused, read_folder
+from knowledge.foreign import Fate
+from knowledge.importer import SHIPPED, origin_of
+from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
-from knowledge.specs.reader import ReaderError, read_page
 
 
 class Command(Door):
-    help = "The hardware wiki: import, check, ceilings."
+    help = "The hardware wiki: import, imports, undo, export, check, ceilings."
 
     def verbs(self) -> tuple[Verb, ...]:
         folder = argument(
@@ -33,29 +40,87 @@ class Command(Door):
             action="store_true",
             help="vouch for changed lines: they replace the old ones without a review",
         )
+        plan = argument(
+            "--plan", action="store_true", help="store nothing but a plan of what would happen"
+        )
+        number = argument("number", type=int, help="as `wiki imports` lists it")
+        why = argument("--why", required=True, help="the reason, which stays in the history")
+        out = argument("folder", type=Path, help="an empty folder, or an earlier export")
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
         return (
             Verb(
-                "import", "store the documents of a folder", self.import_folder, (folder, approve)
+                "import",
+                "store the documents and records of a folder",
+                self.import_folder,
+                (folder, approve, plan),
             ),
+            Verb("imports", "list imports, newest first", self.imports),
+            Verb("undo", "take an import back as one", self.undo, (number, why)),
+            Verb("export", "write a folder that imports again", self.export, (out,)),
             Verb(
                 "check", "do all citations still hold? exit 1 if not", self.check_folder, (folder,)
             ),
             Verb("ceilings", "measure a device and store the document", self.ceilings, (device,)),
         )
 
-    def import_folder(self, folder: Path, approve: bool, **options: Any) -> None:
+    def import_folder(self, folder: Path, approve: bool, plan: bool, **options: Any) -> None:
         try:
-            summary = import_wiki(folder, vouched=approve)
-        except ImportRefused as error:
+            brought = Brought(origin_of(folder), read_folder(folder, TAKEN))
+            if plan:
+                self._emit_plan(plan_import(brought, None))
+                return
+            batch, summary = take_at_once(brought, vouched=approve)
+        except (ImportRefused, CurationError) as error:
             self.fail(ExitCode.USAGE, str(error))
-        counts = asdict(summary)
         if summary.flags_raised:
             self.progress(
                 f"{summary.flags_raised} citations do not hold any more; a curator answers at /w/"
             )
-        text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-        self.emit(counts, text)
+        for told in summary.told:
+            if told.fate in (Fate.UNRESOLVED, Fate.LEFT_OUT):
+                self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")
+        if batch is not None:
+            self.progress(f"this is import {batch.pk}; `wiki undo {batch.pk}` takes it back")
+        done = counts(summary)
+        text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.items())
+        self.emit(done | {"outcomes": [asdict(told) for told in summary.told]}, text)
+
+    def _emit_plan(self, batch: Batch) -> None:
+        rows = [f"{row['outcome']:<10} {row['path']}" for row in batch.plan["documents"]]
+        rows += [
+            f"{t['fate']:<10} {t['file']}:L{t['line']}: {t['why']}" for t in batch.plan["told"]
+        ]
+        self.emit({"import": batch.pk, **batch.plan}, "\n".join(rows))
+        self.progress(f"planned only, as import {batch.pk}: {batch.get_absolute_url()}")
+        refused = [row for row in batch.plan["documents"] if row["outcome"] == "refused"]
+        for row in refused:
+            self.progress(row["note"])
+        if refused:
+            self.fail(ExitCode.USAGE, f"{len(refused)} files are refused; nothing can be imported")
+
+    def imports(self, **options: Any) -> None:
+        batches = [_batch_record(batch) for batch in Batch.objects.select_related("author")]
+        rows = [f"{b['import']:>4}  {b['state']:<9}  {b['origin']}  {b['why']}" for b in batches]
+        self.emit(batches, "\n".join(row.rstrip() for row in rows))
+        if not batches:
+            self.progress("no import yet; `wiki import FOLDER` makes one")
+
+    def undo(self, number: int, why: str, **options: Any) -> None:
+        batch = Batch.objects.filter(pk=number).first()
+        if batch is None:
+            self.fail(ExitCode.NOT_FOUND, f"no import {number}; `wiki imports` lists them")
+        try:
+            undo(batch, None, why)
+        except (Conflict, CurationError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self.emit(_batch_record(batch), f"{batch} was undone")
+
+    def export(self, folder: Path, **options: Any) -> None:
+        try:
+            files = export_folder(folder)
+        except (ExportRefused, OSError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self.emit({"folder": str(folder), "files": files}, f"{files} files in {folder}")
 
     def check_folder(self, folder: Path, **options: Any) -> None:
         try:
@@ -95,13 +160,25 @@ class Command(Door):
         self.emit(data, "\n".join(citations))
 
 
+def _batch_record(batch: Batch) -> dict[str, Any]:
+    return {
+        "import": batch.pk,
+        "origin": batch.origin,
+        "state": batch.state,
+        "author": batch.author.get_username() if batch.author else None,
+        "created_at": batch.created_at.isoformat(timespec="seconds"),
+        "why": batch.why,
+        "done": batch.plan.get("done", {}),
+    }
+
+
 def check_files(folder: Path) -> list[Problem]:
     """Lines of a folder's documents that cannot be read or do not hold what they are cited for."""
     problems = []
     for path, text in sorted(read_folder(folder).items()):
         try:
-            page = read_page(path, text)
-        except ReaderError as error:
+            page = read_document(path, text)
+        except ImportRefused as error:
             problems.append(Problem(path, "unreadable", str(error)))
             continue
         for spec in page.specs:

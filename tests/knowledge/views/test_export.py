@@ -1,0 +1,21 @@
+"""The wiki as a .zip."""
+
+import io
+
+from knowledge.archive import read_archive
+
+
+def test_it_gives_a_folder_that_can_be_read_again(viewer, wiki):
+    answer = viewer.get("/w/export.zip")
+    assert answer["Content-Type"] == "application/zip"
+    assert "kopt-wiki.zip" in answer["Content-Disposition"]
+    texts = read_archive("kopt-wiki", io.BytesIO(answer.content)).texts
+    assert sorted(texts) == ["README.md", "docs/hardware/x-1.md", "specs.json"]
+    assert texts["README.md"].encode() == (wiki / "README.md").read_bytes()
+    assert viewer.get("/w/export.zip").content == answer.content
+
+
+def test_it_asks_for_a_login_and_only_reads(client, viewer, wiki):
+    assert viewer.post("/w/export.zip").status_code == 405
+    client.logout()
+    assert client.get("/w/export.zip").status_code == 302
