@@ -15,11 +15,13 @@ from knowledge.specs.facts import (
     QUALIFIER_VALUE,
     QUALIFIERS,
     UNKNOWN_VALUE,
+    FactsError,
     Rank,
     SourceKind,
     SpecFacts,
 )
 from knowledge.specs.metrics import MetricError, metric_named
+from knowledge.specs.quantity import QuantityError
 
 # The step of curation says what is wrong; here is the field of the page that asks for it.
 FIELDS = {"value": "value", "cite": "doc", "document": "doc", "lines": "first", "facts": "__all__"}
@@ -136,9 +138,19 @@ class ProposeForm(forms.Form):
         needs_note = said.get("value") == UNKNOWN_VALUE or said.get("rank") == Rank.DEPRECATED
         if needs_note and not said.get("note"):
             self.add_error("note", HELP_NOTE)
+        if {"metric", "value", "qualifiers"} <= said.keys():
+            self._clean_value_of_metric(said)
         if "doc" in said:
             self._clean_place(said)
         return said
+
+    def _clean_value_of_metric(self, said: dict[str, Any]) -> None:
+        """Number, unit and hedges, at once with everything else that is wrong."""
+        known = (Evidence.DOCUMENTED, SourceKind.VENDOR, "any source")
+        try:
+            SpecFacts(said["metric"], said["value"], *known, note="any note")
+        except (FactsError, MetricError, QuantityError) as error:
+            self.add_error("value", str(error))
 
     def _clean_place(self, said: dict[str, Any]) -> None:
         """One picked line is both ends; a document that changed since is opened again first."""

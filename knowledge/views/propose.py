@@ -59,6 +59,8 @@ def _page(
 ) -> HttpResponse:
     pane = pane_for(values)
     replaced = number(values.get("replaces")) or 0
+    draft = ProposeForm(values)
+    draft.is_valid()
     context = {
         "form": form,
         "pane": pane,
@@ -66,16 +68,15 @@ def _page(
         "documents": document_paths(),
         "metrics": METRICS.values(),
         "rev": pane.revision.short if pane else "",
-        "warnings": _warnings(values, pane),
+        "warnings": _warnings(draft, pane),
+        "wrong_value": draft.errors.get("value") if values.get("value") else None,
     }
     return render(request, "knowledge/propose.html", context, status=status)
 
 
-def _warnings(values: dict[str, Any], pane: Pane | None) -> list[ConstraintWarning] | None:
+def _warnings(draft: ProposeForm, pane: Pane | None) -> list[ConstraintWarning] | None:
     """What constraints say of the value so far; None until there is enough to say something."""
-    form = ProposeForm(values)
-    form.is_valid()
-    said = form.cleaned_data
+    said = draft.cleaned_data
     if not {"platform", "metric", "value", "qualifiers"} <= said.keys():
         return None
     spec = Spec(
