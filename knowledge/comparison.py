@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from django.db.models import Q
 
@@ -41,6 +42,20 @@ class Cell:
     @property
     def known(self) -> bool:
         return self.spec is not None and self.spec.shown != UNKNOWN_VALUE
+
+    def record(self) -> dict[str, Any] | None:
+        """The value as plain values; None where nobody knows it."""
+        if self.spec is None or not self.known:
+            return None
+        return {
+            "id": self.spec.pk,
+            "value": self.spec.value,
+            "unit": self.spec.unit,
+            "shown": self.spec.shown,
+            "evidence": self.spec.evidence,
+            "citation": str(self.spec.citation or ""),
+            "citation_state": self.standing,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +101,18 @@ class Row:
         """The evidence classes of values; that a part lacks something is of no class."""
         classes = (spec.evidence for spec in self._known if spec.shown != ABSENT_VALUE)
         return list(dict.fromkeys(classes))
+
+    def record(self, platforms: Sequence[Platform]) -> dict[str, Any]:
+        """The row as plain values; of what is not known the cell is None."""
+        cells = zip(platforms, self.cells, strict=True)
+        return {
+            "group": self.group,
+            "metric": self.metric,
+            "qualifiers": self.qualifiers,
+            "relation": self.relation,
+            "reason": self.reason,
+            "values": {platform.slug: cell.record() for platform, cell in cells},
+        }
 
 
 @dataclass(frozen=True, slots=True)

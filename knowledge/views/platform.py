@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
@@ -17,6 +16,7 @@ from knowledge.curation.people import may_propose
 from knowledge.models import Platform
 from knowledge.sheet import Choice, Sheet, sheet_of
 from knowledge.specs.cited import Evidence
+from knowledge.views.tables import csv_answer, qualifier_words
 
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 ROOFLINE = "roofline"
@@ -70,12 +70,7 @@ def sheet_csv(request: HttpRequest, slug: str) -> HttpResponse:
     if asked.errors:
         words = "\n".join(f"{name}: {message}" for name, message in asked.errors.items())
         return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
-    writer = csv.DictWriter(response, COLUMNS, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(_flat(record) for record in found.records())
-    return response
+    return csv_answer(slug, COLUMNS, (_flat(record) for record in found.records()))
 
 
 def _read(request: HttpRequest, slug: str) -> tuple[Asked, Sheet]:
@@ -115,7 +110,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
     """One row of the table: nothing nested."""
     citation = record["citation"] or {}
     return record | {
-        "qualifiers": " ".join(f"{key}={value}" for key, value in record["qualifiers"].items()),
+        "qualifiers": qualifier_words(record["qualifiers"]),
         "citation": citation.get("text", ""),
         "citation_state": citation.get("state", ""),
         "flags": " ".join(record.get("flags", ())),

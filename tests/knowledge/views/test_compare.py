@@ -1,5 +1,7 @@
 """Platforms side by side."""
 
+import csv
+import io
 from html import unescape
 
 import pytest
@@ -63,6 +65,37 @@ def test_it_says_what_it_accepts(viewer, shipped, asked, words):
     assert answer.status_code == 400
     assert words in page
     assert 'aria-describedby="e-p"' in page
+
+
+@pytest.mark.parametrize("only", ["diff", "all"])
+def test_json_and_csv_have_the_rows_of_the_page(viewer, shipped, only):
+    asked = PAIR | {"only": only}
+    shown = [
+        (row.metric, row.relation, [cell.spec and cell.spec.value for cell in row.cells])
+        for row in viewer.get("/w/compare/", asked).context["rows"]
+    ]
+    data = viewer.get("/w/compare.json", asked).json()["rows"]
+    assert [
+        (r["metric"], r["relation"], [cell and cell["value"] for cell in r["values"].values()])
+        for r in data
+    ] == shown
+    text = viewer.get("/w/compare.csv", asked).content.decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    read = [
+        (r["metric"], r["relation"], [r[f"{slug} value"] for slug in asked["p"]]) for r in lines
+    ]
+    assert read == [
+        (metric, relation, ["" if v is None else str(v) for v in values])
+        for metric, relation, values in shown
+    ]
+
+
+@pytest.mark.parametrize("path", ["/w/compare.json", "/w/compare.csv"])
+def test_files_need_two_known_platforms(viewer, shipped, path):
+    for asked, words in {"h200-sxm": "1 chosen; accepted: 2 to 4", "h300": "unknown"}.items():
+        answer = viewer.get(path, {"p": asked})
+        assert answer.status_code == 400
+        assert words in answer.content.decode()
 
 
 def test_it_says_what_to_do_when_empty(viewer):
