@@ -82,3 +82,12 @@ def test_it_needs_the_same_queries_for_any_number_of_platforms(
     # two for permissions
     with django_assert_num_queries(11):
         viewer.get("/w/")
+
+
+def test_it_offers_what_a_person_may_do(viewer, admin_client, wiki):
+    offered = admin_client.get("/w/").content.decode()
+    assert 'class="button primary" href="/w/imports/">Add a source</a>' in offered
+    assert 'href="/w/review/">Review</a>' in offered
+    page = viewer.get("/w/").content.decode()
+    assert "Add a source" not in page
+    assert ">Review</a>" not in page
