@@ -106,4 +106,5 @@ def _absent(platform: Platform, metric: str, qualifiers: Mapping[str, str]) -> s
 
 
 def _flag_record(flag: Flag) -> dict[str, Any]:
-    return {"id": flag.pk, "kind": flag.kind, "note": flag.note, "raised_at": flag.raised_at}
+    raised_at = flag.raised_at.isoformat(timespec="seconds")
+    return {"id": flag.pk, "kind": flag.kind, "note": flag.note, "raised_at": raised_at}

@@ -15,6 +15,7 @@ from knowledge.curation.people import may_review
 from knowledge.specs.quantity import Quantity, QuantityError
 
 LONGEST_SHOWN = 80
+LONGEST_REASON = 500
 
 
 class PlaceholderRefused(ValueError):
@@ -38,8 +39,11 @@ def allow_placeholder(
     if by is None or not may_review(by):
         raise Forbidden("allowing a placeholder needs the role curator or lead")
     quantity = _quantity(question, value)
-    if not reason.strip():
-        raise PlaceholderRefused("reason", "is needed; it stays beside every figure")
+    if not 0 < len(reason.strip()) <= LONGEST_REASON or "\0" in reason:
+        raise PlaceholderRefused(
+            "reason",
+            f"is needed, of at most {LONGEST_REASON} characters; it stays beside the value",
+        )
     with transaction.atomic():
         # Held until the end, so that no confirmation comes between the look and the row.
         found = Campaign.objects.select_for_update().get(pk=campaign.pk)

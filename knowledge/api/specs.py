@@ -33,14 +33,22 @@ TEXTS = {
     "note": False,
 }
 OTHERS = ("platform", "qualifiers", "replaces")
+LONGEST_PAGE = 500
+NUL = "\0"  # PostgreSQL stores no text with it
 
 
 class Pages(PageNumberPagination):
-    """`?page=`, and `?page_size=` up to a limit."""
+    """`?page=`, and `?page_size=` from 1 to `LONGEST_PAGE`."""
 
     page_size = 100
-    page_size_query_param = "page_size"
-    max_page_size = 500
+
+    def get_page_size(self, request: Request) -> int:
+        """FilterError for anything but a number that is accepted."""
+        asked = request.query_params.get("page_size", str(self.page_size))
+        size = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
+        if not 1 <= size <= LONGEST_PAGE:
+            raise FilterError("page_size", f"'{asked}'; accepted: 1 to {LONGEST_PAGE}")
+        return size
 
 
 class Specs(Door):
@@ -109,8 +117,8 @@ def _parameters(request: Request, accepted: tuple[str, ...]) -> dict[str, str]:
     for name, values in request.query_params.lists():
         if name not in accepted:
             raise FilterError(name, f"unknown parameter; accepted: {', '.join(accepted)}")
-        if len(values) != 1 or not values[0]:
-            raise FilterError(name, "accepted: one value, not empty")
+        if len(values) != 1 or not values[0] or NUL in values[0]:
+            raise FilterError(name, "accepted: one value, not empty, without NUL characters")
         found[name] = values[0]
     return found
 
@@ -145,8 +153,8 @@ def _qualifiers(body: dict[str, Any]) -> dict[str, str]:
 
 def _text(body: dict[str, Any], name: str) -> str:
     value = body.get(name, "")
-    if not isinstance(value, str):
-        raise CurationError(name, "accepted: text")
+    if not isinstance(value, str) or NUL in value:
+        raise CurationError(name, "accepted: text without NUL characters")
     return value
 
 

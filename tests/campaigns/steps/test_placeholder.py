@@ -168,6 +168,8 @@ def test_r1_it_is_refused_once_the_goal_is_frozen(draft: Campaign, curator: User
         ("bandwidth", "0 TB/s", "soon", "value", "more than 0 B/s"),
         ("bandwidth", f"1{'0' * 90} B/s", "soon", "value", "at most 80"),
         ("bandwidth", "1 TB/s", "  ", "reason", "is needed"),
+        ("bandwidth", "1 TB/s", "x" * 501, "reason", "at most 500"),
+        ("bandwidth", "1 TB/s", "soon\0", "reason", "is needed"),
     ],
 )
 def test_it_refuses_what_is_no_placeholder(

@@ -9,6 +9,8 @@ from knowledge.importer import Intake, take_files
 from knowledge.models import Document, Spec
 from tests.knowledge.conftest import BANDWIDTH
 
+pytestmark = pytest.mark.storage
+
 LIST, LOOKUP = "/api/v1/specs/", "/api/v1/specs/lookup"
 PROPOSAL = {
     "platform": "x-1",
@@ -154,7 +156,17 @@ def test_it_lists_page_by_page_with_the_same_few_queries(
 
 @pytest.mark.parametrize(
     ("asked", "status"),
-    [({"state": "good"}, 400), ({"metric": "x"}, 404), ({"platform": "x"}, 404), ({"a": "b"}, 400)],
+    [
+        ({"state": "good"}, 400),
+        ({"metric": "x"}, 404),
+        ({"platform": "x"}, 404),
+        ({"a": "b"}, 400),
+        ({"q": "a\0b"}, 400),
+        ({"page_size": "0"}, 400),
+        ({"page_size": "many"}, 400),
+        ({"page_size": "501"}, 400),
+        ({"page": "x"}, 404),
+    ],
 )
 def test_it_refuses_a_filter_that_nothing_has(reader, asked, status):
     assert reader.get(LIST, asked).status_code == status
@@ -231,6 +243,7 @@ def test_it_tells_the_second_curator_who_was_first(as_, curator, second_curator,
         ({"replaces": 999}, "replaces", "accepted: the id of a spec"),
         ({"replaces": "4"}, "replaces", "accepted: the id of a spec"),
         ({"value": 4.9}, "value", "accepted: text"),
+        ({"source": "a\0b"}, "source", "without NUL"),
         ({"state": "approved"}, "state", "unknown field; accepted: platform"),
     ],
 )
