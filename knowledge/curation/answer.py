@@ -40,10 +40,11 @@ def recite(flag: Flag, place: Place, by: Any, why: str) -> Flag:
             " hold it, or a new value that replaces it",
         )
     with transaction.atomic():
+        # The flag first: of two answers at once the second ends here, and stores no citation.
+        _close(flag, Answer.RECITED, by, why)
         before = str(flag.spec.citation)
         citation = cite(flag.spec, place, quote)
         record(flag.spec, Action.CITED, by, why, before=before, after=str(citation))
-        _close(flag, Answer.RECITED, by, why)
     return flag
 
 

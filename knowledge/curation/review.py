@@ -41,6 +41,8 @@ def approve(spec: Spec, by: Any, why: str = "") -> Spec:
     """
     require_reviewer(by)
     _require_second_person(spec, by)
+    if spec.state == SpecState.RETIRED:
+        raise Conflict(f"{spec} is retired; restore it as a proposal first")
     _require_sound(spec)
     try:
         with transaction.atomic():

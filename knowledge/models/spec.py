@@ -38,7 +38,9 @@ class SpecQuerySet(models.QuerySet["Spec"]):
         """With everything that a page needs to print a value and its citation."""
         newest = models.Prefetch(
             "citations",
-            Citation.objects.select_related("revision__document").order_by("-pk"),
+            Citation.objects.select_related("revision__document")
+            .defer("revision__text")
+            .order_by("-pk"),
         )
         return self.select_related("platform").prefetch_related(newest)
 

@@ -38,6 +38,11 @@ def second_curator(db):
     return person("carl", "curator")
 
 
+@pytest.fixture
+def third_curator(db):
+    return person("cyra", "curator")
+
+
 def facts(shown="4.8 TB/s", **other):
     known = {
         "metric": "memory_bandwidth",

@@ -3,11 +3,11 @@
 import pytest
 
 from knowledge.curation.answer import recite
-from knowledge.curation.errors import CurationError, Forbidden
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place
 from knowledge.curation.review import approve
 from knowledge.importer import Intake, take_files
-from knowledge.models import Document, Flag, Spec, SpecState
+from knowledge.models import Citation, Document, Flag, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH, TDP
 from tests.knowledge.curation.conftest import X1
 
@@ -34,6 +34,16 @@ def test_the_flag_waits_for_somebody_else(edited, curator, second_curator):
     assert str(spec.citation).endswith("x-1.md:L18")
     assert spec.state == SpecState.APPROVED
     assert (edited.answer, edited.answered_by) == ("recited", second_curator)
+
+
+def test_the_second_of_two_answers_stores_nothing(edited, second_curator, third_curator):
+    newest = Document.objects.get(path=X1).latest
+    stale = Flag.objects.get(pk=edited.pk)
+    recite(edited, Place(newest, 18, 18), second_curator, "still there")
+    before = Citation.objects.count()
+    with pytest.raises(Conflict, match="answered by carl"):
+        recite(stale, Place(newest, 18, 18), third_curator, "here")
+    assert Citation.objects.count() == before
 
 
 def test_approving_the_new_line_answers_the_flag(edited, curator, second_curator):

@@ -114,6 +114,8 @@ def test_retiring_the_preferred_value_names_its_successor(proposal, curator, sec
 def test_a_retired_value_comes_back_only_through_a_review(proposal, curator, second_curator):
     approve(proposal, curator)
     retire(proposal, second_curator, "doubt", successor=old_bandwidth())
+    with pytest.raises(Conflict, match="restore it as a proposal first"):
+        approve(proposal, second_curator)
     restore(proposal, curator, "it was right")
     with pytest.raises(Forbidden):
         approve(proposal, curator)
