@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +13,7 @@ from knowledge.archive import Brought
 from knowledge.bundle import read_bundle
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review, require_proposer
-from knowledge.curation.plan import bases, counts, platform_columns
+from knowledge.curation.plan import Row, bases, counts, platform_columns, row
 from knowledge.folder import ImportRefused
 from knowledge.importer import SHIPPED_ORIGIN, ImportSummary, Intake, take_files
 from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecChange, SpecState
@@ -115,23 +115,35 @@ def _take(batch: Batch, files: dict[str, str], intake: Intake) -> ImportSummary:
     platforms = platform_columns()
     held = _approved_in(touched) if intake.vouched else set()
     summary = take_files(files, intake)
-    now = platform_columns()
+    now, gone = platform_columns(), _gone(touched)
     described = {slug: [old, now[slug]] for slug, old in platforms.items() if now[slug] != old}
     made = {
         "last_spec": Spec.objects.aggregate(last=Max("pk"))["last"] or 0,
         "last_citation": Citation.objects.aggregate(last=Max("pk"))["last"] or 0,
         "last_change": SpecChange.objects.aggregate(last=Max("pk"))["last"] or 0,
-        "withdrawn": _gone(touched),
+        "withdrawn": gone,
         "were_withdrawn": [path for path, sha256 in touched.items() if not sha256],
         "retired": sorted(held - _approved_in(touched)),
         "platforms": described,
     }
     plan = batch.plan | {"made": made, "done": counts(summary)}
-    told = [f"{told.file}:L{told.line}: {told.fate}: {told.why}" for told in summary.told]
-    plan |= {"outcomes": told}
+    plan |= {"told": [asdict(told) for told in summary.told]}
+    if "documents" not in plan:
+        plan |= {"documents": _stored(batch) + [row(path, "withdrawn") for path in gone]}
     Batch.objects.filter(pk=batch.pk).update(files={}, plan=plan, decided_at=timezone.now())
     batch.refresh_from_db()
     return summary
+
+
+def _stored(batch: Batch) -> list[Row]:
+    """The documents of an import that nobody planned."""
+    found = batch.revisions.select_related("document").defer("text").order_by("document__path")
+    titles = {each.document.path: each.document.title for each in found}
+    born = {each.document.path for each in found if each.number == 1}
+    return [
+        row(path, "new" if path in born else "changed", title=title)
+        for path, title in titles.items()
+    ]
 
 
 def _approved_in(paths: dict[str, str]) -> set[int]:

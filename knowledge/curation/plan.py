@@ -92,7 +92,7 @@ def _plan(brought: Brought, intake: Intake) -> Row:
                 refused[""] = str(error)
                 break
             refused[path] = str(error)
-    rows = [_row(path or "all files", "refused", note=why) for path, why in refused.items()]
+    rows = [row(path or "all files", "refused", note=why) for path, why in refused.items()]
     return {
         "whole": brought.whole,
         "left_out": list(brought.left_out),
@@ -105,7 +105,8 @@ def _plan(brought: Brought, intake: Intake) -> Row:
     }
 
 
-def _row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
+def row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
+    """One document of a plan."""
     return {
         "path": path,
         "outcome": outcome,
@@ -160,12 +161,12 @@ def _documents(
             outcome = "new"
         else:
             outcome = "changed" if before[path] else "back"
-        rows[path] = _row(path, outcome, title=page.title, note=bundle.plain.get(path, ""))
+        rows[path] = row(path, outcome, title=page.title, note=bundle.plain.get(path, ""))
     gone = Document.objects.filter(path__in=[path for path in before if path not in rows])
     for document in gone.exclude(withdrawn_at=None):
         if before[document.path]:
             note = "not among the files: its values lose their source"
-            rows[document.path] = _row(document.path, "withdrawn", title=document.title, note=note)
+            rows[document.path] = row(document.path, "withdrawn", title=document.title, note=note)
     return rows
 
 
@@ -179,14 +180,14 @@ def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> No
     was = {citation.spec_id: citation for citation in before.defer("revision__text")}
     new: dict[str, list[Citation]] = defaultdict(list)
     for citation in made:
-        row = rows.get(citation.revision.document.path)
-        if row is None:
+        path = citation.revision.document.path
+        if path not in rows:
             continue
         if citation.spec_id > last_spec:
-            new[row["path"]].append(citation)
+            new[path].append(citation)
         elif was[citation.spec_id].first_line != citation.first_line:
             place = f"L{was[citation.spec_id].first_line}"
-            row["citations"].append(
+            rows[path]["citations"].append(
                 {"text": str(citation), "state": "moved", "was": place, "note": "", "quote": ""}
             )
     for path, citations in new.items():

@@ -145,11 +145,14 @@ def _rows(plan: Row) -> tuple[list[Row], list[Row]]:
         lines = told.pop(row["path"], []) or told.pop(row["path"].removesuffix(".md"), [])
         lines.sort(key=lambda line: (line["fate"] not in TROUBLE, line["line"]))
         trouble = any(line["fate"] in TROUBLE for line in lines)
-        states = {citation["state"] for citation in row["citations"]} - {"moved"}
+        broken = [citation for citation in row["citations"] if citation["state"] != "moved"]
         row |= {
+            "broken": broken,
+            "moved": [citation for citation in row["citations"] if citation["state"] == "moved"],
+            "warned": sum(bool(spec["warnings"]) for spec in row["specs"]),
             "lines": lines[:LINES_LISTED],
             "lines_more": max(0, len(lines) - LINES_LISTED),
-            "problem": row["outcome"] in ("refused", "withdrawn") or trouble or bool(states),
+            "problem": row["outcome"] in ("refused", "withdrawn") or trouble or bool(broken),
         }
         rows.append(row)
     order = PROBLEMS_FIRST.index

@@ -143,7 +143,7 @@ def test_it_names_an_import_after_its_archive():
 
 def test_it_refuses_an_archive_that_is_too_large(monkeypatch):
     monkeypatch.setattr(limits, "MAX_TOTAL_BYTES", 10)
-    with pytest.raises(ImportRefused, match="^w.zip: larger than 10 bytes"):
+    with pytest.raises(ImportRefused, match=r"^w.zip: larger than 10 bytes"):
         read_uploads([upload("w.zip", b"x" * 11)])
 
 

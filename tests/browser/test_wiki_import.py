@@ -1,0 +1,105 @@
+"""A folder comes in and goes back through a browser, with scripts and without (UX 24, 28)."""
+
+import io
+import zipfile
+
+import pytest
+
+from knowledge.importer import import_wiki
+from knowledge.models import Batch, Document, Spec
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+H200 = "docs/hardware/h200-sxm.md"
+
+
+@pytest.fixture
+def wiki(site):
+    import_wiki()
+
+
+def folder(text):
+    """A .zip of the shipped sheet with another capacity, and a note with a citation to nowhere."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(H200, text)
+        archive.writestr("n.md", "# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n")
+    return {"name": "team.zip", "mimeType": "application/zip", "buffer": out.getvalue()}
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_it_brings_a_folder_in_and_takes_it_back(visit, wiki, scripts):
+    first = Document.objects.get(path=H200).latest.text
+    text = first.replace("- memory_capacity: 141 GB", "- memory_capacity: 142 GB")
+    seen = visit(java_script_enabled=scripts)
+    page = seen.page
+    assert seen.open("/w/imports/").status == 200
+    page.get_by_text("python manage.py wiki import FOLDER --plan").wait_for()
+    page.set_input_files("#files", folder(text))
+    page.click("#plan")
+    page.locator("#state[data-state=planned]").wait_for()
+    rows = page.locator("tr[data-outcome]")
+    assert rows.evaluate_all("all => all.map(row => row.dataset.outcome)") == ["changed", "new"]
+    assert page.locator("[data-cite-state=changed]").is_visible()
+    assert "there is no docs/gone.md" in page.locator("[data-fate=unresolved]").inner_text()
+    assert Document.objects.get(path=H200).latest.number == 1
+    page.click("#confirm")
+    page.locator("#state[data-state=confirmed]").wait_for()
+    assert Spec.objects.get(shown="142 GB").state == "proposed"
+    page.click("#to-undo")
+    page.fill("#why", "the wrong sheet")
+    page.click("#undo")
+    page.locator("#state[data-state=undone]").wait_for()
+    assert "the wrong sheet" in page.locator("main").inner_text()
+    assert Document.objects.get(path=H200).latest.text == first
+    assert Spec.objects.get(shown="142 GB").state == "retired"
+    assert (seen.errors, seen.strange) == ([], [])
+
+
+def test_it_names_a_broken_file_and_imports_nothing(visit, wiki):
+    seen = visit()
+    seen.open("/w/imports/")
+    seen.page.set_input_files(
+        "#files", {"name": "a.zip", "mimeType": "application/zip", "buffer": b"no archive"}
+    )
+    seen.page.click("#plan")
+    assert "a.zip: not a readable .zip archive" in seen.page.locator("#files-error").inner_text()
+    seen.page.set_input_files("#files", folder("# H\n\n## Specs\n\n- tdp: 1 | evidence=x\n"))
+    seen.page.click("#plan")
+    assert f"{H200}:L5: " in seen.page.locator("tr[data-outcome=refused]").inner_text()
+    assert seen.page.locator("#confirm").count() == 0
+    seen.page.click("#drop")
+    seen.page.locator("#state[data-state=dropped]").wait_for()
+    assert Batch.objects.get().files == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_it_fits(visit, wiki, width, scheme):
+    seen = visit(viewport={"width": width, "height": 812}, color_scheme=scheme)
+    seen.open("/w/imports/")
+    seen.page.set_input_files("#files", folder("# H\n\n- a long line " + "x" * 300 + "\n"))
+    seen.page.click("#plan")
+    for path in (f"/w/imports/{Batch.objects.get().pk}/", "/w/imports/"):
+        assert seen.open(path).status == 200
+        assert seen.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        small = seen.page.evaluate(
+            """[...document.querySelectorAll("main :is(button, .button, summary)")]
+            .map(e => e.getBoundingClientRect())
+            .filter(r => r.width && (r.height < 24 || r.width < 24)).length"""
+        )
+        assert small == 0
+        assert seen.page.locator("h1").count() == 1
+        assert seen.page.locator("button.primary").count() == 1
+    assert (seen.errors, seen.strange) == ([], [])
+
+
+def test_it_exports_what_a_folder_is(visit, wiki, tmp_path):
+    seen = visit()
+    seen.open("/w/imports/")
+    with seen.page.expect_download() as download:
+        seen.page.get_by_role("link", name="Export the wiki as a .zip").click()
+    download.value.save_as(tmp_path / "wiki.zip")
+    with zipfile.ZipFile(tmp_path / "wiki.zip") as archive:
+        assert H200 in archive.namelist()
+        assert "specs.json" in archive.namelist()
