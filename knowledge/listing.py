@@ -14,6 +14,8 @@ from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import metric_named
 from knowledge.standing import with_citations
 
+MOST_WORDS, MOST_CHARACTERS = 20, 500
+
 
 class NotKnown(LookupError):
     """A platform that nobody has described; the message names those that are accepted."""
@@ -30,7 +32,10 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which specs; an empty text asks for all. q: in metric, value, source, note or platform."""
+    """Which specs; an empty text asks for all.
+
+    q: words, each of them in metric, value, source, note or platform.
+    """
 
     platform: str = ""
     metric: str = ""
@@ -82,8 +87,17 @@ def _one_of(name: str, value: str, accepted: Iterable[str]) -> str:
 
 
 def _holds(text: str) -> Q:
+    """Every word somewhere in the row. FilterError for more than a database takes in one go."""
+    words = text.split()
+    if len(text) > MOST_CHARACTERS or len(words) > MOST_WORDS:
+        raise FilterError(
+            "q", f"accepted: up to {MOST_WORDS} words and {MOST_CHARACTERS} characters"
+        )
     places = ("metric", "shown", "source", "note", "platform__slug", "platform__name")
     found = Q()
-    for place in places:
-        found |= Q(**{f"{place}__icontains": text})
+    for word in words:
+        somewhere = Q()
+        for place in places:
+            somewhere |= Q(**{f"{place}__icontains": word})
+        found &= somewhere
     return found

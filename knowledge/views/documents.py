@@ -12,6 +12,7 @@ from knowledge.curation.people import may_propose
 from knowledge.models import Document
 
 PER_PAGE = 50
+LONGEST = 200  # characters of a path or a title; no longer text is in one
 
 
 @require_safe
@@ -20,7 +21,9 @@ def documents(request: HttpRequest) -> HttpResponse:
     # PostgreSQL refuses NUL in any text.
     q = request.GET.get("q", "").replace("\0", "").strip()
     found = Document.objects.annotate(changed_at=Max("revisions__created_at"))
-    if q:
+    if len(q) > LONGEST:
+        found = found.none()
+    elif q:
         found = found.filter(Q(path__icontains=q) | Q(title__icontains=q))
     page = Paginator(found.order_by("path"), PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "q": q, "may_propose": may_propose(request.user)}

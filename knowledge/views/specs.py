@@ -16,7 +16,7 @@ from knowledge.models import Flag, FlagKind, Spec, SpecState
 from knowledge.models.flag import FlagQuerySet
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 
 PER_PAGE = 50
 ANY_FLAG = "any"
@@ -72,9 +72,7 @@ def _asked(given: QueryDict) -> Asked:
 def _found(asked: Asked) -> SpecQuerySet:
     """The specs in the order of the list. FilterError for a word that is no state or flag."""
     words = "" if asked.citation else asked.q
-    matching = specs_matching(Filters(state=asked.state, q=words))
-    # Without the texts that citations lie in: a page of values may rest on as many documents.
-    found = with_citations(matching.prefetch_related(None))
+    found = specs_matching(Filters(state=asked.state, q=words))
     if asked.citation:
         found = _cited(found, asked.citation)
     if asked.flag:

@@ -13,6 +13,12 @@ def test_it_says_when_nothing_matches(viewer, wiki):
     assert "<table" not in page
 
 
+def test_it_survives_a_text_longer_than_any_path(viewer, wiki):
+    answer = viewer.get("/w/docs/", {"q": "é" * 60_000})
+    assert answer.status_code == 200
+    assert "No path or title holds" in answer.content.decode()
+
+
 def test_it_says_what_to_do_when_empty(viewer):
     page = viewer.get("/w/docs/").content.decode()
     assert "python manage.py wiki import" in page
