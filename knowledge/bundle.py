@@ -98,6 +98,16 @@ def document_paths(files: Iterable[str]) -> list[str]:
     return [f"{path}.md" if path.endswith(".json") else path for path in files]
 
 
+def as_documents(files: Mapping[str, str]) -> dict[str, str]:
+    """Path → text of the documents that these files are stored as."""
+    texts = {}
+    for path, text in files.items():
+        if not is_kept(path, text):
+            own, kept = json_document(path, text) if path.endswith(".json") else (path, text)
+            texts[own] = kept
+    return texts
+
+
 def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
     """Read the files of one import; nothing is raised, `refused` says what is not taken.
 

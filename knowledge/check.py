@@ -8,8 +8,9 @@ from pathlib import Path
 
 from django.db.models import Prefetch
 
+from knowledge.bundle import as_documents
 from knowledge.curation.revise import drifts
-from knowledge.folder import read_folder
+from knowledge.folder import TAKEN, read_folder
 from knowledge.importer import SHIPPED, origin_of
 from knowledge.models import Citation, Document, Flag, Revision
 from knowledge.specs.citation import CitationState, resolve
@@ -35,7 +36,7 @@ def check_wiki(folder: Path = SHIPPED) -> list[Problem]:
     Only documents that come from this folder are compared with its files. Raises ImportRefused for
     a folder that cannot be read.
     """
-    files = read_folder(folder)
+    files = as_documents(read_folder(folder, TAKEN))
     stored = {d.path: d for d in Document.objects.filter(withdrawn_at=None)}
     problems = [*_broken_revisions(), *_flagged(), *_missing(files, stored)]
     origin = origin_of(folder)

@@ -20,11 +20,17 @@ from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecCh
 from knowledge.models.document import text_hash
 
 NAMED = 5  # documents that a message lists
+AT_ONCE = "imported at once, without a plan"
 
 
 def may_decide(batch: Batch, person: Any) -> bool:
     """Whether this user may confirm or drop the plan: its author, or a curator."""
     return bool(person == batch.author or may_review(person))
+
+
+def describes_anew(batch: Batch) -> list[str]:
+    """Known platforms whose description would change: at once, so only a curator confirms it."""
+    return [each["slug"] for each in batch.plan.get("platforms", ()) if not each["is_new"]]
 
 
 def confirm(batch: Batch, by: Any) -> ImportSummary:
@@ -34,6 +40,9 @@ def confirm(batch: Batch, by: Any) -> ImportSummary:
     files that are not taken.
     """
     _require_may_decide(batch, by)
+    anew = describes_anew(batch)
+    if anew and by is not None and not may_review(by):
+        raise Forbidden(f"it describes {', '.join(anew)} anew; a curator confirms that")
     if batch.plan.get("refused"):
         raise CurationError("files", "some files are refused; accepted: a plan without refusals")
     try:
@@ -141,7 +150,7 @@ def _stored(batch: Batch) -> list[Row]:
     titles = {each.document.path: each.document.title for each in found}
     born = {each.document.path for each in found if each.number == 1}
     return [
-        row(path, "new" if path in born else "changed", title=title)
+        row(path, "new" if path in born else "changed", title=title, note=AT_ONCE)
         for path, title in titles.items()
     ]
 

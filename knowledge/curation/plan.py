@@ -243,8 +243,8 @@ def _platforms(before: Mapping[str, Row]) -> list[Row]:
     for slug, now in platform_columns().items():
         was = before.get(slug)
         if was is None:
-            found.append({"slug": slug, "change": f"new: {now['name']}"})
+            found.append({"slug": slug, "change": f"new: {now['name']}", "is_new": True})
         elif was != now:
             words = [f"{c}: {was[c]} → {now[c]}" for c in now if was[c] != now[c]]
-            found.append({"slug": slug, "change": "; ".join(words)})
+            found.append({"slug": slug, "change": "; ".join(words), "is_new": False})
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db.models import Q
 
 from knowledge.bundle import Bundle
 from knowledge.curation.history import record
@@ -68,7 +69,7 @@ def take_values(values: Iterable[Value], stored: set[str], origin: str, by: Any)
             lacking = "platform" if platform is None else "text it rests on"
             taken.told.append(value.told(Fate.UNRESOLVED, f"the {lacking} is not stored here"))
             continue
-        standing = _standing(value, platform)
+        standing = _standing(value, platform, revision)
         if standing is not None:
             taken.told.append(value.told(Fate.STANDS, f"{standing.state}, {standing.rank}"))
             continue
@@ -98,16 +99,20 @@ def _revision(value: Value) -> Revision | None:
     return revision
 
 
-def _standing(value: Value, platform: Platform) -> Spec | None:
-    """The spec that says the same on the same text already, in whatever state."""
+def _standing(value: Value, platform: Platform, revision: Revision) -> Spec | None:
+    """The spec that says the same on the same text already.
+
+    A retired one counts as long as its document has not been stored again since: a text that comes
+    back may propose its values again, as its own spec lines do.
+    """
     facts = value.facts
     same = Spec.objects.filter(platform=platform, metric=facts.metric, shown=facts.shown)
     same = same.filter(
         qualifiers=dict(sorted(facts.qualifiers.items())),
         citations__quote=value.quote,
-        citations__revision__document__path=value.citation.path,
+        citations__revision__document=revision.document_id,
     )
-    return same.first()
+    return same.exclude(Q(state=SpecState.RETIRED) & ~Q(citations__revision=revision)).first()
 
 
 def _create(value: Value, platform: Platform, by: Any, *, at_once: bool) -> Spec:

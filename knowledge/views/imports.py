@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from knowledge.archive import read_uploads
-from knowledge.curation.confirm import confirm, drop, may_decide
+from knowledge.curation.confirm import confirm, describes_anew, drop, may_decide
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
 from knowledge.curation.plan import plan_import
@@ -130,6 +130,7 @@ def _show(
         "why": request.POST.get("why", ""),
         "may_decide": planned and may_propose(request.user) and may_decide(found, request.user),
         "may_confirm": planned and not plan.get("refused"),
+        "for_curator": describes_anew(found) if not may_review(request.user) else [],
         "may_undo": found.state == BatchState.CONFIRMED and may_review(request.user),
     }
     return render(request, "knowledge/batch.html", context, status=status)

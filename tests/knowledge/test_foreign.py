@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from knowledge.check import check_wiki
 from knowledge.folder import ImportRefused
-from knowledge.importer import Intake, take_files
+from knowledge.importer import Intake, import_wiki, take_files
 from knowledge.models import Document, Spec
 from knowledge.specs.citation import resolve
 
@@ -147,3 +148,19 @@ def test_it_proposes_nothing_twice(wiki):
     summary, told = take(files)
     assert (summary.changed, Spec.objects.count()) == (False, specs)
     assert sorted(fate for _, fate in told if fate.startswith("st")) == ["stands already"] * 2
+
+
+def test_it_does_not_nag_with_what_a_curator_retired(wiki):
+    take({"x.json": records({})})
+    Spec.objects.filter(shown="4.85 TB/s").update(state="retired")
+    summary, told = take({"x.json": records({})})
+    assert (summary.changed, told) == (False, [(2, "stands already")])
+
+
+def test_it_checks_a_folder_with_json_files(wiki, folder):
+    (folder / "x.json").write_text(records({}))
+    assert [problem.place for problem in check_wiki(folder)] == ["x.json.md"]
+    import_wiki(folder)
+    assert check_wiki(folder) == []
+    (folder / "x.json").write_text(records({"value": 4.86}))
+    assert {problem.state for problem in check_wiki(folder)} == {"changed", "not imported"}

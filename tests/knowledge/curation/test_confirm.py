@@ -7,7 +7,7 @@ from knowledge.curation.confirm import confirm, drop, take_at_once
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.plan import plan_import
 from knowledge.importer import import_wiki
-from knowledge.models import Batch, Document, Revision, Spec
+from knowledge.models import Batch, Document, Platform, Revision, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 from tests.knowledge.curation.conftest import X1, person
 
@@ -37,6 +37,15 @@ def test_it_lets_its_author_confirm_but_no_other_engineer(batch, engineer, viewe
         with pytest.raises(Forbidden):
             drop(batch, other)
     assert confirm(batch, engineer).new_revisions == 1
+
+
+def test_it_leaves_a_new_description_of_a_platform_to_a_curator(wiki, engineer, curator, page_text):
+    files = {X1: page_text(BANDWIDTH, TDP).replace("sm_1", "sm_2")}
+    batch = plan_import(Brought("team", files), engineer)
+    with pytest.raises(Forbidden, match="describes x-1 anew; a curator confirms"):
+        confirm(batch, engineer)
+    confirm(batch, curator)
+    assert Platform.objects.get().target == "sm_2"
 
 
 def test_it_is_confirmed_or_dropped_once(batch, curator):

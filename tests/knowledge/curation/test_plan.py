@@ -110,7 +110,9 @@ def test_it_says_what_becomes_of_records_and_citation_lines(plan):
 def test_it_shows_a_platform_that_is_described_anew(plan, page_text):
     text = page_text(BANDWIDTH, TDP, UNKNOWN_CORES).replace("target: sm_1", "target: sm_2")
     batch = plan({X1: text})
-    assert batch.plan["platforms"] == [{"slug": "x-1", "change": "target: sm_1 → sm_2"}]
+    assert batch.plan["platforms"] == [
+        {"slug": "x-1", "change": "target: sm_1 → sm_2", "is_new": False}
+    ]
 
 
 def test_it_lists_no_more_than_a_page_can_show(plan, page_text):

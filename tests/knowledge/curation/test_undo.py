@@ -70,16 +70,29 @@ def test_it_puts_everything_back_and_keeps_the_history(wiki, changed, curator, e
     assert now[1] == rows[1]
 
 
-def test_it_leaves_the_approved_values_as_they_were(wiki, team, curator, page_text):
+def test_it_leaves_the_approved_values_as_they_were(wiki, engineer, curator, page_text):
     before = records()
-    batch = team({
+    batch = plan_import(Brought("team", {
         X1: page_text(TDP, FASTER).replace("sm_1", "sm_2"),
         "x.json": '[{"platform": "x-1", "metric": "tdp", "value": 710, "unit": "W",'
         ' "evidence_class": "documented", "source": "s"}]',
-    })  # fmt: skip
+    }), engineer)  # fmt: skip
+    confirm(batch, curator)
     assert records() != before
     undo(batch, curator, "no")
     assert records() == before
+
+
+def test_it_lets_the_same_folder_come_in_again(wiki, team, curator, page_text):
+    record = '[{"platform": "x-1", "metric": "tdp", "value": 710, "unit": "W",'
+    files = {
+        X1: page_text(TDP, FASTER),
+        "x.json": f'{record} "evidence_class": "documented", "source": "s"}}]',
+    }
+    undo(team(files), curator, "no")
+    team(files)
+    again = Spec.objects.filter(state="proposed").values_list("shown", flat=True)
+    assert sorted(again) == ["4.9 TB/s", "710 W"]
 
 
 def test_it_brings_withdrawn_documents_back(wiki, team, curator):
