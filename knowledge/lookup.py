@@ -20,6 +20,7 @@ __all__ = [
     "cited_or_none",
     "compute_ceilings",
     "find",
+    "higher_rivals",
     "host_busy_share",
     "how_to_obtain",
     "platform_for_device",
@@ -133,6 +134,22 @@ def compute_ceilings(platform: Platform, dtype: str, /) -> list[Cited]:
     top = max((peak.value for peak in peaks), default=0.0)
     rates = _known(rate for rate, peak in units if not top or (peak and peak.value >= top))
     return [c for group in (rates, peaks) for c in sorted(group, key=lambda c: -c.value)]
+
+
+def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited]:
+    """Approved values beside documented answers that are higher than the preferred one.
+
+    Sources that disagree are settled by preference for a target, but no kernel is impossible as
+    long as one of them allows it.
+    """
+    found: list[Cited] = []
+    for answer in answers:
+        if answer.evidence == Evidence.MEASURED:
+            continue
+        beside = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
+        beside = beside.filter(qualifiers={}, rank=Rank.NORMAL, value__gt=answer.value)
+        found += [cited(spec) for spec in beside.for_sheet()]
+    return found
 
 
 def host_busy_share(platform: Platform, /) -> Cited | None:

@@ -103,8 +103,11 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
 
 
 def _floors(target: dict[str, Any]) -> dict[str, Floor]:
-    bandwidths = [Cited(**cited) for cited in target.get("bandwidth", ())]
-    computes = [Cited(**cited) for cited in target.get("compute", ())]
+    disputed = target.get("disputed", {})
+    bandwidths, computes = (
+        [Cited(**cited) for cited in (*target.get(kind, ()), *disputed.get(kind, ()))]
+        for kind in ("bandwidth", "compute")
+    )
     busy = target.get("busy_share")
     slack = measured_slack(busy["value"] if busy else 0.0)
     works = {

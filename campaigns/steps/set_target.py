@@ -33,6 +33,7 @@ from knowledge.lookup import (
     bandwidth_ceilings,
     cache_bandwidth_ceilings,
     compute_ceilings,
+    higher_rivals,
     host_busy_share,
 )
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -42,11 +43,12 @@ def set_target(campaign: Campaign) -> Next:
     """Write `campaign.target`; a missing spec leaves it UNKNOWN and the campaign still runs.
 
     Each gap becomes a pitfall. Shape: {"state": "known" | "unverified placeholder" | "UNKNOWN …",
-    "fraction", "missing": [names], "bandwidth": [Cited],
-    "compute": [Cited], "busy_share": Cited | None, "ridges": [{"dtype", "level", "flops_per_byte",
-    "text"}], "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound", "floor_us",
-    "target_us", "attainable_flops_per_s", "formula", "goal": {fields of `Target`, "words"},
-    "bandwidth": Cited, "compute": Cited}}, "placeholders": {question: {"shown", "reason",
+    "fraction", "missing": [names], "bandwidth": [Cited], "compute": [Cited], "disputed":
+    {"bandwidth": [Cited], "compute": [Cited]} (higher values of other sources, which only the
+    physical floor heeds), "busy_share": Cited | None, "ridges": [{"dtype", "level",
+    "flops_per_byte", "text"}], "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound",
+    "floor_us", "target_us", "attainable_flops_per_s", "formula", "goal": {fields of `Target`,
+    "words"}, "bandwidth": Cited, "compute": Cited}}, "placeholders": {question: {"shown", "reason",
     "allowed_by", "at"}}, "provisional": {name: {"floor_us", "target_us", "bound", "formula"}}}. A
     case without cited ceilings has flops, bytes and intensity only, whatever is assumed.
     A problem whose own code fails aborts the campaign.
@@ -97,9 +99,14 @@ def _assumed(placeholder: Placeholder) -> Cited:
 
 def _target(campaign: Campaign, works: dict[str, Work], ceilings: Ceilings) -> dict[str, Any]:
     fraction = float(campaign.stop_policy["target_fraction"])
-    busy = host_busy_share(campaign.platform)
+    platform = campaign.platform
+    busy = host_busy_share(platform)
     return target_under(ceilings, works, fraction) | {
         "busy_share": asdict(busy) if busy else None,
+        "disputed": {
+            "bandwidth": [asdict(c) for c in higher_rivals(platform, ceilings.bandwidths)],
+            "compute": [asdict(c) for c in higher_rivals(platform, ceilings.computes)],
+        },
         "ridges": _ridges(campaign, ceilings),
         "placeholders": {
             row.question: {

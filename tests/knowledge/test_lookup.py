@@ -1,5 +1,7 @@
 """Lookups answer the exact question or nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from knowledge.importer import write_measured_document
@@ -11,6 +13,7 @@ from knowledge.lookup import (
     cited_or_none,
     compute_ceilings,
     find,
+    higher_rivals,
     host_busy_share,
     how_to_obtain,
     platform_for_device,
@@ -234,6 +237,15 @@ def test_it_prefers_a_measured_value_of_the_same_question_only_when_asked(h200):
     assert measured.citation.endswith("docs/measured/h200-sxm.md:L12")
     assert cited_or_none(h200, "tdp", prefer_measured=True).evidence == "documented"
     assert cited_or_none(h200, "tensor_cores", prefer_measured=True) is None
+
+
+def test_it_names_what_is_higher_than_a_disputed_value(shipped):
+    b200 = Platform.objects.get(slug="b200")
+    (preferred,) = [c for c in bandwidth_ceilings(b200) if c.metric == "memory_bandwidth"]
+    assert preferred.display == "7.7 TB/s"
+    assert {c.display for c in higher_rivals(b200, [preferred])} == {"8 TB/s"}
+    measured = replace(preferred, evidence="measured")
+    assert higher_rivals(b200, [measured]) == []
 
 
 def test_it_recognises_a_device_by_the_exact_name_that_drivers_report(shipped):

@@ -62,3 +62,18 @@ def test_law_6_a_busy_hosts_ceilings_make_no_honest_kernel_invalid(
     assert floors["idle"].floor_us == pytest.approx(10 / 1.03)
     assert floors["busy"].floor_us == pytest.approx(5 / 1.03)
     assert floors["busy"].slack == pytest.approx(1.06)
+
+
+def test_law_6_a_disputed_peak_makes_no_honest_kernel_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rival = replace(cast.BANDWIDTH, value=20e9, display="20 GB/s", evidence="documented")
+    monkeypatch.setattr(
+        "campaigns.steps.set_target.higher_rivals",
+        lambda platform, answers: [rival] if cast.BANDWIDTH in answers else [],
+    )
+    campaign = cast.make_campaign(tmp_path)
+    cast.step_until(campaign, CampaignState.BASELINE)
+    standard = standard_of(cast.fresh(campaign), has_incumbent=False)
+    assert standard.floors["one"].floor_us == pytest.approx(5)
+    assert cast.fresh(campaign).target["cases"]["one"]["floor_us"] == pytest.approx(10)
