@@ -27,8 +27,10 @@ from knowledge.importer import (
     take_files,
 )
 from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Platform, Revision, Spec
+from knowledge.specs.constraints import ConstraintWarning
 from knowledge.standing import with_citations
 
+CHECKED = 200  # values that a plan holds against the constraints
 LISTED = 50  # proposed values that a plan lists of one document; it counts the others
 QUOTED = 200  # characters of a text that a plan repeats
 TRIES = 5  # runs without the document that stopped the last one
@@ -99,6 +101,7 @@ def _plan(brought: Brought, intake: Intake) -> Row:
         "refused": len(refused),
         "base": bases(intake.origin, brought.texts, whole=brought.whole),
         "counts": found.get("counts", {}),
+        "unchecked": found.get("unchecked", 0),
         "documents": rows + found.get("documents", []),
         "platforms": found.get("platforms", []),
         "told": found.get("told", []),
@@ -129,10 +132,11 @@ def _try(files: Mapping[str, str], bundle: Bundle, intake: Intake) -> Row:
         flagged = Flag.objects.aggregate(last=Max("pk"))["last"] or 0
         summary = take_files(files, intake)
         rows = _documents(files, bundle, before, trial)
-        _fill_citations(rows, trial, last)
+        unchecked = _fill_citations(rows, trial, last)
         _fill_flags(rows, trial, flagged)
         found = {
             "counts": counts(summary),
+            "unchecked": unchecked,
             "documents": list(rows.values()),
             "platforms": _platforms(platforms),
             "told": [asdict(told) for told in summary.told],
@@ -170,8 +174,11 @@ def _documents(
     return rows
 
 
-def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> None:
-    """The values that are proposed, and the citations that move with their text."""
+def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> int:
+    """The values that are proposed, and the citations that move with their text.
+
+    How many values were not held against the constraints; a review does that for each.
+    """
     made = Citation.objects.filter(revision__batch=trial).order_by("first_line", "pk")
     made = made.select_related("spec__platform", "spec__replaces", "revision__document")
     made = made.defer("revision__text")
@@ -190,26 +197,26 @@ def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> No
             rows[path]["citations"].append(
                 {"text": str(citation), "state": "moved", "was": place, "note": "", "quote": ""}
             )
-    for path, citations in new.items():
-        _list_specs(rows[path], citations)
-
-
-def _list_specs(row: Row, citations: Sequence[Citation]) -> None:
-    """The first values of a document, each with what the constraints say of it."""
-    row["specs_more"] = max(0, len(citations) - LISTED)
-    specs = with_citations(Spec.objects.filter(pk__in=[c.spec_id for c in citations[:LISTED]]))
+    listed = {path: citations[:LISTED] for path, citations in new.items()}
+    keys = [citation.spec_id for citations in listed.values() for citation in citations]
+    specs = with_citations(Spec.objects.filter(pk__in=keys[:CHECKED]).order_by("pk"))
     warned = warnings_of(list(specs))
-    for citation in citations[:LISTED]:
-        spec = citation.spec
-        listed = {
-            "text": str(citation),
-            "platform": spec.platform.slug,
-            "state": spec.state,
-            "rank": spec.rank,
-            "replaces": spec.replaces.shown if spec.replaces else "",
-            "warnings": [each.message for each in warned[spec.pk] if not each.waived],
-        }
-        row["specs"].append(listed)
+    for path, citations in listed.items():
+        rows[path]["specs_more"] = len(new[path]) - len(citations)
+        rows[path]["specs"] = [_spec(each, warned.get(each.spec_id, [])) for each in citations]
+    return max(0, sum(map(len, new.values())) - CHECKED)
+
+
+def _spec(citation: Citation, warned: Sequence[ConstraintWarning]) -> Row:
+    spec = citation.spec
+    return {
+        "text": str(citation),
+        "platform": spec.platform.slug,
+        "state": spec.state,
+        "rank": spec.rank,
+        "replaces": spec.replaces.shown if spec.replaces else "",
+        "warnings": [each.message for each in warned if not each.waived],
+    }
 
 
 def _fill_flags(rows: Mapping[str, Row], trial: Batch, last_flag: int) -> None:

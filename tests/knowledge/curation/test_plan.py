@@ -115,9 +115,12 @@ def test_it_shows_a_platform_that_is_described_anew(plan, page_text):
     ]
 
 
-def test_it_lists_no_more_than_a_page_can_show(plan, page_text):
+def test_it_lists_no_more_than_a_page_can_show(plan, page_text, monkeypatch):
     rivals = [TDP.replace("700", str(n)).replace("preferred", "normal") for n in range(300, 360)]
-    (row,) = plan({"docs/many.md": page_text(*rivals)}).plan["documents"]
+    monkeypatch.setattr("knowledge.curation.plan.CHECKED", 7)
+    found = plan({"docs/many.md": page_text(*rivals)}).plan
+    (row,) = found["documents"]
+    assert found["unchecked"] == 53
     assert (len(row["specs"]), row["specs_more"]) == (50, 10)
 
 
