@@ -23,6 +23,8 @@ from knowledge.standing import standings, with_citations
 
 RANKS = {Rank.PREFERRED: 0, Rank.NORMAL: 1, Rank.DEPRECATED: 2}
 SPARSITY = {"_dense": "dense", "_sparse": "2:4 sparse"}
+SWEPT = "array_bytes"
+DIGITS = 20
 WAITING = (SpecState.PROPOSED, SpecState.RETURNED)
 
 
@@ -75,6 +77,11 @@ class Row:
         return [*named, *(f"{key}={value}" for key, value in self.qualifiers.items())]
 
     @property
+    def swept(self) -> bool:
+        """Whether it is one step of a measured sweep of sizes, of which there are many."""
+        return SWEPT in self.qualifiers
+
+    @property
     def unknown(self) -> bool:
         return self.spec is None or self.spec.shown == UNKNOWN_VALUE
 
@@ -89,7 +96,13 @@ class Sheet:
 
     @property
     def groups(self) -> list[tuple[Group, list[Row]]]:
-        return [(g, list(rows)) for g, rows in groupby(self.rows, key=lambda r: group_of(r.metric))]
+        single = (row for row in self.rows if not row.swept)
+        return [(g, list(rows)) for g, rows in groupby(single, key=lambda r: group_of(r.metric))]
+
+    @property
+    def sweep(self) -> list[Row]:
+        """The steps of sweeps, which a page folds away; they are the last rows."""
+        return [row for row in self.rows if row.swept]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Every row as plain values, in the order of the page; those that wait come last."""
@@ -196,4 +209,6 @@ def _chosen(row: Row, choice: Choice) -> bool:
 def _place(row: Row) -> tuple[Any, ...]:
     spec = row.spec
     rank = (RANKS[Rank(spec.rank)], spec.pk) if spec is not None else (0, 0)
-    return (ORDER.index(group_of(row.metric)), row.metric, sorted(row.qualifiers.items()), rank)
+    # Sizes in the order of numbers, not of words.
+    asked = sorted((key, value.zfill(DIGITS)) for key, value in row.qualifiers.items())
+    return (row.swept, ORDER.index(group_of(row.metric)), row.metric, asked, rank)

@@ -105,3 +105,18 @@ def test_it_asks_the_same_for_any_number_of_values(shipped, django_assert_num_qu
     # specs, citations, flags, drift, newest texts
     with django_assert_num_queries(5):
         sheet_of(platform, Choice(evidence="documented"))
+
+
+def test_it_puts_the_steps_of_a_sweep_last_in_the_order_of_sizes(wiki, page_text):
+    measured = SOURCE.replace("documented", "measured")
+    lines = [
+        f"- copy_bandwidth: {rate} TB/s | {name}{measured}"
+        for rate, name in ((3, "array_bytes=9 | "), (4, ""), (5, "array_bytes=80 | "))
+    ]
+    (wiki / X1).write_text(page_text(*lines, TDP))
+    import_wiki(wiki, vouched=True)
+    found = read()
+    assert [row.qualifiers["array_bytes"] for row in found.sweep] == ["9", "80"]
+    assert list(found.rows[-2:]) == found.sweep
+    shown = [row.amount for group, rows in found.groups for row in rows if group == Group.MEASURED]
+    assert shown == ["4"]
