@@ -22,7 +22,7 @@ GAPS = {
     "a100-sxm4-80gb": set(),
     "b200": {"sm_count"},
     "b300": {"l2_size", "sm_count"},
-    "gb200": {"sm_count"},
+    "gb200": {"float64", "sm_count"},
     "h100-nvl": {"l2_size", "sm_count"},
     "h100-pcie": set(),
     "h100-sxm5-80gb": set(),
@@ -41,7 +41,7 @@ GAPS = {
     "rtx-4090": {"float16 by accumulate", "float64", "tfloat32"},
     "rtx-5090": {"float16 by accumulate", "float32", "float64", "int8", "l2_size", "tfloat32"},
     "t4": {"bfloat16", "float64", "tfloat32"},
-    "v100-sxm2": {"bfloat16", "int8", "tfloat32"},
+    "v100-sxm2": {"bfloat16", "float64", "int8", "tfloat32"},
 }
 DTYPES = ("float32", "tfloat32", "float16", "bfloat16", "float64", "int8")
 
