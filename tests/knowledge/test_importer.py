@@ -7,6 +7,8 @@ from knowledge.importer import import_wiki, write_measured_document
 from knowledge.models import Citation, Document, Flag, Platform, Revision, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES
 
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
 X1 = "docs/hardware/x-1.md"
 
 

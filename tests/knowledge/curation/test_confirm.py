@@ -11,6 +11,8 @@ from knowledge.models import Batch, Document, Platform, Revision, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 from tests.knowledge.curation.conftest import X1, person
 
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
 
 @pytest.fixture
 def batch(wiki, engineer, page_text):

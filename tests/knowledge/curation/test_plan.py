@@ -20,6 +20,8 @@ from knowledge.models import (
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES
 from tests.knowledge.curation.conftest import X1
 
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
 COUNTED = (Document, Revision, Spec, Citation, Flag, SpecChange, Platform)
 
 

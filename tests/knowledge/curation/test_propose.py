@@ -8,7 +8,7 @@ from knowledge.importer import Intake, take_files
 from knowledge.models import Document, Spec
 from tests.knowledge.curation.conftest import facts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
 
 def lines(*texts):

@@ -14,6 +14,8 @@ from knowledge.models import Batch, Document, Flag, Platform, Revision, Spec, Sp
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES
 from tests.knowledge.curation.conftest import X1, facts
 
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
 FASTER = BANDWIDTH.replace("4.8", "4.9")
 
 

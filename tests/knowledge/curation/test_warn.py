@@ -8,7 +8,7 @@ from knowledge.curation.warn import waive, warnings_before, warnings_of
 from knowledge.models import Spec, Waiver
 from tests.knowledge.curation.conftest import facts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
 
 @pytest.fixture
