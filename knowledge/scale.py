@@ -6,17 +6,21 @@ after it. Times stand beside one fetch by primary key in the same run, the least
 
 from __future__ import annotations
 
+import os
+import platform
 import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
+import django
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
@@ -48,6 +52,8 @@ class Size:
 class WikiTimes:
     """Milliseconds per question; check_s: seconds for all citations. p95: 19 of 20 are faster."""
 
+    measured_at: str
+    versions: dict[str, str]
     database: str
     specs: int
     documents: int
@@ -193,6 +199,8 @@ def _ask(size: Size, folder: Path) -> WikiTimes:
     if problems:
         raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
     return WikiTimes(
+        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
         database=connection.vendor,
         specs=size.specs,
         documents=Document.objects.count(),
@@ -204,6 +212,17 @@ def _ask(size: Size, folder: Path) -> WikiTimes:
         sheet_ms_p95=quantiles(sheets, n=20)[-1],
         check_s=check_s,
     )
+
+
+def _versions() -> dict[str, str]:
+    numbers = connection.get_database_version()
+    return {
+        "python": platform.python_version(),
+        "django": django.get_version(),
+        connection.vendor: ".".join(map(str, numbers)),
+        "cores": str(os.cpu_count()),
+        "machine": platform.machine(),
+    }
 
 
 def _look_up(spec: Spec) -> None:
@@ -234,8 +253,10 @@ def to_markdown(times: WikiTimes) -> str:
     lines = [
         f"# A wiki of {times.specs:,} values on {times.database}",
         "",
-        f"{times.documents:,} documents, {times.platforms:,} platforms, made up for this run by "
-        "`python manage.py bench wiki`.",
+        f"Measured {times.measured_at} by `python manage.py bench wiki`: {times.documents:,} "
+        f"documents, {times.platforms:,} platforms, made up for this run; "
+        + ", ".join(f"{name} {version}" for name, version in times.versions.items())
+        + ".",
         "",
         "| question | median ms | p95 ms | held to |",
         "|---|--:|--:|---|",

@@ -27,7 +27,9 @@ def test_every_value_answers_its_own_question_and_holds(made_up, tmp_path):
 
 
 def test_it_reports_limits_beside_times():
-    times = WikiTimes("sqlite", 100_000, 5_000, 500, 0.2, 1.4, 1.7, 30.0, 90.0, 8.0)
+    times = WikiTimes(
+        "2026-01-01", {"python": "3"}, "sqlite", 100_000, 5_000, 500, 0.2, 1.4, 1.7, 30.0, 90.0, 8.0
+    )
     text = to_markdown(times)
     assert "| lookup of one question | 1.40 | 1.70 | p95 under 20 ms |" in text
     assert "costs 7.0× a fetch" in text
