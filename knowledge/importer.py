@@ -309,6 +309,7 @@ def check_preferred() -> None:
         platform=OuterRef("platform"), metric=OuterRef("metric"), qualifiers=OuterRef("qualifiers")
     )
     answers = Spec.objects.approved().exclude(shown=UNKNOWN_VALUE)
+    answers = answers.exclude(rank=Rank.DEPRECATED)
     orphan = answers.exclude(Exists(preferred)).for_sheet().first()
     if orphan is not None and orphan.citation is not None:
         line = orphan.citation.line

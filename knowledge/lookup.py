@@ -159,7 +159,8 @@ def host_busy_share(platform: Platform, /) -> Cited | None:
 
 def platform_for_device(name: str, /) -> Platform | None:
     """The platform whose drivers report exactly this name ("NVIDIA H200"), or None."""
-    return next((p for p in Platform.objects.all() if name in p.aliases), None)
+    # The first that claimed the name: no later document can take a device over.
+    return next((p for p in Platform.objects.order_by("pk") if name in p.aliases), None)
 
 
 def _stored_unknown(platform: Platform, metric: str, **qualifiers: str) -> SpecQuerySet:

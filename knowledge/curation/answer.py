@@ -10,9 +10,8 @@ from django.utils import timezone
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.history import record
 from knowledge.curation.people import require_proposer, require_reviewer
-from knowledge.curation.propose import Place, cite
-from knowledge.models import DRIFT, Action, Answer, Flag, FlagKind, Spec
-from knowledge.specs.citation import contains
+from knowledge.curation.propose import Place, cite, proof
+from knowledge.models import DRIFT, Action, Answer, Flag, FlagKind, Revision, Spec
 
 # What a person may say to which kind. Retiring and replacing close flags by themselves.
 ACCEPTED: dict[str, frozenset[str]] = {
@@ -30,15 +29,7 @@ def recite(flag: Flag, place: Place, by: Any, why: str) -> Flag:
     """
     _require_may_answer(flag, by)
     _require_accepted(flag, Answer.RECITED)
-    if place.revision.number != place.revision.document.latest.number:
-        raise CurationError("document", f"{place.revision} is not the newest text")
-    quote = place.quote()
-    if flag.spec.known and not contains(quote, flag.spec.shown):
-        raise CurationError(
-            "lines",
-            f"'{flag.spec.shown}' does not stand in the quoted lines; accepted: lines that"
-            " hold it, or a new value that replaces it",
-        )
+    quote = proof(flag.spec.shown, place, known=flag.spec.known)
     with transaction.atomic():
         # The flag first: of two answers at once the second ends here, and stores no citation.
         _close(flag, Answer.RECITED, by, why)
@@ -81,7 +72,18 @@ def _require_may_answer(flag: Flag, by: Any) -> None:
         require_proposer(by)
         return
     require_reviewer(by)
-    if flag.kind in DRIFT and by is not None and by == flag.raised_by:
+    require_not_raised_by(flag, by)
+
+
+def require_not_raised_by(flag: Flag, by: Any) -> None:
+    """Whoever stored a text of the document since it was cited answers none of its flags."""
+    citation = flag.spec.citation
+    if by is None or citation is None or flag.kind not in DRIFT:
+        return
+    since = Revision.objects.filter(
+        document=citation.revision.document_id, number__gt=citation.revision.number, author=by
+    )
+    if by == flag.raised_by or since.exists():
         raise Forbidden("who changed the document does not answer its flags; another curator does")
 
 

@@ -20,6 +20,7 @@ from knowledge.models import (
     Spec,
     SpecState,
 )
+from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import contains, split_lines
 from knowledge.specs.facts import SpecFacts
 from knowledge.specs.hedges import hedged, hedged_number
@@ -61,7 +62,7 @@ def propose(
     value or an old revision, Forbidden, and Conflict where `replaces` is no longer in use.
     """
     require_proposer(by)
-    quote = _proof(facts, place)
+    quote = proof(facts.shown, place, known=facts.known)
     if replaces is not None and replaces.state not in (SpecState.APPROVED, SpecState.RETURNED):
         raise Conflict(f"{replaces} is {replaces.state}; only a value in use can be replaced")
     spec = Spec.objects.create(
@@ -124,30 +125,36 @@ def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) 
     return flag
 
 
-def _proof(facts: SpecFacts, place: Place) -> str:
-    """The quoted lines, which hold the value as it is written."""
-    if place.revision.number != place.revision.document.latest.number:
+def proof(shown: str, place: Place, *, known: bool) -> str:
+    """The quoted lines, which hold the value as it is written; CurationError where they do not."""
+    document = place.revision.document
+    if document.withdrawn_at is not None:
+        raise CurationError("document", f"{document} was withdrawn; accepted: one that stands")
+    if place.revision.number != document.latest.number:
         raise CurationError(
             "document", f"{place.revision} is not the newest text; accepted: the newest revision"
         )
     quote = place.quote()
-    _refuse_hedges(facts, quote)
-    if facts.known and not contains(quote, facts.shown):
+    if not known:
+        return quote
+    _refuse_hedges(shown, quote)
+    if not contains(quote, shown):
         raise CurationError(
-            "lines",
-            f"'{facts.shown}' does not stand in the quoted lines; accepted: lines that hold it",
+            "lines", f"'{shown}' does not stand in the quoted lines; accepted: lines that hold it"
         )
+    other = other_unit(quote, shown)
+    if other is not None:
+        number = shown.partition(" ")[0]
+        raise CurationError("lines", f"they say '{number} {other}', not '{shown}'")
     return quote
 
 
-def _refuse_hedges(facts: SpecFacts, quote: str) -> None:
+def _refuse_hedges(shown: str, quote: str) -> None:
     """A guess is no value: neither as it is proposed nor as its only source writes it."""
-    if not facts.known:
-        return
-    hedge = hedged(facts.shown)
+    hedge = hedged(shown)
     if hedge is not None:
         raise CurationError("value", f"'{hedge}' makes it a guess; accepted: a plain value")
-    hedge = hedged_number(quote, facts.shown.partition(" ")[0])
+    hedge = hedged_number(quote, shown.partition(" ")[0])
     if hedge is not None:
         raise CurationError(
             "lines", f"'{hedge}' makes it a guess there; accepted: lines that state it plainly"

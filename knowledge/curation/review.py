@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from knowledge.curation.answer import close_flags
+from knowledge.curation.answer import close_flags, require_not_raised_by
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.history import record
 from knowledge.curation.people import require_proposer, require_reviewer
@@ -18,6 +18,7 @@ from knowledge.models import (
     Action,
     Answer,
     Flag,
+    Platform,
     Spec,
     SpecState,
 )
@@ -43,9 +44,10 @@ def approve(spec: Spec, by: Any, why: str = "") -> Spec:
     _require_second_person(spec, by)
     if spec.state == SpecState.RETIRED:
         raise Conflict(f"{spec} is retired; restore it as a proposal first")
-    _require_sound(spec)
     try:
         with transaction.atomic():
+            _lock_question(spec)
+            _require_sound(spec)
             _make_room(spec, by)
             enter(spec, SpecState.APPROVED)
             record(spec, Action.APPROVED, by, why, after=spec.shown)
@@ -91,7 +93,10 @@ def retire(spec: Spec, by: Any, why: str, successor: Spec | None = None) -> Spec
     if not mine:
         require_reviewer(by)
     _require_reason(why)
+    if not mine:
+        _require_not_raised_by(spec, by)
     with transaction.atomic():
+        _lock_question(spec)
         was_preferred = spec.state == SpecState.APPROVED and spec.rank == Rank.PREFERRED
         enter(spec, SpecState.RETIRED)
         record(spec, Action.RETIRED, by, why, before=spec.shown)
@@ -108,11 +113,12 @@ def set_rank(spec: Spec, rank: Rank, by: Any, why: str) -> Spec:
     _require_reason(why)
     if spec.state != SpecState.APPROVED:
         raise Conflict(f"{spec} is {spec.state}; only approved values are ranked")
-    if spec.rank == Rank.PREFERRED and rank != Rank.PREFERRED and _peers(spec).exists():
+    if spec.rank == Rank.PREFERRED and rank != Rank.PREFERRED:
         raise CurationError(
             "rank", f"exactly one value of {spec.metric} is preferred; accepted: prefer another"
         )
     with transaction.atomic():
+        _lock_question(spec)
         if rank == Rank.PREFERRED:
             _demote_rivals(spec, by, why)
         _write_rank(spec, rank, by, why)
@@ -167,7 +173,10 @@ def _require_sound(spec: Spec) -> None:
     citation = spec.citation
     if citation is None:
         raise Conflict(f"{spec} has no citation; values without a source are not approved")
-    newest = citation.revision.document.latest
+    document = citation.revision.document
+    if document.withdrawn_at is not None:
+        raise Conflict(f"{document} was withdrawn; a value needs a source that stands")
+    newest = document.latest
     if resolve(citation.line, citation.quote, newest.text) is not CitationState.OK:
         raise Conflict(f"{citation} does not hold in the newest text {newest.short}")
 
@@ -184,6 +193,8 @@ def _peers(spec: Spec) -> SpecQuerySet:
 
 def _make_room(spec: Spec, by: Any) -> None:
     """Retire what the spec replaces or answers, and let a preferred rival step back."""
+    if not spec.known and _peers(spec).exists():
+        raise Conflict(f"{spec.metric} has a value; an UNKNOWN does not take its place")
     replaced = spec.replaces
     if replaced is not None and replaced.state == SpecState.APPROVED:
         _require_not_raised_by(replaced, by)
@@ -200,9 +211,13 @@ def _make_room(spec: Spec, by: Any) -> None:
 
 
 def _require_not_raised_by(spec: Spec, by: Any) -> None:
-    drifted = Flag.objects.open().filter(spec=spec, kind__in=DRIFT)
-    if by is not None and drifted.filter(raised_by=by).exists():
-        raise Forbidden("who changed the document does not answer its flags; another curator does")
+    for flag in Flag.objects.open().filter(spec=spec, kind__in=DRIFT):
+        require_not_raised_by(flag, by)
+
+
+def _lock_question(spec: Spec) -> None:
+    """One decision at a time about the values of a platform, where the database runs several."""
+    Platform.objects.select_for_update().get(pk=spec.platform_id)
 
 
 def _demote_rivals(spec: Spec, by: Any, why: str) -> None:
@@ -212,7 +227,11 @@ def _demote_rivals(spec: Spec, by: Any, why: str) -> None:
 
 def _write_rank(spec: Spec, rank: Rank, by: Any, why: str) -> None:
     before = spec.rank
-    rows = Spec.objects.filter(pk=spec.pk, rank=before, state=spec.state).update(rank=rank)
+    columns: dict[str, str] = {"rank": rank}
+    if rank == Rank.DEPRECATED and not spec.note:
+        # The line of a deprecated value says why it is not used.
+        columns["note"] = " ".join(why.replace("|", "/").split())
+    rows = Spec.objects.filter(pk=spec.pk, rank=before, state=spec.state).update(**columns)
     if not rows:
         raise Conflict(_who_was_first(spec))
     spec.rank = rank
@@ -234,6 +253,7 @@ def _hand_over(spec: Spec, successor: Spec | None, by: Any, why: str) -> None:
         shown = ", ".join(str(peer.shown) for peer in peers)
         raise CurationError("successor", f"which value is preferred now? accepted: {shown}")
     if successor is not None:
+        _require_second_person(successor, by)
         if not peers.filter(pk=successor.pk).exists():
             raise CurationError("successor", f"{successor} does not answer the same question")
         _write_rank(successor, Rank.PREFERRED, by, why)

@@ -14,7 +14,9 @@ WIKI = "<gpu-wiki>/"
 
 LINE = re.compile(
     r"(?P<metric>[a-z][a-z0-9_]*): (?P<shown>\S+(?: \S+)*)"
-    r" <- <gpu-wiki>/(?P<path>[A-Za-z0-9._/-]+):L(?P<first>[1-9]\d*)(?:-L(?P<last>[1-9]\d*))?"
+    r" <- <gpu-wiki>/(?P<path>[A-Za-z0-9._/-]+)"
+    r":L(?P<first>[1-9]\d{0,8})(?:-L(?P<last>[1-9]\d{0,8}))?",
+    re.ASCII,
 )
 SHAPE = "metric: value unit <- <gpu-wiki>/path.md:L23 (or L23-L25)"
 PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*\.md")

@@ -66,7 +66,7 @@ ACCEPTED: dict[str, tuple[str, ...]] = {
 }
 
 AMBIGUOUS = {"KB": "kB (1000) or KiB (1024)", "K": "the full number", "KB/s": "kB/s or KiB/s"}
-NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?")
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d{1,3})?", re.ASCII)
 
 
 class QuantityError(ValueError):

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import HttpResponse
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
 
 def csv_answer(
     name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
@@ -17,8 +19,13 @@ def csv_answer(
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     writer = csv.DictWriter(response, columns, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _harmless(cell) for name, cell in row.items()} for row in rows)
     return response
+
+
+def _harmless(cell: Any) -> Any:
+    """Text that a spreadsheet would run as a formula, with an apostrophe before it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
 
 
 def qualifier_words(qualifiers: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 X1 = "docs/hardware/x-1.md"
 NOTES = "docs/notes.md"
-LINES = "# Notes\n\nRead by hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 TB/s to 5.1 TB/s\n"
+LINES = "# Notes\n\nRead by hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 to 5.1 TB/s, 5.1 kB, 5.1 GiB\n"
 UNTIED = """[...document.querySelectorAll('main [aria-invalid=true]')].filter(e =>
   !(e.getAttribute('aria-describedby') || '').split(' ').some(id =>
     id.endsWith('_error') && document.getElementById(id))).map(e => e.name || e.id)"""

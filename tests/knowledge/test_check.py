@@ -88,7 +88,12 @@ def test_it_sees_a_revision_that_lost_its_hash(wiki):
 
 
 def test_it_sees_a_value_that_its_quote_does_not_hold(wiki):
-    Spec.objects.filter(metric="tdp").update(shown="650 W", value=650)
+    true = Spec.objects.get(metric="tdp")
+    cited = true.citation
+    true.pk, true.shown, true.value, true.rank = None, "650 W", 650, "normal"
+    true.save()
+    cited.pk, cited.spec = None, true
+    cited.save()
     problems = check_wiki(wiki)
     assert {(p.place, p.state) for p in problems} == {(f"{X1}:L16", "changed")}
     assert any("in its own revision" in p.message for p in problems)

@@ -58,7 +58,7 @@ def facts(shown="4.8 TB/s", **other):
 @pytest.fixture
 def note(wiki, page_text):
     """A second document whose line 5 holds another bandwidth and whose line 6 holds two."""
-    text = "# Notes\n\nMeasured by hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 TB/s to 5.1 TB/s\n"
+    text = "# Notes\n\nBy hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 to 5.1 TB/s, 5.1 kB, 5.1 GiB\n"
     take_files({"docs/notes.md": text}, Intake(origin="notes"))
     return Document.objects.get(path="docs/notes.md").latest
 

@@ -5,7 +5,7 @@ import pytest
 from knowledge.curation.answer import recite
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place
-from knowledge.curation.review import approve
+from knowledge.curation.review import approve, retire
 from knowledge.importer import Intake, take_files
 from knowledge.models import Citation, Document, Flag, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH, TDP
@@ -60,3 +60,17 @@ def test_a_viewer_answers_nothing(edited, viewer):
     newest = Document.objects.get(path=X1).latest
     with pytest.raises(Forbidden, match="curator or lead"):
         recite(edited, Place(newest, 18, 18), viewer, "")
+
+
+def test_who_changed_the_document_does_not_retire_its_value_either(edited, curator):
+    with pytest.raises(Forbidden, match="who changed the document"):
+        retire(edited.spec, curator, "it changed")
+    assert Flag.objects.open().filter(pk=edited.pk).exists()
+
+
+def test_a_later_text_of_somebody_else_frees_nobody(edited, curator, engineer):
+    newest = Document.objects.get(path=X1).latest
+    take_files({X1: newest.text + "A remark.\n"}, Intake(by=engineer, origin="mine"))
+    newest = Document.objects.get(path=X1).latest
+    with pytest.raises(Forbidden, match="who changed the document"):
+        recite(Flag.objects.get(pk=edited.pk), Place(newest, 18, 18), curator, "still there")

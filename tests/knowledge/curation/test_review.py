@@ -1,13 +1,15 @@
 """Two pairs of eyes, exactly one preferred value, and a history that keeps everything."""
 
 import pytest
+from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from knowledge.curation.answer import explain
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
 from knowledge.importer import Intake, take_files
-from knowledge.models import Answer, Document, Flag, Immutable, Spec, SpecState
+from knowledge.models import Answer, Document, Flag, Immutable, Revision, Spec, SpecState
 from knowledge.specs.facts import Rank
 from tests.knowledge.curation.conftest import facts
 
@@ -163,3 +165,58 @@ def test_an_open_answer_is_given_once(x1, note, engineer, curator, second_curato
         explain(stale, Answer.TYPO_FIX, second_curator, "no")
     with pytest.raises(Immutable):
         stale.save()
+
+
+def test_a_withdrawn_document_is_no_source(x1, note, proposal, engineer, curator):
+    Document.objects.filter(pk=note.document_id).update(withdrawn_at=timezone.now())
+    note = Revision.objects.get(pk=note.pk)
+    with pytest.raises(CurationError, match=r"^document: docs/notes.md was withdrawn"):
+        propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "again")
+    with pytest.raises(Conflict, match=r"docs/notes.md was withdrawn"):
+        approve(Spec.objects.get(pk=proposal.pk), curator)
+
+
+def test_nobody_makes_an_own_value_preferred_by_retiring_another(x1, note, curator, second_curator):
+    plain = facts("4.9 TB/s", rank=Rank.NORMAL)
+    mine = propose(x1, plain, Place(note, 5, 5), curator, "measured")
+    approve(mine, second_curator)
+    with pytest.raises(Forbidden, match="author"):
+        retire(old_bandwidth(), curator, "wrong", successor=mine)
+    assert Spec.objects.preferred().get(metric="memory_bandwidth") == old_bandwidth()
+
+
+def test_the_only_value_does_not_lose_its_preference(wiki, curator):
+    for rank in (Rank.NORMAL, Rank.DEPRECATED):
+        with pytest.raises(CurationError, match="exactly one"):
+            set_rank(old_bandwidth(), rank, curator, "doubt")
+
+
+def test_a_deprecated_value_says_why_in_its_line(proposal, curator, second_curator):
+    approve(proposal, curator)
+    set_rank(old_bandwidth(), Rank.DEPRECATED, second_curator, "of another | part")
+    assert old_bandwidth().note == "of another / part"
+
+
+def test_an_unknown_takes_the_place_of_no_value(x1, wiki, engineer, curator):
+    take_files({"docs/u.md": "# U\n\nUNKNOWN to us.\n"}, Intake(origin="u"))
+    place = Place(Document.objects.get(path="docs/u.md").latest, 3, 3)
+    unknown = facts("UNKNOWN", note="ask them", rank=Rank.NORMAL)
+    spec = propose(x1, unknown, place, engineer, "nobody says")
+    with pytest.raises(Conflict, match="has a value"):
+        approve(spec, curator)
+
+
+@pytest.mark.parametrize(
+    ("shown", "metric"), [("5.1 TiB/s", "memory_bandwidth"), ("5.1 GB", "memory_capacity")]
+)
+def test_the_lines_have_to_give_the_same_unit(x1, note, engineer, shown, metric):
+    with pytest.raises(CurationError, match=r"^lines: they say '5.1 "):
+        propose(x1, facts(shown, metric=metric), Place(note, 6, 6), engineer, "?")
+
+
+@pytest.mark.parametrize(
+    "columns", [{"value": 9e9}, {"shown": "9 GB/s"}, {"qualifiers": {"cache": "warm"}}]
+)
+def test_the_database_refuses_another_value_under_the_same_spec(wiki, columns):
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Spec.objects.filter(pk=old_bandwidth().pk).update(**columns)

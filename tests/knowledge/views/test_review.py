@@ -155,7 +155,7 @@ def test_it_needs_the_same_queries_for_any_length(
 
 
 def test_a_moved_citation_is_looked_at_before(as_, curator, three):
-    text = "# Notes\n\nMeasured by hand.\n\n\nbandwidth 4.9 TB/s\nfrom 4.8 TB/s to 5.1 TB/s\n"
+    text = "# Notes\n\nBy hand.\n\n\nbandwidth 4.9 TB/s\nfrom 4.8 to 5.1 TB/s, 5.1 kB, 5.1 GiB\n"
     take_files({"docs/notes.md": text}, Intake(origin="notes"))
     page = body(as_(curator).get("/w/review/"))
     assert 'data-cite-state="moved"' in page

@@ -47,8 +47,11 @@ def test_it_says_how_to_obtain_what_is_unknown(viewer, wiki):
     assert "How to obtain it</dt><dd>ask them" in page
 
 
-def test_it_says_the_command_that_asks_the_same(viewer, wiki, bandwidth):
-    Spec.objects.filter(pk=bandwidth.pk).update(qualifiers={"array_bytes": "1024"})
+def test_it_says_the_command_that_asks_the_same(viewer, wiki, page_text):
+    line = BANDWIDTH.replace("TB/s |", "TB/s | array_bytes=1024 |")
+    (wiki / "docs/hardware/x-1.md").write_text(page_text(line))
+    import_wiki(wiki, vouched=True)
+    bandwidth = Spec.objects.preferred().get(metric="memory_bandwidth")
     command = "python manage.py spec get x-1 memory_bandwidth --array-bytes 1024"
     assert f"<code>{command}</code>" in page_of(viewer, bandwidth)
 
