@@ -160,7 +160,11 @@ def _require_reason(why: str) -> None:
 
 
 def _require_second_person(spec: Spec, by: Any) -> None:
-    if by is not None and by == spec.proposed_by:
+    if by is None:
+        return
+    # Who ever brought it in, also before somebody else restored it.
+    brought = spec.changes.filter(by=by, action__in=(Action.PROPOSED, Action.RESTORED))
+    if by == spec.proposed_by or brought.exists():
         raise Forbidden("the author of a value does not decide on it; another curator does")
 
 

@@ -220,3 +220,13 @@ def test_the_lines_have_to_give_the_same_unit(x1, note, engineer, shown, metric)
 def test_the_database_refuses_another_value_under_the_same_spec(wiki, columns):
     with pytest.raises(DatabaseError), transaction.atomic():
         Spec.objects.filter(pk=old_bandwidth().pk).update(**columns)
+
+
+def test_who_brought_a_value_in_stays_its_author_when_somebody_restores_it(
+    x1, note, curator, engineer
+):
+    mine = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), curator, "measured")
+    retire(mine, curator, "later")
+    restore(mine, engineer, "now")
+    with pytest.raises(Forbidden, match="author"):
+        approve(mine, curator)
