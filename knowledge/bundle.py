@@ -18,10 +18,10 @@ from knowledge.foreign import (
     read_citations,
     read_json,
 )
-from knowledge.models import Document, Platform
+from knowledge.models import Document, Platform, Spec
 from knowledge.models.document import text_hash
 from knowledge.specs.citation import CitationError, check_path, contains, quoted, split_lines
-from knowledge.specs.facts import PlatformFacts
+from knowledge.specs.facts import PlatformFacts, SpecFacts
 from knowledge.specs.kept import KEPT_FILE, Kept, KeptError, KeptSpec, is_kept, read_kept
 from knowledge.specs.reader import Page, ReaderError, read_page
 
@@ -85,7 +85,28 @@ def read_document(path: str, text: str) -> Page:
             f"{path[:MAX_PATH]}: path or title too long; accepted: {MAX_PATH} and {MAX_TITLE} "
             "characters"
         )
+    _check_lengths(page)
     return page
+
+
+def _check_lengths(page: Page) -> None:
+    """SQLite stores any length and PostgreSQL does not: both refuse the same here."""
+    if page.platform is not None:
+        _require_short(page.path, Platform, page.platform)
+    for line in page.specs:
+        _require_short(f"{page.path}:L{line.line}", Spec, line.facts)
+
+
+def _require_short(
+    place: str, model: type[Platform | Spec], facts: PlatformFacts | SpecFacts
+) -> None:
+    for column in model._meta.concrete_fields:
+        text = getattr(facts, column.name, None)
+        most = getattr(column, "max_length", None)
+        if isinstance(text, str) and most is not None and len(text) > most:
+            raise ImportRefused(
+                f"{place}: {column.name}: {len(text)} characters; accepted: at most {most}"
+            )
 
 
 def _title(path: str, text: str) -> str:

@@ -163,7 +163,14 @@ def write_measured_document(path: str, text: str) -> Revision:
 
 
 def store_platform(facts: PlatformFacts) -> None:
-    """Store what a document says of its platform."""
+    """Store what a document says of its platform. ImportRefused for another one's driver name."""
+    for other in Platform.objects.exclude(slug=facts.slug):
+        taken = set(other.aliases) & set(facts.aliases)
+        if taken:
+            raise ImportRefused(
+                f"platform {facts.slug}: drivers report '{min(taken)}' of {other.slug}; accepted: "
+                "aliases that no other platform has"
+            )
     columns = asdict(facts) | {"aliases": list(facts.aliases)}
     Platform.objects.update_or_create(slug=columns.pop("slug"), defaults=columns)
 

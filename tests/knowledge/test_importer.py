@@ -107,7 +107,8 @@ def test_it_flags_every_value_of_a_document_that_is_gone(wiki, page_text):
 
 
 def test_it_flags_values_when_the_document_speaks_of_another_product(wiki, page_text):
-    (wiki / X1).write_text((wiki / X1).read_text().replace("platform: x-1", "platform: x-2"))
+    text = (wiki / X1).read_text().replace("aliases: Maker X 1; X1", "aliases: X2")
+    (wiki / X1).write_text(text.replace("platform: x-1", "platform: x-2"))
     summary = import_wiki(wiki)
     assert (summary.flags_raised, summary.specs_proposed) == (3, 3)
     flag = Spec.objects.get(metric="tdp", platform__slug="x-1").flags.get()
@@ -218,3 +219,24 @@ def test_it_lets_a_measured_document_introduce_its_platform(db, page_text):
 def test_it_keeps_measured_documents_in_their_folder(wiki):
     with pytest.raises(ImportRefused, match="stored under docs/measured/"):
         write_measured_document(X1, measured("4.1"))
+
+
+def test_it_gives_no_platform_the_driver_name_of_another(wiki):
+    text = (wiki / X1).read_text().replace("platform: x-1", "platform: x-2")
+    (wiki / "docs/fake.md").write_text(text)
+    with pytest.raises(ImportRefused, match="platform x-2: drivers report 'Maker X 1' of x-1"):
+        import_wiki(wiki)
+    assert not Platform.objects.filter(slug="x-2").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("- name: X 1", "- name: " + "X" * 201, "docs/hardware/x-1.md: name: 201 characters"),
+        ("source=sheet", "source=" + "s" * 301, "docs/hardware/x-1.md:L15: source: 301 char"),
+    ],
+)
+def test_it_refuses_what_one_of_the_databases_would_not_store(wiki, old, new, message):
+    (wiki / X1).write_text((wiki / X1).read_text().replace(old, new, 1))
+    with pytest.raises(ImportRefused, match=message):
+        import_wiki(wiki)

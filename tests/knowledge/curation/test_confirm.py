@@ -83,7 +83,7 @@ def test_it_refuses_a_plan_with_refused_files(wiki, engineer):
 
 
 def test_it_stores_nothing_when_the_import_fails_at_last(wiki, engineer, page_text):
-    files = {"docs/y.md": page_text(TDP).replace("x-1", "y-1")}
+    files = {"docs/y.md": page_text(TDP).replace("x-1", "y-1").replace("Maker X 1; X1", "Y")}
     later = {"docs/z.md": f"# Z\n\n## Platform\n\n- platform: y-1\n\n## Specs\n\n{TDP}\n"}
     take_at_once(Brought("first", files))
     batch = plan_import(Brought("team", later), engineer)

@@ -118,6 +118,7 @@ def test_it_withdraws_again_what_an_import_had_brought_back(wiki, team, curator,
 def test_it_reverses_what_a_command_had_approved(wiki, curator, page_text):
     before = records()
     sheet = page_text(TDP.replace("700", "650")).replace("x-1", "y-1")
+    sheet = sheet.replace("aliases: Maker X 1; X1", "aliases: Y")
     files = {X1: page_text(FASTER, TDP, UNKNOWN_CORES), "docs/y.md": sheet}
     batch, summary = take_at_once(Brought("team", files, whole=False), vouched=True)
     assert (summary.specs_added, summary.specs_retired) == (2, 1)
