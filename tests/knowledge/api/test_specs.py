@@ -77,7 +77,9 @@ def test_it_says_unknown_with_the_way_to_obtain_it(reader):
 
 def test_it_says_where_a_part_has_none(reader, page_text):
     absent = BANDWIDTH.replace("memory_bandwidth: 4.8 TB/s", "infinity_cache: NONE")
-    sibling = page_text(absent).replace("x-1", "x-2").replace("X 1", "X 2")
+    sibling = (
+        page_text(absent).replace("x-1", "x-2").replace("Maker X 1; X1", "X2").replace("X 1", "X 2")
+    )
     take_files({"docs/x-2.md": sibling}, Intake(origin="more"))
     found = reader.get(LOOKUP, {"platform": "x-2", "metric": "infinity_cache"}).json()
     assert (found["state"], found["value"]) == ("unknown", None)
@@ -88,7 +90,9 @@ def test_it_says_where_a_part_has_none(reader, page_text):
 
 def test_it_never_answers_for_a_sibling_or_for_another_sparsity(reader, page_text):
     sparse = BANDWIDTH.replace("memory_bandwidth: 4.8 TB/s", "peak_fp16_tensor_sparse: 1979 TFLOPS")
-    sibling = page_text(sparse).replace("x-1", "x-2").replace("X 1", "X 2")
+    sibling = (
+        page_text(sparse).replace("x-1", "x-2").replace("Maker X 1; X1", "X2").replace("X 1", "X 2")
+    )
     take_files({"docs/x-2.md": sibling}, Intake(origin="more"))
 
     def state(**asked):
