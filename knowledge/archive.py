@@ -7,28 +7,37 @@ from __future__ import annotations
 
 import io
 import stat
+import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 from django.core.files.uploadedfile import UploadedFile
 
 from knowledge.folder import (
-    MAX_BYTES,
     MAX_FILES,
-    MAX_PATH,
     MAX_TOTAL_BYTES,
     TAKEN,
     ImportRefused,
+    by_own_names,
+    most_bytes,
     require_distinct,
+    require_inside,
     require_room,
     text_of,
 )
+from knowledge.specs.citation import MAX_PATH
 
 MAX_ENTRIES = 4 * MAX_FILES  # of an archive, with folders and files that are left out
 JUNK = ("__MACOSX/",)  # what one packer adds beside the files
+# What zipfile raises for a damaged or made-up archive: names that are no UTF-8 (ValueError), rare
+# packings (RuntimeError), offsets outside of it (OSError, struct.error), …
+UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, OSError, RuntimeError, ValueError),
+)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time that the format can hold
 PLAIN_FILE = 0o100644 << 16
 
@@ -76,19 +85,25 @@ def read_archive(name: str, file: IO[bytes]) -> Brought:
         with zipfile.ZipFile(file) as archive:
             entries = _entries(archive)
             texts = _texts(archive, [e for e in entries if e.filename.endswith(TAKEN)])
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except ImportRefused:
+        raise
+    except UNREADABLE as error:
         raise ImportRefused(f"{name}.zip: not a readable .zip archive: {error}") from error
     if not texts:
         raise ImportRefused(f"{name}.zip: holds no .md and no .json file; accepted: at least one")
     left_out = tuple(sorted(e.filename for e in entries if not e.filename.endswith(TAKEN)))
-    return Brought(name, _without_common_folder(texts), left_out)
+    return Brought(name, by_own_names(_without_common_folder(texts)), left_out)
 
 
-def write_archive(texts: Mapping[str, str]) -> bytes:
-    """A .zip of these texts: the same bytes whenever and wherever it is made."""
+def write_archive(files: Iterable[tuple[str, str]]) -> bytes:
+    """A .zip of these names and texts, one after the other: the same bytes wherever it is made.
+
+    Raises ImportRefused for a name that leaves the folder.
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        for path, text in sorted(texts.items()):
+        for path, text in files:
+            require_inside(path)
             entry = zipfile.ZipInfo(path, LONG_AGO)
             entry.create_system, entry.external_attr = 3, PLAIN_FILE
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -118,11 +133,7 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def _require_inside(entry: zipfile.ZipInfo) -> None:
     # ZipInfo cuts a name at NUL and turns the local separator round; the original is what counts.
     name = entry.orig_filename
-    accepted = "accepted are relative paths inside the folder, with / between the parts"
-    if "\\" in name or "\0" in name or name.startswith("/") or name[1:2] == ":":
-        raise ImportRefused(f"{name!r}: {accepted}")
-    if ".." in name.split("/"):
-        raise ImportRefused(f"{name}: points outside the archive; {accepted}")
+    require_inside(name)
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise ImportRefused(f"{name}: a link; accepted are plain files")
     if entry.flag_bits & 1:
@@ -138,7 +149,7 @@ def _texts(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str
         # The size that it claims first, which costs nothing; then what really comes out.
         require_room(entry.filename, entry.file_size, len(texts) + 1, total + entry.file_size)
         with archive.open(entry) as packed:
-            data = packed.read(MAX_BYTES + 1)
+            data = packed.read(most_bytes(entry.filename) + 1)
         total += len(data)
         require_room(entry.filename, len(data), len(texts) + 1, total)
         texts[entry.filename] = text_of(entry.filename, data)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from knowledge.folder import MAX_PATH, ImportRefused
+from knowledge.folder import MAX_BYTES, ImportRefused
 from knowledge.foreign import (
     CITES,
+    SHOWN,
     Fate,
     Names,
     Told,
@@ -18,11 +18,11 @@ from knowledge.foreign import (
     read_citations,
     read_json,
 )
-from knowledge.models import Document, Platform, Spec
-from knowledge.models.document import text_hash
-from knowledge.specs.citation import CitationError, check_path, contains, quoted, split_lines
+from knowledge.models import Document, Platform
+from knowledge.specs.citation import MAX_PATH, CitationError, check_path, split_lines
 from knowledge.specs.facts import PlatformFacts, SpecFacts
-from knowledge.specs.kept import KEPT_FILE, Kept, KeptError, KeptSpec, is_kept, read_kept
+from knowledge.specs.kept import Kept, KeptSpec, Unread, is_kept
+from knowledge.specs.kept_reading import KeptError, read_kept
 from knowledge.specs.reader import Page, ReaderError, read_page
 
 MAX_TITLE = 200  # characters; the column of a document's title
@@ -32,7 +32,8 @@ OURS = ("- platform: ", " | evidence=")  # only lines of ours hold these
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """texts: documents by path, JSON files among them as documents. plain: documents of which no
-    values are read, with why. refused: files that are not taken, with why.
+    values are read, with why. refused: files that are not taken, with why. instead: path → lines
+    that specs.json speaks for.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -42,23 +43,14 @@ class Bundle:
     kept: Kept = field(default_factory=Kept)
     values: tuple[Value, ...] = ()
     told: tuple[Told, ...] = ()
+    instead: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     @property
     def platforms(self) -> list[PlatformFacts]:
-        """Those that the files introduce."""
-        found = [page.platform for page in self.pages.values() if page.platform is not None]
-        return [*self.kept.platforms, *found]
-
-    @property
-    def instead(self) -> set[tuple[str, int]]:
-        """Path and line of spec lines that specs.json speaks for."""
-        cited = [spec.citation for spec in self.kept.specs if spec.instead]
-        return {(citation.path, citation.first_line) for citation in cited}
-
-    def values_by_age(self) -> tuple[list[Value], list[Value]]:
-        """Those that rest on an earlier text, and those on the newest."""
-        early = [value for value in self.values if value.revision]
-        return early, [value for value in self.values if not value.revision]
+        """Those that the files introduce, each once; specs.json knows better than a document."""
+        every = [page.platform for page in self.pages.values() if page.platform is not None]
+        found = {each.slug: each for each in (*every, *self.kept.platforms)}
+        return list(found.values())
 
     def require_readable(self) -> None:
         """Raise ImportRefused for the first file that is not taken."""
@@ -79,37 +71,17 @@ def read_document(path: str, text: str) -> Page:
     except ReaderError as error:
         if any(mark in text for mark in OURS):
             raise ImportRefused(str(error)) from error
-        page = Page(path, _title(path, text), None, None, ())
+        page = Page(path, title_of(path, text), None, None, ())
     if len(path) > MAX_PATH or len(page.title) > MAX_TITLE:
         raise ImportRefused(
             f"{path[:MAX_PATH]}: path or title too long; accepted: {MAX_PATH} and {MAX_TITLE} "
             "characters"
         )
-    _check_lengths(page)
     return page
 
 
-def _check_lengths(page: Page) -> None:
-    """SQLite stores any length and PostgreSQL does not: both refuse the same here."""
-    if page.platform is not None:
-        _require_short(page.path, Platform, page.platform)
-    for line in page.specs:
-        _require_short(f"{page.path}:L{line.line}", Spec, line.facts)
-
-
-def _require_short(
-    place: str, model: type[Platform | Spec], facts: PlatformFacts | SpecFacts
-) -> None:
-    for column in model._meta.concrete_fields:
-        text = getattr(facts, column.name, None)
-        most = getattr(column, "max_length", None)
-        if isinstance(text, str) and most is not None and len(text) > most:
-            raise ImportRefused(
-                f"{place}: {column.name}: {len(text)} characters; accepted: at most {most}"
-            )
-
-
-def _title(path: str, text: str) -> str:
+def title_of(path: str, text: str) -> str:
+    """The first heading of a text that says something, else the name of its file."""
     headings = (line.lstrip("# ").strip() for line in split_lines(text) if line.startswith("#"))
     return next((title[:MAX_TITLE] for title in headings if title), PurePosixPath(path).stem)
 
@@ -136,11 +108,18 @@ def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
     """
     found = Bundle()
     kept = found.kept
+    parts = {path: text for path, text in files.items() if is_kept(path, text)}
+    try:
+        kept = read_kept(parts)
+    except KeptError as error:
+        found.refused[str(error).partition(":")[0]] = str(error)
     for path, text in sorted(files.items()):
         try:
-            if is_kept(path, text):
-                kept = read_kept(text)
-            elif path.endswith(".json"):
+            if path in parts:
+                continue
+            if path.endswith(".json"):
+                if len(text.encode()) > MAX_BYTES:
+                    raise ImportRefused(f"{path}: larger than {MAX_BYTES} bytes")
                 own, wrapped = json_document(path, text)
                 if own in files:
                     raise ImportRefused(f"{own}: stands beside {path}; accepted: one of them")
@@ -148,13 +127,14 @@ def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
                 found.plain[own] = "a JSON file, kept as it is; its records are proposed"
             else:
                 _add(found, path, text)
-        except (ImportRefused, KeptError) as error:
+        except ImportRefused as error:
             found.refused[path] = str(error)
     found = Bundle(found.texts, found.pages, found.plain, found.refused, kept)
-    every = [*_kept_values(found), *([] if ours or kept != Kept() else _foreign(found, files))]
+    every = [*_kept_values(found), *([] if ours or parts else _foreign(found, files))]
     values = tuple(each for each in every if isinstance(each, Value))
     told = tuple(each for each in every if isinstance(each, Told))
-    return Bundle(found.texts, found.pages, found.plain, found.refused, found.kept, values, told)
+    read = (found.texts, found.pages, found.plain, found.refused, found.kept)
+    return Bundle(*read, values, told, _instead(found))
 
 
 def _add(found: Bundle, path: str, text: str) -> None:
@@ -166,8 +146,7 @@ def _add(found: Bundle, path: str, text: str) -> None:
 
 def _foreign(found: Bundle, files: Mapping[str, str]) -> list[Value | Told]:
     plain = [path for path in found.plain if path in files]
-    records = [path for path in files if path.endswith(".json") and path != KEPT_FILE]
-    records += [path for path in files if path == KEPT_FILE and not is_kept(path, files[path])]
+    records = [path for path in files if path.endswith(".json")]
     if not plain and not records:
         return []
     cited = {each["path"] for path in (*plain, *records) for each in CITES.finditer(files[path])}
@@ -188,54 +167,60 @@ def _stored(paths: Iterable[str]) -> dict[str, str]:
 
 def _names(found: Bundle, texts: Mapping[str, str]) -> Names:
     """Platforms by every name they have, as far as it is the name of one alone."""
-    slugs: dict[str, set[str]] = defaultdict(set)
     stored = [(each.slug, each.name, each.aliases) for each in Platform.objects.all()]
     brought = [(each.slug, each.name, each.aliases) for each in found.platforms]
-    for slug, name, aliases in (*stored, *brought):
-        for each in (slug, name, *aliases):
-            slugs[" ".join(each.split()).casefold()].add(slug)
-    one = {name: min(each) for name, each in slugs.items() if len(each) == 1}
+    names = Names.of((*stored, *brought))
     documents = {}
-    names = Names(one, {})
     for path, text in texts.items():
         page = found.pages.get(path) or read_document(path, text)
-        named = (page.title, PurePosixPath(path).stem)
-        about = page.platform_slug or next(filter(None, map(names.slug, named)), None)
+        about = page.platform_slug or names.spoken_of(page.title, path)
         if about is not None:
             documents[path] = about
-    return Names(one, documents)
+    return Names(names.platforms, documents)
 
 
-def _kept_values(found: Bundle) -> list[Value | Told]:
+def _instead(found: Bundle) -> dict[str, frozenset[int]]:
+    """The lines that specs.json speaks for, as far as they read as it says."""
+    said = [spec for spec in found.kept.specs if spec.instead]
+    places = [(s.citation.path, s.citation.first_line, s.quote) for s in said]
+    places += [(line.path, line.line, line.quote) for line in found.kept.unread]
+    places += [lost.instead for lost in found.kept.not_taken if lost.instead is not None]
+    lines = {path: split_lines(found.texts.get(path, "")) for path in {at[0] for at in places}}
+    spoken: dict[str, set[int]] = {}
+    for path, number, quote in places:
+        if lines[path][number - 1 : number] == [quote]:
+            spoken.setdefault(path, set()).add(number)
+    return {path: frozenset(numbers) for path, numbers in spoken.items()}
+
+
+def _kept_values(found: Bundle) -> Iterator[Value | Told]:
     """What specs.json says, held against the texts that it came with."""
-    earlier = {(each.path, each.sha256): each.text for each in found.kept.earlier}
-    broken = {key for key, text in earlier.items() if text_hash(text) != key[1]}
-    return [
-        _kept(spec, None if key in broken else earlier.get(key, ""), found)
-        for spec in found.kept.specs
-        for key in [(spec.citation.path, spec.revision)]
-    ]
+    texts = {(path, ""): split_lines(text) for path, text in found.texts.items()}
+    for earlier in found.kept.earlier:
+        texts[earlier.path, earlier.sha256] = split_lines(earlier.text)
+    for spec in found.kept.specs:
+        yield _kept(spec, texts.get((spec.citation.path, spec.revision), []))
+    for line in found.kept.unread:
+        yield _unread(line, texts.get((line.path, ""), []))
+    for lost in found.kept.not_taken:
+        yield Told(lost.file, lost.line, lost.text, Fate.UNRESOLVED, lost.why)
 
 
-def _kept(spec: KeptSpec, earlier: str | None, found: Bundle) -> Value | Told:
+def _kept(spec: KeptSpec[SpecFacts], lines: Sequence[str]) -> Value | Told:
     cited = spec.citation
-    text = earlier if spec.revision else found.texts.get(cited.path)
-    value = Value(
-        KEPT_FILE,
-        spec.line,
-        spec.platform,
-        spec.facts,
-        cited,
-        spec.quote,
-        spec.state,
-        True,
-        spec.revision,
-        spec.waivers,
-    )
-    if text is None or quoted(text, cited.first_line, cited.last_line) != spec.quote:
+    own = (spec.file, spec.line, spec.platform, spec.facts)
+    value = Value(*own, cited, spec.quote, kept=spec)
+    stands = "\n".join(lines[cited.first_line - 1 : cited.last_line])
+    if cited.last_line > len(lines) or stands != spec.quote:
         return value.told(Fate.UNRESOLVED, "the quoted text does not stand there in the folder")
-    if spec.facts.known and not contains(spec.quote, spec.facts.shown):
+    if spec.state != "retired" and not cited.proven_by(spec.quote):
         return value.told(Fate.UNRESOLVED, f"'{spec.facts.shown}' does not stand in the quote")
-    if spec.state == "retired":
-        return value.told(Fate.LEFT_OUT, "retired where it comes from: no value is made of it")
     return value
+
+
+def _unread(line: Unread, lines: Sequence[str]) -> Told:
+    if list(lines[line.line - 1 : line.line]) != [line.quote]:
+        why = f"{line.path}:L{line.line} reads otherwise in the folder"
+        return Told(*line.at, line.quote[:SHOWN], Fate.UNRESOLVED, why)
+    why = "retired or undecided where it comes from: no value is made of it"
+    return Told(*line.at, line.quote[:SHOWN], Fate.LEFT_OUT, why)

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.db.models import Prefetch
+from django.db.models import Exists, OuterRef, Prefetch, Q
 
-from knowledge.bundle import as_documents
-from knowledge.curation.revise import drifts
-from knowledge.folder import TAKEN, read_folder
+from knowledge.bundle import as_documents, read_document
+from knowledge.curation.owners import MEASURED_ORIGIN
+from knowledge.curation.revise import LIVE, drifts
+from knowledge.folder import TAKEN, ImportRefused, read_folder
 from knowledge.importer import SHIPPED, origin_of
-from knowledge.models import Citation, Document, Flag, Revision
+from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.specs.citation import CitationState, resolve
+from knowledge.standing import standings
 
 REVISIONS_AT_ONCE = 200
+HOLDS = (CitationState.OK, CitationState.MOVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Problem:
     """One thing that does not hold: where, what state it is in, and what to do."""
 
     place: str  # path:L23, or a path
-    state: str  # a citation's state, corrupt, not imported
+    state: str  # a citation's state, a flag's kind, corrupt, not imported, unreadable
     message: str
 
     def __str__(self) -> str:
@@ -33,12 +36,13 @@ class Problem:
 def check_wiki(folder: Path = SHIPPED) -> list[Problem]:
     """Every citation that does not resolve and every file that is not stored; empty if all is well.
 
-    Only documents that come from this folder are compared with its files. Raises ImportRefused for
-    a folder that cannot be read.
+    It says of each citation what pages and an import of the folder say; one that moved holds. Only
+    documents that come from this folder are compared with its files. Raises ImportRefused for a
+    folder that cannot be read.
     """
     files = as_documents(read_folder(folder, TAKEN))
     stored = {d.path: d for d in Document.objects.filter(withdrawn_at=None)}
-    problems = [*_broken_revisions(), *_flagged(), *_missing(files, stored)]
+    problems = [*_broken_revisions(), *_flagged(), *_left_behind(), *_missing(files, stored)]
     origin = origin_of(folder)
     for document in stored.values():
         if document.origin == origin:
@@ -65,10 +69,27 @@ def _broken_revisions() -> Iterator[Problem]:
 
 def _flagged() -> Iterator[Problem]:
     """What a second person has not answered yet."""
-    for flag in Flag.objects.open().select_related("spec__platform"):
+    specs = Prefetch("spec", Spec.objects.for_sheet())
+    for flag in Flag.objects.open().prefetch_related(specs):
         citation = flag.spec.citation
         place = f"{citation.line.path}:{citation.line.locator}" if citation else str(flag.spec)
         yield Problem(place, flag.kind, f"{flag.spec} waits for an answer; {flag.note}")
+
+
+def _left_behind() -> Iterator[Problem]:
+    """What has been neither followed nor flagged, as rows of an earlier version may be."""
+    newer = Revision.objects.filter(
+        document=OuterRef("revision__document"), number__gt=OuterRef("revision__number")
+    )
+    old = Q(Exists(newer)) | Q(revision__document__withdrawn_at__isnull=False)
+    behind = Citation.objects.newest().filter(old, spec__state__in=LIVE)
+    flagged = Flag.objects.open().filter(kind__in=DRIFT)
+    keys = behind.exclude(spec__in=flagged.values("spec")).values("spec")
+    specs = list(Spec.objects.for_sheet().filter(pk__in=keys))
+    states = standings(specs)
+    for spec in specs:
+        if spec.citation is not None and states[spec.pk] not in HOLDS:
+            yield _problem(spec.citation, states[spec.pk], "in the newest text; cite it again")
 
 
 def _drifted(document: Document, text: str | None) -> Iterator[Problem]:
@@ -77,6 +98,11 @@ def _drifted(document: Document, text: str | None) -> Iterator[Problem]:
         yield Problem(document.path, CitationState.SOURCE_MISSING, "the file is gone")
     elif text == document.latest.text:
         return
+    else:
+        try:
+            read_document(document.path, text)
+        except ImportRefused as error:
+            yield Problem(document.path, "unreadable", str(error))
     for drift in drifts(document, text):
         if not drift.holds:
             words = f"in the file; import it, or restore the line. {drift.anchor.note}"
@@ -87,7 +113,8 @@ def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[Pro
     for path, text in files.items():
         if path not in stored:
             yield Problem(path, "not imported", "run `python manage.py wiki import`")
-        elif stored[path].latest.text != text:
+        # What this installation measured itself stands, whatever the wiki brings of that model.
+        elif stored[path].origin != MEASURED_ORIGIN and stored[path].latest.text != text:
             yield Problem(path, "not imported", "the file has changed since the last import")
 
 

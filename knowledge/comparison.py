@@ -14,7 +14,7 @@ from knowledge.models import Platform, Spec
 from knowledge.needs import Question, question_of
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank
 from knowledge.specs.groups import ORDER, Group, group_of
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 
 FEWEST, MOST = 2, 4
 
@@ -135,7 +135,7 @@ def compare(platforms: Sequence[Platform]) -> Comparison:
     """The preferred answers and the stored UNKNOWN; the queries do not grow with them."""
     chosen = Q(rank=Rank.PREFERRED) | Q(shown=UNKNOWN_VALUE)
     specs = Spec.objects.approved().filter(chosen, platform__in=platforms)
-    listed = list(with_citations(specs))
+    listed = list(specs.for_sheet())
     found = standings(listed)
     # A preferred value goes before the UNKNOWN that it has not yet replaced.
     listed.sort(key=lambda spec: spec.rank == Rank.PREFERRED)

@@ -7,10 +7,13 @@ import stat
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-MAX_FILES = 5_000
+from knowledge.specs.kept import FILE_NAME
+from knowledge.specs.kept_reading import KeptError, own_names
+
+MAX_FILES = 10_000
 MAX_BYTES = 2_000_000  # of one file
+MAX_KEPT_BYTES = 10_000_000  # of a part of an export's specs.json, which holds whole texts
 MAX_TOTAL_BYTES = 64_000_000  # of all files of one import
-MAX_PATH = 200  # characters; the column of a document's path
 DOCUMENTS = (".md",)
 TAKEN = (".md", ".json")  # documents, and records of values
 
@@ -19,10 +22,13 @@ class ImportRefused(ValueError):
     """A file or document that is not taken; the message names it. Nothing was stored."""
 
 
-def read_folder(folder: Path, suffixes: tuple[str, ...] = DOCUMENTS) -> dict[str, str]:
+def read_folder(
+    folder: Path, suffixes: tuple[str, ...] = DOCUMENTS, *, as_documents: bool = True
+) -> dict[str, str]:
     """Path → text of every file in `folder` with one of these endings.
 
-    Hidden files and folders are passed over. ImportRefused names a file that is not taken.
+    Hidden files and folders are passed over. as_documents: by the paths that an export says, rather
+    than by the files' own. ImportRefused names a file that is not taken.
     """
     root = folder.resolve()
     if not root.is_dir():
@@ -35,13 +41,21 @@ def read_folder(folder: Path, suffixes: tuple[str, ...] = DOCUMENTS) -> dict[str
         require_room(path, size, len(texts) + 1, total)
         texts[path] = text_of(path, (root / path).read_bytes())
     require_distinct(texts)
-    return texts
+    return by_own_names(texts) if as_documents else texts
+
+
+def by_own_names(texts: dict[str, str]) -> dict[str, str]:
+    """The files by the paths of their documents, where an export had to call some otherwise."""
+    try:
+        return own_names(texts)
+    except KeptError as error:
+        raise ImportRefused(str(error)) from error
 
 
 def require_room(path: str, size: int, count: int, total: int) -> None:
     """Refuse a file that is too large, or one too many. Sizes in bytes."""
-    if size > MAX_BYTES:
-        raise ImportRefused(f"{path}: larger than {MAX_BYTES} bytes")
+    if size > most_bytes(path):
+        raise ImportRefused(f"{path}: larger than {most_bytes(path)} bytes")
     if count > MAX_FILES:
         raise ImportRefused(f"{path}: more than {MAX_FILES} files; accepted: that many at a time")
     if total > MAX_TOTAL_BYTES:
@@ -49,6 +63,11 @@ def require_room(path: str, size: int, count: int, total: int) -> None:
             f"{path}: the files together are larger than {MAX_TOTAL_BYTES} bytes; accepted: that "
             "many at a time"
         )
+
+
+def most_bytes(path: str) -> int:
+    """How large a file may be."""
+    return MAX_KEPT_BYTES if FILE_NAME.fullmatch(path.rpartition("/")[2]) else MAX_BYTES
 
 
 def text_of(path: str, data: bytes) -> str:
@@ -61,6 +80,16 @@ def text_of(path: str, data: bytes) -> str:
         # PostgreSQL keeps no text with it.
         raise ImportRefused(f"{path}: NUL at byte {data.index(0)}; accepted: UTF-8 text without it")
     return text
+
+
+def require_inside(name: str) -> None:
+    """Refuse the name of a file that leaves the folder, or that some system reads otherwise."""
+    accepted = "accepted are relative paths inside the folder, with / between the parts"
+    parts = name.split("/")
+    if "\\" in name or "\0" in name or parts[0] == "" or name[1:2] == ":":
+        raise ImportRefused(f"{name!r}: {accepted}")
+    if ".." in parts:
+        raise ImportRefused(f"{name}: points outside the folder; {accepted}")
 
 
 def require_distinct(paths: Collection[str]) -> None:

@@ -6,24 +6,27 @@ cites, or its own lines in the JSON file, which is kept as a document. Nothing i
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import PurePosixPath
 
-from knowledge.specs.citation import CitationError, CitationLine, contains, quoted, split_lines
+from knowledge.specs.beside import other_unit
+from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
-from knowledge.specs.json_lines import value_lines, value_spans
-from knowledge.specs.json_text import RecordError, parse_json
-from knowledge.specs.kept import KeptWaiver
+from knowledge.specs.json_lines import records_of, value_lines
+from knowledge.specs.json_text import RecordError, parse_json, printable
+from knowledge.specs.kept import KeptSpec
 from knowledge.specs.metrics import MetricError
 from knowledge.specs.plain import Outcome, Statement, read_list
 from knowledge.specs.quantity import QuantityError
 from knowledge.specs.records import SpecRecord, read_records
 
 CITES = re.compile(r"<gpu-wiki>/(?P<path>[^\s:|`,;)]+)(?::L(?P<first>\d+)(?:-L(?P<last>\d+))?)?")
-RECORD = re.compile(r"\$(?:\.records)?\[(?P<number>\d+)\]")
 SHOWN = 160  # characters of a line that an outcome repeats
 
 
@@ -47,13 +50,17 @@ class Told:
     fate: Fate
     why: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text[:SHOWN]))
+        object.__setattr__(self, "why", printable(self.why))
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """A value that does not come from a document's own spec lines, and the lines it rests on.
 
-    revision: the hash of an earlier text of that document, "" for the newest. The rank of its
-    facts counts only where `ranked`; otherwise the value is preferred if nothing else is.
+    kept: all that an export says of it. The rank of its facts counts only then; otherwise the value
+    is preferred if nothing else is.
     """
 
     file: str
@@ -62,10 +69,12 @@ class Value:
     facts: SpecFacts
     citation: CitationLine
     quote: str
-    state: str = "proposed"
-    ranked: bool = False
-    revision: str = ""
-    waivers: tuple[KeptWaiver, ...] = ()
+    kept: KeptSpec[SpecFacts] | None = None
+
+    @property
+    def revision(self) -> str:
+        """The hash of an earlier text of that document, "" for the newest."""
+        return self.kept.revision if self.kept is not None else ""
 
     def told(self, fate: Fate, why: str = "") -> Told:
         """The outcome of this value."""
@@ -79,10 +88,27 @@ class Names:
     platforms: Mapping[str, str]
     documents: Mapping[str, str]
 
+    @classmethod
+    def of(cls, platforms: Iterable[tuple[str, str, Iterable[str]]]) -> Names:
+        """From slug, name and aliases of each, as far as one is the name of one alone."""
+        slugs: dict[str, set[str]] = defaultdict(set)
+        for slug, name, aliases in platforms:
+            for each in (slug, name, *aliases):
+                slugs[_plain(each)].add(slug)
+        return cls({name: min(each) for name, each in slugs.items() if len(each) == 1}, {})
+
     def slug(self, name: str) -> str | None:
         """The platform of exactly this slug, name or alias; blanks and case do not count."""
-        plain = " ".join(name.split()).casefold()
+        plain = _plain(name)
         return self.platforms.get(plain) or self.platforms.get(plain.replace(" ", "-"))
+
+    def spoken_of(self, title: str, path: str) -> str | None:
+        """The platform whose name is the title or the file name of a document."""
+        return self.slug(title) or self.slug(PurePosixPath(path).stem)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def json_document(path: str, text: str) -> tuple[str, str]:
@@ -113,42 +139,78 @@ class _JsonFile:
 
     def told(self, place: str, fate: Fate, why: str) -> Told:
         first, _ = self.at(place)
-        return Told(self.path, first, self.rows[first - 1].strip()[:SHOWN], fate, why)
+        return Told(self.path, first, self.rows[first - 1].strip(), fate, why)
 
 
 def read_json(path: str, text: str, names: Names, texts: Mapping[str, str]) -> list[Value | Told]:
     """Every record of a JSON file. texts: the documents that they may cite, by path."""
+    file = _JsonFile(path, split_lines(text), {}, json_document(path, text)[0])
+    records = records_of(text)
+    if records is None or not records.elements:
+        return list(_part(file, _Part("", text, 0), names, texts))
     try:
-        parse_json(text)
+        root = parse_json(records.around)
+        fields = root.fields() if isinstance(root.value, dict) else {}
     except RecordError as error:
-        return [Told(path, 1, "", Fate.UNRESOLVED, str(error))]
-    file = _JsonFile(path, split_lines(text), value_lines(text), json_document(path, text)[0])
+        return [Told(path, _line(error), "", Fate.UNRESOLVED, str(error))]
+    if "schema" in fields:
+        return list(_part(file, _Part("", text, 0), names, texts))
     found: list[Value | Told] = []
-    for at, part in _parts(text):
-        try:
-            read = read_records(part)
-        except RecordError as error:
-            place, _, why = _moved(str(error), at).partition(": ")
-            found.append(file.told(place, Fate.UNRESOLVED, f"{place}: {why}"))
-            continue
-        found += [
-            _record(file, _moved(each.place, at), each, names, texts) for each in read.records
-        ]
-        for left in read.left_out:
-            found.append(file.told(_moved(left.place, at), Fate.LEFT_OUT, left.reason))
+    last = above = 0
+    for place, start, end in records.elements:
+        above += text.count("\n", last, start)
+        last = start
+        found += _part(file, _Part(place, text[start:end], above), names, texts)
+    around = replace(file, lines=value_lines(records.around))
+    for name, field in fields.items():
+        if name != "records":
+            why = f"{field.place}: no record; accepted: records"
+            found.append(around.told(field.place, Fate.LEFT_OUT, why))
     return found
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """Where each record of a list stands and a list of it alone; or the whole text, "" as place."""
-    spans = value_spans(text)
-    records = [place for place in spans if RECORD.fullmatch(place)]
-    if not records or "$.schema" in spans:
-        yield "", text
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A record of a list, its place and the lines above it; or a whole file, "" as its place."""
+
+    place: str
+    text: str
+    above: int
+
+
+def _part(
+    file: _JsonFile, part: _Part, names: Names, texts: Mapping[str, str]
+) -> Iterator[Value | Told]:
+    text = f"[{part.text}]" if part.place else part.text
+    try:
+        parse_json(text)
+    except RecordError as error:
+        line = part.above + _line(error)
+        words = str(error).partition(": ")[2]
+        if isinstance(error.__cause__, json.JSONDecodeError):
+            words = f"no JSON at line {line}: {error.__cause__.msg}"
+        row = file.rows[line - 1].strip() if line <= len(file.rows) else ""
+        yield Told(file.path, line, row, Fate.UNRESOLVED, f"{part.place or '$'}: {words}")
         return
-    for place in sorted(records, key=lambda place: spans[place]):
-        start, end = spans[place]
-        yield place, f"[{text[start:end]}]"
+    lines = value_lines(text).items()
+    own = {_moved(at, part.place): (a + part.above, b + part.above) for at, (a, b) in lines}
+    file = replace(file, lines=own)
+    try:
+        read = read_records(text)
+    except RecordError as error:
+        place, _, why = _moved(str(error), part.place).partition(": ")
+        yield file.told(place, Fate.UNRESOLVED, f"{place}: {why}")
+        return
+    for each in read.records:
+        yield _record(file, _moved(each.place, part.place), each, names, texts)
+    for left in read.left_out:
+        yield file.told(_moved(left.place, part.place), Fate.LEFT_OUT, left.reason)
+
+
+def _line(error: RecordError) -> int:
+    """The line of a text that is no JSON at all; else its first one."""
+    cause = error.__cause__
+    return cause.lineno if isinstance(cause, json.JSONDecodeError) else 1
 
 
 def _moved(said: str, at: str) -> str:
@@ -199,9 +261,14 @@ def _resting(
 ) -> Value:
     """A value on these lines; CitationError where they lack it."""
     citation, quote = place
-    if facts.known and not contains(quote, facts.shown):
+    if not citation.proven_by(quote):
         number = facts.shown.partition(" ")[0]
         raise CitationError(f"{number} does not stand in {citation.locator} of {citation.path}")
+    other = other_unit(quote, facts.shown)
+    if other is not None:
+        unit = facts.shown.partition(" ")[2]
+        lines = f"{citation.locator} of {citation.path}"
+        raise CitationError(f"{lines} gives it in {other}, not {unit}")
     return Value(file, line, slug, facts, citation, quote)
 
 

@@ -81,8 +81,9 @@ def health() -> Health:
 
 
 def happenings(most: int) -> list[Happening]:
-    """What changed last, newest first; what one import or one person did in a row is one entry."""
-    rows = SpecChange.objects.select_related("spec__platform", "by").order_by("-pk")
+    """What changed here last, newest first; what one person did in a row is one entry."""
+    here = SpecChange.objects.filter(elsewhere__isnull=True)
+    rows = here.select_related("spec__platform", "by").order_by("-pk")
     recent = list(rows[:CHANGES_READ])
     found: list[Happening] = []
     read = 0

@@ -7,42 +7,36 @@ line proposed, unless whoever runs the import vouches for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from knowledge.bundle import Bundle, read_bundle, read_document
-from knowledge.curation.answer import close_flags
-from knowledge.curation.history import record
-from knowledge.curation.propose import Place, cite, fields_of
-from knowledge.curation.review import approve, enter
-from knowledge.curation.revise import Drift, Stored, settle, store_text, withdraw
-from knowledge.curation.take_values import take_earlier, take_values
-from knowledge.folder import TAKEN, ImportRefused, read_folder
-from knowledge.foreign import Told
-from knowledge.models import (
-    Action,
-    Answer,
-    Batch,
-    Document,
-    Flag,
-    Platform,
-    Revision,
-    Spec,
-    SpecState,
+from knowledge.curation.errors import CurationError
+from knowledge.curation.owners import (
+    MEASURED_ORIGIN,
+    SHIPPED_ORIGIN,
+    keep_origins,
+    not_owned,
+    require_origin,
 )
-from knowledge.specs.anchoring import Anchor
-from knowledge.specs.citation import CitationState
-from knowledge.specs.facts import UNKNOWN_VALUE, PlatformFacts, Rank
+from knowledge.curation.review import approve, put_out_of_use
+from knowledge.curation.revise import Drift, Stored, settle, store_text, withdraw
+from knowledge.curation.store import NewSpec, store_specs
+from knowledge.curation.take_values import take_earlier, take_values
+from knowledge.curation.turn import turn
+from knowledge.folder import TAKEN, ImportRefused, read_folder
+from knowledge.foreign import Fate, Told
+from knowledge.models import Answer, Batch, Document, Flag, Platform, Revision, Spec, SpecState
+from knowledge.needs import Question, question_of
+from knowledge.platforms import Described, store_platforms
+from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.reader import Page, SpecLine
 
 SHIPPED = Path(__file__).resolve().parent / "wiki"
-SHIPPED_ORIGIN = "shipped"
-MEASURED_ORIGIN = "measured"
 MEASURED = "docs/measured/"
 
 
@@ -60,16 +54,13 @@ class Intake:
     vouched: bool = False
     whole: bool = True
 
-    @property
-    def approves(self) -> bool:
-        """Whether lines of a document that is new here count at once."""
-        return self.by is None
-
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did: counts of documents, specs and flags, and the outcome of each value that
-    does not stand in a spec line.
+    """What an import did: counts of documents, specs and flags, the platforms that it introduced or
+    described anew, and the outcome of each value that does not stand in a spec line.
+
+    specs_brought_back: returned and retired ones, as an export has them.
     """
 
     documents: int = 0
@@ -79,7 +70,9 @@ class ImportSummary:
     specs_proposed: int = 0
     specs_retired: int = 0
     specs_unchanged: int = 0
+    specs_brought_back: int = 0
     flags_raised: int = 0
+    platforms: tuple[Described, ...] = ()
     told: tuple[Told, ...] = ()
 
     def __add__(self, other: ImportSummary) -> ImportSummary:
@@ -89,8 +82,7 @@ class ImportSummary:
     @property
     def changed(self) -> bool:
         """Whether anything was stored."""
-        counts = {name: count for name, count in asdict(self).items() if name not in UNMOVED}
-        return any(counts.values())
+        return any(getattr(self, field.name) for field in fields(self) if field.name not in UNMOVED)
 
 
 UNMOVED = ("documents", "specs_unchanged", "told")
@@ -106,38 +98,53 @@ def import_wiki(folder: Path = SHIPPED, *, vouched: bool = False) -> ImportSumma
 
 
 def origin_of(folder: Path) -> str:
-    """What documents of this folder are marked with, to know them again at the next import."""
+    """What documents of this folder are marked with, to know them again at the next import.
+
+    ImportRefused for a folder whose name documents of this installation have.
+    """
     found = folder.resolve()
-    return SHIPPED_ORIGIN if found == SHIPPED else found.name[:80]
+    if found == SHIPPED:
+        return SHIPPED_ORIGIN
+    try:
+        return require_origin(found.name)
+    except CurationError as error:
+        raise ImportRefused(f"{folder}: the name of the folder: {error.message}") from error
 
 
-@transaction.atomic
 def take_files(texts: Mapping[str, str], intake: Intake) -> ImportSummary:
     """Store files by path. Documents of the same origin that are not among them are withdrawn.
 
     Raises ImportRefused; then nothing was stored.
     """
-    bundle = read_bundle(texts, ours=intake.origin == SHIPPED_ORIGIN)
+    with turn():
+        bundle = read_bundle(texts, ours=intake.origin == SHIPPED_ORIGIN)
+        return take_bundle(bundle, intake)
+
+
+def take_bundle(bundle: Bundle, intake: Intake) -> ImportSummary:
+    """The same for files that were read in this turn."""
     bundle.require_readable()
+    for message in not_owned(bundle.texts, intake.origin).values():
+        raise ImportRefused(message)
     # Platforms first: a document may speak of one that a later document introduces.
-    for platform in bundle.platforms:
-        store_platform(platform)
+    described = store_platforms(bundle.platforms)
     stored = set(Document.objects.values_list("path", flat=True))
-    total = ImportSummary(documents=len(bundle.pages))
-    take_earlier(bundle, stored, intake.origin, intake.by, intake.batch)
-    # What rests on an earlier text first: the newest one then says what became of it.
-    early, late = bundle.values_by_age()
-    taken = take_values(early, stored, intake.origin, intake.by)
+    total = ImportSummary(documents=len(bundle.pages), platforms=described)
+    left_out = take_earlier(bundle, stored, intake.origin, intake.by, intake.batch)
     for page in bundle.pages.values():
         total += _store(page, bundle, intake, is_new=page.path not in stored)
-    taken += take_values(late, stored, intake.origin, intake.by)
+    if intake.whole:
+        total += _withdraw(set(bundle.texts), intake)
+    keep_origins(bundle.kept.origins, stored, intake.by)
+    # Last, as a value may rest on an earlier text, or on a document that is gone.
+    taken = take_values(bundle.values, stored, intake.origin, intake.by)
     total += ImportSummary(
         specs_added=taken.approved,
         specs_proposed=taken.proposed,
-        told=(*bundle.told, *taken.told),
+        specs_brought_back=taken.kept,
+        flags_raised=taken.flagged,
+        told=(*left_out, *bundle.told, *taken.told),
     )
-    if intake.whole:
-        total += _withdraw(set(bundle.texts), intake)
     if total.changed:
         check_preferred()
     return total
@@ -153,30 +160,21 @@ def write_measured_document(path: str, text: str) -> Revision:
     if not path.startswith(MEASURED):
         raise ImportRefused(f"{path}: measured documents are stored under {MEASURED}")
     page = read_document(path, text)
-    with transaction.atomic():
-        if page.platform is not None:
-            store_platform(page.platform)
+    with turn():
+        store_platforms([page.platform] if page.platform is not None else [])
         alone = Bundle(texts={path: text}, pages={path: page})
         _store(page, alone, Intake(origin=MEASURED_ORIGIN, vouched=True), is_new=False)
+        # Also where the text is the same, as one that came with the wiki may be.
+        Document.objects.filter(path=path).update(origin=MEASURED_ORIGIN)
         check_preferred()
         return Document.objects.get(path=path).latest
 
 
-def store_platform(facts: PlatformFacts) -> None:
-    """Store what a document says of its platform. ImportRefused for another one's driver name."""
-    for other in Platform.objects.exclude(slug=facts.slug):
-        taken = set(other.aliases) & set(facts.aliases)
-        if taken:
-            raise ImportRefused(
-                f"platform {facts.slug}: drivers report '{min(taken)}' of {other.slug}; accepted: "
-                "aliases that no other platform has"
-            )
-    columns = asdict(facts) | {"aliases": list(facts.aliases)}
-    Platform.objects.update_or_create(slug=columns.pop("slug"), defaults=columns)
-
-
 def _store(page: Page, bundle: Bundle, intake: Intake, *, is_new: bool) -> ImportSummary:
     """One document's new revision with its specs; nothing if the text is already the newest."""
+    if intake.origin != MEASURED_ORIGIN and _own_measurement(page.path):
+        why = "measured on this installation's own device, which stands"
+        return ImportSummary(told=(Told(page.path, 1, page.title, Fate.LEFT_OUT, why),))
     text = bundle.texts[page.path]
     stored = store_text(
         page.path, page.title, text, origin=intake.origin, by=intake.by, batch=intake.batch
@@ -185,59 +183,50 @@ def _store(page: Page, bundle: Bundle, intake: Intake, *, is_new: bool) -> Impor
         unchanged = ImportSummary(specs_unchanged=len(page.specs))
         return unchanged + _vouch(page.path, intake) if intake.vouched else unchanged
     platform = _platform(page)
-    drifts = [_of_platform(drift, platform) for drift in stored.drifts]
-    total = ImportSummary(new_revisions=1)
-    for drift in drifts:
-        total += _carry_over(drift, stored.revision, intake)
+    drifts = list(stored.drifts)
+    total = ImportSummary(new_revisions=1) + _carry_over(drifts, stored.revision, intake)
     held = {drift.anchor.first_line for drift in drifts if drift.holds}
-    held |= {line for path, line in bundle.instead if path == page.path}
+    held |= bundle.instead.get(page.path, frozenset())
     lines = [line for line in page.specs if line.line not in held]
     if platform is not None and lines:
-        at_once = intake.vouched or (intake.approves and is_new)
+        at_once = intake.vouched or (intake.by is None and is_new)
         total += _add_lines(lines, platform, stored, drifts, intake, at_once=at_once)
     return total
+
+
+def _own_measurement(path: str) -> bool:
+    own = Document.objects.filter(path=path, origin=MEASURED_ORIGIN, withdrawn_at=None)
+    return own.exists()
 
 
 def _vouch(path: str, intake: Intake) -> ImportSummary:
     """Settle what an earlier import of this very text left for a person."""
     revision = Document.objects.get(path=path).latest
-    waiting = Spec.objects.filter(state=SpecState.PROPOSED, proposed_by=None)
+    waiting = Spec.objects.filter(
+        state=SpecState.PROPOSED, proposed_by=None, elsewhere__isnull=True
+    )
     added = [
         approve(spec, intake.by, "vouched for by a later import")
         for spec in waiting.filter(citations__revision=revision).select_related("replaces")
     ]
     flagged = Spec.objects.filter(flags__in=Flag.objects.open().filter(revision=revision))
-    gone = [spec for spec in flagged if spec.state != SpecState.RETIRED]
-    for spec in gone:
-        _retire(spec, intake, "vouched for by a later import")
-    return ImportSummary(specs_added=len(added), specs_retired=len(gone))
+    gone = flagged.exclude(state=SpecState.RETIRED).select_related("platform").distinct()
+    retired = len(gone)
+    put_out_of_use(gone, Answer.REPLACED, intake.by, "vouched for by a later import")
+    return ImportSummary(specs_added=len(added), specs_retired=retired)
 
 
-def _of_platform(drift: Drift, platform: Platform | None) -> Drift:
-    """The same drift; changed where the document speaks of another product than before."""
-    if not drift.holds or platform is None or drift.spec.platform_id == platform.pk:
-        return drift
-    now = drift.anchor
-    note = f"the document speaks of {platform.slug} now"
-    anchor = Anchor(CitationState.CHANGED, now.first_line, now.last_line, now.quote, note)
-    return replace(drift, anchor=anchor)
-
-
-def _carry_over(drift: Drift, revision: Revision, intake: Intake) -> ImportSummary:
-    if drift.holds:
-        settle(drift, revision, intake.by)
-        return ImportSummary(specs_unchanged=1)
-    if intake.vouched:
-        _retire(drift.spec, intake, drift.anchor.note)
-        return ImportSummary(specs_retired=1)
-    settle(drift, revision, intake.by)
-    return ImportSummary(flags_raised=1)
-
-
-def _retire(spec: Spec, intake: Intake, why: str) -> None:
-    enter(spec, SpecState.RETIRED)
-    record(spec, Action.RETIRED, intake.by, why, before=spec.shown)
-    close_flags(spec, Answer.REPLACED, intake.by, why)
+def _carry_over(drifts: list[Drift], revision: Revision, intake: Intake) -> ImportSummary:
+    """Follow what stands; what does not is flagged, or retired where somebody vouches for it."""
+    broken = [drift for drift in drifts if not drift.holds]
+    unchanged = ImportSummary(specs_unchanged=len(drifts) - len(broken))
+    if not intake.vouched:
+        settle(drifts, revision, intake.by)
+        return unchanged + ImportSummary(flags_raised=len(broken))
+    settle([drift for drift in drifts if drift.holds], revision, intake.by)
+    for drift in broken:
+        put_out_of_use([drift.spec], Answer.REPLACED, intake.by, drift.anchor.note)
+    return unchanged + ImportSummary(specs_retired=len(broken))
 
 
 def _add_lines(
@@ -250,39 +239,45 @@ def _add_lines(
     at_once: bool,
 ) -> ImportSummary:
     """Lines that no spec rests on yet: values at once, or proposals beside the flagged ones."""
+    if at_once:
+        _refuse_second_preferred(stored.revision.document.path, platform, lines)
     moved_on = {d.anchor.first_line: d.spec for d in drifts if not d.holds}
+    new = []
     for line in lines:
         before = moved_on.get(line.line)
-        same = before is not None and before.metric == line.facts.metric
-        if at_once:
-            _refuse_second_preferred(stored.revision.document.path, platform, line)
-        spec = Spec.objects.create(
-            **fields_of(line.facts),
-            platform=platform,
-            rank=line.facts.rank,
-            state=SpecState.APPROVED if at_once else SpecState.PROPOSED,
-            proposed_by=intake.by,
-            replaces=before if same else None,
+        same = before is not None and _asks(before, platform) == line.facts.question
+        new.append(
+            NewSpec(
+                line.facts,
+                platform,
+                stored.revision,
+                line.line,
+                line.line,
+                line.quote,
+                SpecState.APPROVED if at_once else SpecState.PROPOSED,
+                f"imported ({intake.origin})",
+                replaces=before if same else None,
+            )
         )
-        cite(spec, Place(stored.revision, line.line, line.line), line.quote)
-        shown = before.shown if before is not None and same else ""
-        action = Action.APPROVED if at_once else Action.PROPOSED
-        record(
-            spec, action, intake.by, f"imported ({intake.origin})", before=shown, after=spec.shown
-        )
-    count = len(lines)
+    count = len(store_specs(new, intake.by))
     return ImportSummary(specs_added=count) if at_once else ImportSummary(specs_proposed=count)
 
 
-def _refuse_second_preferred(path: str, platform: Platform, line: SpecLine) -> None:
-    facts = line.facts
-    rivals = Spec.objects.preferred().filter(platform=platform, metric=facts.metric)
-    qualifiers = dict(sorted(facts.qualifiers.items()))
-    if facts.rank == Rank.PREFERRED and rivals.filter(qualifiers=qualifiers).exists():
-        raise ImportRefused(
-            f"{path}:L{line.line}: {facts.metric} of {platform.slug} has a preferred value in "
-            "another document; accepted here: rank=normal, or rank=deprecated with a note"
-        )
+def _asks(spec: Spec, platform: Platform) -> Question | None:
+    """The question that the spec answers; None for one of another product."""
+    return question_of(spec) if spec.platform_id == platform.pk else None
+
+
+def _refuse_second_preferred(path: str, platform: Platform, lines: Iterable[SpecLine]) -> None:
+    preferred = Spec.objects.preferred().filter(platform=platform)
+    taken = {question_of(spec) for spec in preferred.only("metric", "qualifiers")}
+    for line in lines:
+        facts = line.facts
+        if facts.rank == Rank.PREFERRED and facts.question in taken:
+            raise ImportRefused(
+                f"{path}:L{line.line}: {facts.metric} of {platform.slug} has a preferred value in "
+                "another document; accepted here: rank=normal, or rank=deprecated with a note"
+            )
 
 
 def _withdraw(paths: set[str], intake: Intake) -> ImportSummary:
@@ -291,8 +286,9 @@ def _withdraw(paths: set[str], intake: Intake) -> ImportSummary:
     for document in gone.exclude(path__in=paths):
         drifts = withdraw(document, intake.by)
         flags = 0 if intake.vouched else len(drifts)
-        for drift in drifts if intake.vouched else ():
-            _retire(drift.spec, intake, "its document is gone")
+        if intake.vouched:
+            gone_too = [drift.spec for drift in drifts]
+            put_out_of_use(gone_too, Answer.REPLACED, intake.by, "its document is gone")
         total += ImportSummary(
             documents_withdrawn=1, flags_raised=flags, specs_retired=len(drifts) - flags
         )

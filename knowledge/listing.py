@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from django.db.models import Prefetch, Q
+from django.db.models import Q
 
 from knowledge.models import Flag, Platform, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import metric_named
-from knowledge.standing import with_citations
 
 MOST_WORDS, MOST_CHARACTERS = 20, 500
 
@@ -64,8 +63,7 @@ def specs_matching(filters: Filters) -> SpecQuerySet:
 
     Raises NotKnown, MetricError and FilterError.
     """
-    flags = Prefetch("flags", Flag.objects.open())
-    rows = with_citations(Spec.objects.all()).prefetch_related(flags)
+    rows = Spec.objects.for_sheet().with_flags(Flag.objects.open())
     if filters.platform:
         rows = rows.filter(platform=platform_named(filters.platform))
     if filters.metric:

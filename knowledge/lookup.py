@@ -13,6 +13,7 @@ from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import metric_named
 
 __all__ = [
+    "MEASURED_BANDWIDTHS",
     "UNKNOWN",
     "bandwidth_ceilings",
     "cache_bandwidth_ceilings",
@@ -23,7 +24,12 @@ __all__ = [
     "higher_rivals",
     "host_busy_share",
     "how_to_obtain",
+    "lesser_ceilings",
+    "of_whole_module",
+    "peak_question",
     "platform_for_device",
+    "spec_behind",
+    "unit_count",
 ]
 
 MATMUL, FMA = "matmul_throughput", "fma_throughput"
@@ -40,7 +46,22 @@ UNITS = {
     "float8_e5m2": ((MATMUL, "peak_fp8_tensor_dense"),),
     "int8": ((MATMUL, "peak_int8_tensor_dense"),),
 }
+# dtype → the precisions below it, in which matrix units are faster. A kernel that computes in one
+# may pass a tolerance, and has answered another question.
+LESSER = {
+    "float64": ("float32", "tfloat32", "float16", "bfloat16"),
+    "float32": ("tfloat32", "float16", "bfloat16"),
+    "tfloat32": ("float16", "bfloat16"),
+    "float16": ("float8_e4m3fn", "int8"),
+    "bfloat16": ("float8_e4m3fn", "int8"),
+}
 MEASURED_BANDWIDTHS = ("copy_bandwidth", "read_bandwidth", "write_bandwidth")
+# Products of these may be summed up in float16 instead, which some matrix units do at twice the
+# rate: another question, with its own answer. Libraries use float32 unless told otherwise.
+ACCUMULATES = ("float32", "float16")
+SHORT_FLOATS = frozenset(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"))
+# The part of a module that a program sees as a device of its own, where the wiki has values per it.
+DEVICE_PART = {"per": "GCD"}
 
 
 def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
@@ -49,8 +70,7 @@ def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
     Raises MetricError for a name that is not in the registry.
     """
     metric_named(metric)
-    preferred = Spec.objects.preferred().filter(platform=platform, metric=metric)
-    spec = preferred.filter(qualifiers=dict(sorted(qualifiers.items()))).for_sheet().first()
+    spec = Spec.objects.preferred().asking(platform, metric, qualifiers).for_sheet().first()
     return spec if spec is not None and spec.known else None
 
 
@@ -59,7 +79,11 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     unknown = _stored_unknown(platform, metric, **qualifiers).first()
     if unknown is not None:
         return unknown.note
-    if platform.kind == "cpu" or metric_named(metric).meaning.startswith("measured"):
+    asked = metric_named(metric)
+    for refusal in (asked.refusal(*pair, qualifiers) for pair in qualifiers.items()):
+        if refusal:
+            return f"no value can answer this: {refusal}"
+    if platform.kind == "cpu" or asked.meaning.startswith("measured"):
         return "run `python manage.py wiki ceilings` on this device"
     return f"add a sourced line for {metric} to the document of {platform.slug} and import the wiki"
 
@@ -81,6 +105,17 @@ def cited(spec: Spec, /) -> Cited:
     )
 
 
+def spec_behind(platform: Platform, answer: Cited, /) -> Spec | None:
+    """The approved value that an answer cites; None where no value has that citation now."""
+    rows = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
+    found = rows.filter(shown=answer.display, evidence=answer.evidence).for_sheet()
+    return next((spec for spec in found if _cites(spec) == answer.citation), None)
+
+
+def _cites(spec: Spec) -> str:
+    return str(spec.citation.line) if spec.citation else ""
+
+
 def cited_or_none(
     platform: Platform, metric: str, /, *, prefer_measured: bool, **qualifiers: str
 ) -> Cited | None:
@@ -90,10 +125,8 @@ def cited_or_none(
     whichever of them is ranked preferred.
     """
     if prefer_measured:
-        asked = Spec.objects.approved().filter(platform=platform, metric=metric)
-        measured = asked.filter(
-            qualifiers=dict(sorted(qualifiers.items())), evidence=Evidence.MEASURED
-        ).exclude(rank=Rank.DEPRECATED)
+        asked = Spec.objects.approved().asking(platform, metric, qualifiers)
+        measured = asked.filter(evidence=Evidence.MEASURED).exclude(rank=Rank.DEPRECATED)
         newest = measured.for_sheet().order_by("-pk").first()
         if newest is not None and newest.value is not None:
             return cited(newest)
@@ -106,8 +139,8 @@ def bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
     Reads and writes alone stand between them: a kernel that does more of one of them may go faster
     than a copy does.
     """
-    metrics = (*MEASURED_BANDWIDTHS, "memory_bandwidth")
-    return _known(_answer(platform, metric) for metric in metrics)
+    measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
+    return _known((*measured, _of_device(platform, "memory_bandwidth")))
 
 
 def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
@@ -115,25 +148,77 @@ def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
     return _known(_answer(platform, metric, cache="warm") for metric in MEASURED_BANDWIDTHS)
 
 
-def compute_ceilings(platform: Platform, dtype: str, /) -> list[Cited]:
+def compute_ceilings(
+    platform: Platform, dtype: str, /, *, accumulate: str = ACCUMULATES[0]
+) -> list[Cited]:
     """What bounds operations per second in `dtype`: measured, then documented, each fastest first.
 
-    A measured rate of a unit that is not the fastest by the documents bounds nothing and is left
-    out; so is everything slower than a unit whose peak the wiki calls UNKNOWN. Empty for a dtype
-    that no registered metric speaks of: nothing is assumed for it.
+    accumulate: what products of short floats are summed up in (`peak_question`). A measured rate of
+    a unit that is not the fastest by the documents bounds nothing and is left out; so is everything
+    slower than a unit whose peak the wiki calls UNKNOWN. Empty for a dtype that no registered
+    metric speaks of: nothing is assumed for it.
     """
     units = []
     for rate, peak in UNITS.get(dtype, ((MATMUL, ""),)):
-        units.append(
-            (_answer(platform, rate, dtype=dtype), _answer(platform, peak) if peak else None)
-        )
+        asked = peak_question(platform, dtype, peak, accumulate) if peak else {}
+        documented = _of_device(platform, peak, **asked) if peak else None
+        # The libraries that are timed sum up in float32; where both ways go at one rate it is said.
+        one_rate = dtype not in SHORT_FLOATS or accumulate == ACCUMULATES[0]
+        measured = _answer(platform, rate, dtype=dtype, accumulate=accumulate)
+        if measured is None and (one_rate or (documented and not asked)):
+            measured = _answer(platform, rate, dtype=dtype)
+        units.append((measured, documented))
         known = any(documented for _, documented in units)
-        if not known and _stored_unknown(platform, peak).exists():
+        if not known and _stored_unknown(platform, peak, **asked).exists():
             break
     peaks = _known(peak for _, peak in units)
     top = max((peak.value for peak in peaks), default=0.0)
     rates = _known(rate for rate, peak in units if not top or (peak and peak.value >= top))
     return [c for group in (rates, peaks) for c in sorted(group, key=lambda c: -c.value)]
+
+
+def lesser_ceilings(platform: Platform, dtype: str, /) -> list[Cited]:
+    """What bounds operations per second in the precisions below `dtype`, the fastest first."""
+    found = [c for lesser in LESSER.get(dtype, ()) for c in compute_ceilings(platform, lesser)]
+    return sorted(dict.fromkeys(found), key=lambda c: -c.value)
+
+
+def peak_question(
+    platform: Platform, dtype: str, peak: str, /, accumulate: str = ACCUMULATES[0]
+) -> dict[str, str]:
+    """The qualifiers with which to ask for a peak: `accumulate` where its values differ by that.
+
+    ValueError for an accumulation type that no peak speaks of.
+    """
+    if accumulate not in ACCUMULATES:
+        raise ValueError(f"accumulate: {accumulate!r}; accepted: {', '.join(ACCUMULATES)}")
+    stated = Spec.objects.approved().filter(platform=platform, metric=peak)
+    if dtype not in SHORT_FLOATS or not stated.filter(qualifiers__has_key="accumulate").exists():
+        return {}
+    return {"accumulate": accumulate}
+
+
+def unit_count(platform: Platform, /) -> Cited | None:
+    """How many multiprocessors (sm_count) or compute units (cu_count) a device has."""
+    return _of_device(platform, "sm_count") or _of_device(platform, "cu_count")
+
+
+def of_whole_module(platform: Platform, answers: Iterable[Cited], /) -> list[Cited]:
+    """The documented answers that speak of all parts of a module whose parts are devices each.
+
+    As limits they are safe, as targets out of reach for a kernel on one device.
+    """
+    if not _has_parts(platform):
+        return []
+    return [
+        answer
+        for answer in answers
+        if answer.evidence != Evidence.MEASURED
+        and Spec.objects.preferred()
+        .filter(platform=platform, metric=answer.metric, shown=answer.display)
+        .exclude(qualifiers__has_key="per")
+        .exists()
+    ]
 
 
 def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited]:
@@ -146,9 +231,12 @@ def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited
     for answer in answers:
         if answer.evidence == Evidence.MEASURED:
             continue
-        beside = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
-        beside = beside.filter(qualifiers={}, rank=Rank.NORMAL, value__gt=answer.value)
-        found += [cited(spec) for spec in beside.for_sheet()]
+        approved = Spec.objects.approved()
+        preferred = approved.filter(rank=Rank.PREFERRED, metric=answer.metric)
+        for asked in preferred.filter(platform=platform, shown=answer.display):
+            beside = approved.asking(platform, asked.metric, asked.qualifiers)
+            higher = beside.filter(rank=Rank.NORMAL, value__gt=answer.value)
+            found += [cited(spec) for spec in higher.for_sheet()]
     return found
 
 
@@ -159,18 +247,32 @@ def host_busy_share(platform: Platform, /) -> Cited | None:
 
 def platform_for_device(name: str, /) -> Platform | None:
     """The platform whose drivers report exactly this name ("NVIDIA H200"), or None."""
-    # The first that claimed the name: no later document can take a device over.
-    return next((p for p in Platform.objects.order_by("pk") if name in p.aliases), None)
+    # No two platforms have one driver name: an import that would give it twice is refused.
+    return next((p for p in Platform.objects.all() if name in p.aliases), None)
 
 
 def _stored_unknown(platform: Platform, metric: str, **qualifiers: str) -> SpecQuerySet:
-    asked = Spec.objects.approved().filter(platform=platform, metric=metric, shown=UNKNOWN_VALUE)
-    return asked.filter(qualifiers=dict(sorted(qualifiers.items())))
+    asked = Spec.objects.approved().asking(platform, metric, qualifiers)
+    return asked.filter(shown=UNKNOWN_VALUE)
 
 
 def _answer(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:
     spec = find(platform, metric, **qualifiers)
     return cited(spec) if spec is not None and spec.value is not None else None
+
+
+def _of_device(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:
+    """The answer for what a program sees as one device, else the one for the product as a whole."""
+    if _has_parts(platform):
+        part = _answer(platform, metric, **qualifiers, **DEVICE_PART)
+        if part is not None:
+            return part
+    return _answer(platform, metric, **qualifiers)
+
+
+def _has_parts(platform: Platform) -> bool:
+    approved = Spec.objects.approved().filter(platform=platform)
+    return approved.filter(**{f"qualifiers__{key}": v for key, v in DEVICE_PART.items()}).exists()
 
 
 def _known(answers: Iterable[Cited | None]) -> list[Cited]:

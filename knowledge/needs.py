@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from knowledge.lookup import UNITS
+from knowledge.lookup import ACCUMULATES, SHORT_FLOATS, UNITS
 from knowledge.models import Platform, Spec
 from knowledge.specs.facts import UNKNOWN_VALUE, PlatformKind, Rank
 
@@ -28,7 +28,10 @@ class Need:
 
 
 def _dtype(name: str, *, measured_first: bool) -> Need:
-    peaks = [(peak, ()) for _, peak in UNITS[name]]
+    peaks: list[Question] = [(peak, ()) for _, peak in UNITS[name]]
+    if name in SHORT_FLOATS:
+        # What a campaign asks where a platform's rates differ by what is summed up in.
+        peaks += [(peak, (("accumulate", ACCUMULATES[0]),)) for _, peak in UNITS[name]]
     rates = [(rate, (("dtype", name),)) for rate, _ in UNITS[name]]
     groups = (rates, peaks) if measured_first else (peaks, rates)
     return Need(f"{name} rate", tuple(dict.fromkeys(q for group in groups for q in group)))

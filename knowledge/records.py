@@ -54,7 +54,7 @@ def citation_record(spec: Spec) -> dict[str, Any] | None:
     if citation is None:
         return None
     line, revision = citation.line, citation.revision
-    flags = [flag for flag in spec.flags.all() if flag.answered_at is None]
+    flags = [flag for flag in spec.flagged if flag.answered_at is None]
     flag = flags[0] if flags else None
     return {
         "text": str(line),
@@ -100,8 +100,8 @@ def answer_record(
 
 def _absent(platform: Platform, metric: str, qualifiers: Mapping[str, str]) -> str:
     """What says that the part has none of it; empty where nothing does."""
-    rows = Spec.objects.preferred().filter(platform=platform, metric=metric, shown=ABSENT_VALUE)
-    spec = rows.filter(qualifiers=dict(sorted(qualifiers.items()))).for_sheet().first()
+    rows = Spec.objects.preferred().asking(platform, metric, qualifiers)
+    spec = rows.filter(shown=ABSENT_VALUE).for_sheet().first()
     return f"nothing to obtain, the part has none: {spec.citation}" if spec else ""
 
 

@@ -6,16 +6,17 @@ after it. Times stand beside one fetch by primary key in the same run, the least
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
@@ -25,16 +26,20 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 
+from knowledge.archive import Brought
 from knowledge.check import check_wiki
+from knowledge.curation.plan import plan_import
 from knowledge.lookup import find
 from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecChange, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
-from knowledge.specs.metrics import METRICS
+from knowledge.specs.metrics import METRICS, Metric
 
 LOOKUPS = 500
 SHEETS = 40
+IMPORTS = (1_000, 10_000)  # new values of one platform; ten times as many take ten times as long
+PER_IMPORTED = 500  # values of one imported document
 SEED = 3
 ROWS_AT_ONCE = 2000
 
@@ -50,7 +55,11 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class WikiTimes:
-    """Milliseconds per question; check_s: seconds for all citations. p95: 19 of 20 are faster."""
+    """Milliseconds per question; check_s: seconds for all citations. p95: 19 of 20 are faster.
+
+    plans: values of an import and the seconds that planning it took, which is to run it and to take
+    it back.
+    """
 
     measured_at: str
     versions: dict[str, str]
@@ -64,6 +73,7 @@ class WikiTimes:
     sheet_ms_p50: float
     sheet_ms_p95: float
     check_s: float
+    plans: tuple[tuple[int, float], ...] = ()
 
     @property
     def lookup_ratio(self) -> float:
@@ -110,7 +120,8 @@ def fill(size: Size) -> None:
         for n in range(count)
     )
     per_document = -(-size.specs // size.documents)
-    lines = ((platforms[n // size.specs_per_platform], _facts(n, size)) for n in range(size.specs))
+    asked = list(islice(_questions(), size.specs_per_platform))
+    lines = ((platforms[n // len(asked)], _facts(n, asked)) for n in range(size.specs))
     for number in range(size.documents):
         _document(number, list(islice(lines, per_document)))
     if connection.vendor in ("sqlite", "postgresql"):
@@ -118,11 +129,21 @@ def fill(size: Size) -> None:
             cursor.execute("ANALYZE")
 
 
-def _facts(n: int, size: Size) -> SpecFacts:
+Question = tuple[Metric, dict[str, str]]  # with its qualifiers
+
+
+def _questions() -> Iterator[Question]:
+    """Every number of a platform; then the peaks again, at one clock after another."""
+    numeric = [metric for metric in METRICS.values() if metric.numeric]
+    yield from ((metric, {}) for metric in numeric)
+    clocked = [metric for metric in numeric if "clock" in metric.qualifiers]
+    for clock in count(1000):
+        yield from ((metric, {"clock": f"{clock}MHz"}) for metric in clocked)
+
+
+def _facts(n: int, asked: Sequence[Question]) -> SpecFacts:
     """The n-th made-up value; every question has one preferred answer."""
-    numeric = [metric for metric in METRICS.values() if metric.unit in ("B/s", "op/s", "B")]
-    place = n % size.specs_per_platform
-    metric = numeric[place % len(numeric)]
+    metric, qualifiers = asked[n % len(asked)]
     shown = f"{1 + n % 997} {metric.unit}"
     return SpecFacts(
         metric.name,
@@ -131,16 +152,13 @@ def _facts(n: int, size: Size) -> SpecFacts:
         SourceKind.VENDOR,
         "made up",
         rank=Rank.PREFERRED,
-        qualifiers={"array_bytes": str(place // len(numeric))},
+        qualifiers=qualifiers,
     )
 
 
 def _document(number: int, group: list[tuple[Platform, SpecFacts]]) -> None:
     path = f"docs/made-up/{number}.md"
-    block = PlatformFacts(
-        group[0][0].slug, group[0][0].name, "Maker", "Arch", PlatformKind.GPU, "sm_1"
-    )
-    head = f"# Made-up {number}\n\n## Platform\n\n{block}\n\n## Specs\n\n"
+    head = _head(f"Made-up {number}", group[0][0].slug)
     text = head + "".join(f"{facts}\n" for _, facts in group)
     document = Document.objects.create(path=path, title=f"Made-up {number}", origin="made up")
     revision = Revision.objects.create(
@@ -163,6 +181,33 @@ def _document(number: int, group: list[tuple[Platform, SpecFacts]]) -> None:
     SpecChange.objects.bulk_create(
         SpecChange(spec=spec, action="approved", state=spec.state, rank=spec.rank) for spec in specs
     )
+
+
+def _head(name: str, slug: str) -> str:
+    block = PlatformFacts(slug, name, "Maker", "Arch", PlatformKind.GPU, "sm_1")
+    return f"# {name}\n\n## Platform\n\n{block}\n\n## Specs\n\n"
+
+
+def made_up_folder(values: int) -> dict[str, str]:
+    """Path → text of documents with so many values of one platform that is not there yet."""
+    head = _head("Brought", "brought")
+    asked = list(islice(_questions(), values))
+    lines = [f"{_facts(n, asked)}\n" for n in range(values)]
+    return {
+        f"docs/brought/{first}.md": head + "".join(lines[first : first + PER_IMPORTED])
+        for first in range(0, values, PER_IMPORTED)
+    }
+
+
+def _plan_s(values: int) -> float:
+    """How long it takes to plan an import of so many values, in seconds."""
+    brought = Brought("brought", made_up_folder(values))
+    started = time.perf_counter()
+    plan = plan_import(brought, None).plan
+    took = time.perf_counter() - started
+    if plan["refused"] or plan["counts"]["specs_added"] != values:
+        raise RuntimeError(f"the made-up import is not taken: {plan['documents'][0]['note']}")
+    return took
 
 
 def _spec(platform: Platform, facts: SpecFacts) -> Spec:
@@ -188,6 +233,8 @@ def _ask(size: Size, folder: Path) -> WikiTimes:
     fetches = [_ms(partial(Spec.objects.get, pk=key)) for key in asked]
     lookups = [_ms(partial(_look_up, spec)) for spec in asked.values()]
     slugs = list(Platform.objects.values_list("slug", flat=True))
+    gc.collect()
+    gc.freeze()  # as kopt.asgi does: what filling left behind is not of these pages
     client = Client(headers={"host": "localhost"})
     client.force_login(get_user_model().objects.create_superuser("bench"))
     _sheet(client, slugs[0])
@@ -211,6 +258,7 @@ def _ask(size: Size, folder: Path) -> WikiTimes:
         sheet_ms_p50=median(sheets),
         sheet_ms_p95=quantiles(sheets, n=20)[-1],
         check_s=check_s,
+        plans=tuple((values, _plan_s(values)) for values in IMPORTS),
     )
 
 
@@ -270,4 +318,7 @@ def to_markdown(times: WikiTimes) -> str:
         f"A lookup costs {times.lookup_ratio:.1f}× a fetch by primary key (medians of the same "
         f"run, {LOOKUPS} each). Checking every citation took {times.check_s:.1f} s.",
     ]
+    if times.plans:
+        lines += ["", "| plan an import of | s | values per s |", "|--:|--:|--:|"]
+        lines += [f"| {n:,} values | {s:.2f} | {n / s:.0f} |" for n, s in times.plans]
     return "\n".join(lines) + "\n"

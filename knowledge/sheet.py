@@ -13,13 +13,14 @@ from django.db.models import Prefetch, Q
 from knowledge.curation.history import approved_at
 from knowledge.lookup import how_to_obtain
 from knowledge.models import Citation, Flag, Platform, Spec, SpecState
+from knowledge.models.spec import CITATIONS_READ
 from knowledge.needs import METRICS_NEEDED, Question, answers, question_of, unanswered
 from knowledge.records import UNKNOWN_STATE, citation_state, spec_record
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.groups import ORDER, Group, group_of
 from knowledge.specs.metrics import TEXT, metric_named
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 
 RANKS = {Rank.PREFERRED: 0, Rank.NORMAL: 1, Rank.DEPRECATED: 2}
 SPARSITY = {"_dense": "dense", "_sparse": "2:4 sparse"}
@@ -149,18 +150,18 @@ def record_of(row: Row, platform: Platform) -> dict[str, Any]:
 
 def _specs(platform: Platform, asof: datetime | None) -> Iterator[Spec]:
     """With citations and flags; of a moment that has passed, as they were then."""
-    specs = with_citations(platform.specs.all())
+    specs = Spec.objects.for_sheet().filter(platform=platform)
     if asof is None:
-        flags = Prefetch("flags", Flag.objects.open())
-        yield from specs.filter(state__in=(SpecState.APPROVED, *WAITING)).prefetch_related(flags)
+        read = specs.filter(state__in=(SpecState.APPROVED, *WAITING))
+        yield from read.with_flags(Flag.objects.open())
         return
     open_then = Q(answered_at=None) | Q(answered_at__gt=asof)
-    flags = Prefetch("flags", Flag.objects.filter(open_then, raised_at__lte=asof))
+    flags = Flag.objects.filter(open_then, raised_at__lte=asof)
     cited = Citation.objects.filter(revision__created_at__lte=asof).order_by("-pk")
     cited = cited.select_related("revision__document").defer("revision__text")
     specs = platform.specs.select_related("platform", "proposed_by")
-    then = approved_at(specs, asof).prefetch_related(flags)
-    for spec in then.prefetch_related(Prefetch("citations", cited)):
+    specs = specs.prefetch_related(Prefetch("citations", cited, to_attr=CITATIONS_READ))
+    for spec in approved_at(specs.with_flags(flags), asof):
         # Shown as it was; nothing here is ever saved.
         spec.state, spec.rank = SpecState.APPROVED, vars(spec)["rank_then"] or spec.rank
         yield spec
@@ -178,7 +179,7 @@ def _lines(specs: Sequence[Spec], found: dict[int, CitationState]) -> list[Row]:
 
 
 def _row(spec: Spec, found: dict[int, CitationState], *, rival: bool = False) -> Row:
-    flags = tuple(spec.flags.all())
+    flags = tuple(spec.flagged)
     standing = found.get(spec.pk)
     if standing is None and spec.citation is not None:
         standing = CitationState(citation_state(list(flags)))
@@ -187,16 +188,17 @@ def _row(spec: Spec, found: dict[int, CitationState], *, rival: bool = False) ->
 
 
 def _gaps(platform: Platform, specs: Sequence[Spec]) -> list[Row]:
-    """Rows for needs of a roofline that have neither an answer nor a stored UNKNOWN."""
+    """Rows for needs of a roofline that have neither an answer nor a stored UNKNOWN.
+
+    Needs that the same question would answer, such as the two types of FP8, are one row.
+    """
     missing = unanswered(platform.kind, (question_of(spec) for spec in specs if answers(spec)))
     stored = {question_of(spec) for spec in specs}
     rows = []
-    for need in missing:
-        if stored.isdisjoint(need.answers):
-            metric, pairs = need.first
-            qualifiers = dict(pairs)
-            how = how_to_obtain(platform, metric, **qualifiers)
-            rows.append(Row(metric, qualifiers, how=how))
+    for metric, pairs in dict.fromkeys(n.first for n in missing if stored.isdisjoint(n.answers)):
+        qualifiers = dict(pairs)
+        how = how_to_obtain(platform, metric, **qualifiers)
+        rows.append(Row(metric, qualifiers, how=how))
     return rows
 
 

@@ -5,25 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.http import Http404
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.parsers import JSONParser
+from rest_framework.exceptions import NotFound, UnsupportedMediaType
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
+from knowledge.api.strict_json import BadBody, StrictJson, TooLarge
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.listing import FilterError, NotKnown
 from knowledge.specs.metrics import MetricError
 
 STATUS_OF: dict[type[Exception], int] = {
+    BadBody: 400,
     FilterError: 400,
     Forbidden: 403,
     NotKnown: 404,
     MetricError: 404,
     Conflict: 409,
+    TooLarge: 413,
     CurationError: 422,
 }
+# What is wrong where the error itself does not say it.
+FIELD_OF: dict[type[Exception], str] = {
+    NotKnown: "platform",
+    MetricError: "metric",
+    Http404: "id",
+    NotFound: "page",
+    UnsupportedMediaType: "Content-Type",
+}
+LONGEST_NAME = 80  # characters of a field's name that are repeated
 
 
 class Door(APIView):
@@ -34,7 +47,7 @@ class Door(APIView):
     authentication_classes = [SessionAuthentication]
     permission_classes = [IsAuthenticated]
     renderer_classes = [JSONRenderer]
-    parser_classes = [JSONParser]
+    parser_classes = [StrictJson]
 
     def get_exception_handler(self) -> Callable[..., Response | None]:
         return _refusal
@@ -50,9 +63,18 @@ def _refusal(error: Exception, context: dict[str, Any]) -> Response | None:
     """Answer a refusal; None for our own mistakes, which stay a 500 with their traceback."""
     status = STATUS_OF.get(type(error))
     if status is not None:
-        field = getattr(error, "field", None)
-        return Response({"field": field, "message": getattr(error, "message", str(error))}, status)
+        field = getattr(error, "field", FIELD_OF.get(type(error)))
+        return Response(_said(field, getattr(error, "message", str(error))), status)
     answer = exception_handler(error, context)
     if answer is not None and isinstance(answer.data, dict):
-        answer.data = {"field": None, "message": str(answer.data.get("detail", answer.data))}
+        answer.data = _said(FIELD_OF.get(type(error)), str(answer.data.get("detail", answer.data)))
     return answer
+
+
+def _said(field: str | None, message: str) -> dict[str, str | None]:
+    return {"field": field and _plain(field[:LONGEST_NAME]), "message": _plain(message)}
+
+
+def _plain(text: str) -> str:
+    """The text without what UTF-8 can not hold: a refusal repeats what was sent."""
+    return text.encode(errors="replace").decode()

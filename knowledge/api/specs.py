@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
@@ -14,41 +15,49 @@ from knowledge.api.door import Door
 from knowledge.curation.errors import CurationError
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
+from knowledge.curation.wording import LONGEST_REASON
 from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
 from knowledge.models import Spec
 from knowledge.records import answer_record, spec_records
-from knowledge.specs.facts import QUALIFIERS
+from knowledge.specs.facts import MOST, QUALIFIERS
 
-# JSON name → whether it has to be there. `source_kind` is "kind" in a document's line.
+# JSON name → most characters, as the columns and the form have it. `source_kind` is "kind" in a
+# document's line.
 TEXTS = {
-    "metric": True,
-    "value": True,
-    "cite": True,
-    "source": True,
-    "source_kind": True,
-    "evidence": True,
-    "why": True,
-    "source_url": False,
-    "rank": False,
-    "note": False,
+    "platform": 80,
+    "metric": 80,
+    "value": MOST["shown"],
+    "cite": 300,
+    "source": MOST["source"],
+    "source_kind": 16,
+    "evidence": 16,
+    "why": LONGEST_REASON,
+    "source_url": MOST["source_url"],
+    "rank": 16,
+    "note": 2000,
 }
-OTHERS = ("platform", "qualifiers", "replaces")
+MAY_BE_EMPTY = ("source_url", "rank", "note")
+OTHERS = ("qualifiers", "replaces")
 LONGEST_PAGE = 500
-NUL = "\0"  # PostgreSQL stores no text with it
+LONGEST_PARAMETER = 500  # characters
+LONGEST_QUALIFIER = 80
+MOST_DIGITS = 9
+NUL = "\0"  # PostgreSQL compares no text with it
 
 
 class Pages(PageNumberPagination):
-    """`?page=`, and `?page_size=` from 1 to `LONGEST_PAGE`."""
+    """`?page=`, and `?page_size=` from 1 to `LONGEST_PAGE`. FilterError for anything else."""
 
     page_size = 100
 
     def get_page_size(self, request: Request) -> int:
-        """FilterError for anything but a number that is accepted."""
-        asked = request.query_params.get("page_size", str(self.page_size))
-        size = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
+        size = _number(request, "page_size", self.page_size)
         if not 1 <= size <= LONGEST_PAGE:
-            raise FilterError("page_size", f"'{asked}'; accepted: 1 to {LONGEST_PAGE}")
+            raise FilterError("page_size", f"{size}; accepted: 1 to {LONGEST_PAGE}")
         return size
+
+    def get_page_number(self, request: Request, paginator: Paginator[Any]) -> int:
+        return _number(request, "page", 1)
 
 
 class Specs(Door):
@@ -87,6 +96,7 @@ class Review(Door):
     def post(self, request: Request, pk: int) -> Response:
         spec = _spec_at(pk)
         body = self.body()
+        _only(body, "why", *ALSO.get(self.verb, ()))
         why = _text(body, "why")
         VERBS[self.verb](spec, request.user, why, body)
         return Response(spec_records([_spec_at(pk)])[0])
@@ -109,6 +119,15 @@ VERBS: dict[str, Callable[[Spec, Any, str, dict[str, Any]], None]] = {
     "return": _return,
     "retire": _retire,
 }
+ALSO: dict[str, tuple[str, ...]] = {"retire": ("successor",)}  # what it reads beside `why`
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    """The number that a parameter holds. FilterError for what is none."""
+    asked = request.query_params.get(name, str(default))
+    if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
+        raise FilterError(name, f"'{asked}'; accepted: a number from 1")
+    return int(asked)
 
 
 def _parameters(request: Request, accepted: tuple[str, ...]) -> dict[str, str]:
@@ -119,21 +138,27 @@ def _parameters(request: Request, accepted: tuple[str, ...]) -> dict[str, str]:
             raise FilterError(name, f"unknown parameter; accepted: {', '.join(accepted)}")
         if len(values) != 1 or not values[0] or NUL in values[0]:
             raise FilterError(name, "accepted: one value, not empty, without NUL characters")
+        if len(values[0]) > LONGEST_PARAMETER:
+            raise FilterError(name, f"accepted: up to {LONGEST_PARAMETER} characters")
         found[name] = values[0]
     return found
 
 
-def _proposal(body: dict[str, Any]) -> Proposal:
-    unknown = sorted(body.keys() - TEXTS.keys() - set(OTHERS))
+def _only(body: dict[str, Any], *accepted: str) -> None:
+    """CurationError for a key that nothing reads."""
+    unknown = sorted(body.keys() - set(accepted))
     if unknown:
-        accepted = ", ".join((*OTHERS, *TEXTS))
-        raise CurationError(unknown[0], f"unknown field; accepted: {accepted}")
+        raise CurationError(unknown[0], f"unknown field; accepted: {', '.join(accepted)}")
+
+
+def _proposal(body: dict[str, Any]) -> Proposal:
+    _only(body, *TEXTS, *OTHERS)
     texts = {name: _text(body, name) for name in TEXTS}
-    for name, needed in TEXTS.items():
-        if needed and not texts[name]:
+    for name, text in texts.items():
+        if not text and name not in MAY_BE_EMPTY:
             raise CurationError(name, "is needed")
     try:
-        platform = platform_named(_text(body, "platform"))
+        platform = platform_named(texts.pop("platform"))
     except NotKnown as error:
         raise CurationError("platform", str(error)) from error
     return Proposal(
@@ -146,15 +171,23 @@ def _proposal(body: dict[str, Any]) -> Proposal:
 
 def _qualifiers(body: dict[str, Any]) -> dict[str, str]:
     found = body.get("qualifiers", {})
-    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+    if not isinstance(found, dict):
         raise CurationError("qualifiers", 'accepted: an object of texts, {"dtype": "float16"}')
+    for key, value in found.items():
+        if key not in QUALIFIERS:
+            raise CurationError("qualifiers", f"unknown key; accepted: {', '.join(QUALIFIERS)}")
+        if not isinstance(value, str) or len(value) > LONGEST_QUALIFIER:
+            words = f"{key}: accepted: a text of up to {LONGEST_QUALIFIER} characters"
+            raise CurationError("qualifiers", words)
     return found
 
 
 def _text(body: dict[str, Any], name: str) -> str:
     value = body.get(name, "")
-    if not isinstance(value, str) or NUL in value:
-        raise CurationError(name, "accepted: text without NUL characters")
+    if not isinstance(value, str):
+        raise CurationError(name, "accepted: text")
+    if len(value) > TEXTS[name]:
+        raise CurationError(name, f"{len(value)} characters; accepted: at most {TEXTS[name]}")
     return value
 
 
@@ -162,14 +195,15 @@ def _spec_named(body: dict[str, Any], name: str) -> Spec | None:
     key = body.get(name)
     if key is None:
         return None
-    found = Spec.objects.filter(pk=key).first() if type(key) is int and key < 2**63 else None
+    known = type(key) is int and 0 < key < 2**63
+    found = Spec.objects.filter(pk=key).first() if known else None
     if found is None:
-        raise CurationError(name, f"{key!r}; accepted: the id of a spec")
+        raise CurationError(name, "accepted: the id of a spec")
     return found
 
 
 def _spec_at(pk: int) -> Spec:
     found = Spec.objects.for_sheet().filter(pk=pk).first() if pk < 2**63 else None
     if found is None:
-        raise Http404(f"no spec {pk}")
+        raise Http404("no such spec")
     return found

@@ -1,5 +1,5 @@
 """What people may do to the wiki, one verb a file: propose, review, answer, import, undo.
 
-Every step changes rows by a conditional UPDATE, writes its line of history in the same transaction,
-and refuses with the field and what is accepted. Nothing is deleted.
+Every step takes its turn (turn.py), writes its line of history in the same transaction, and refuses
+with the field and what is accepted. Nothing is deleted.
 """

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.history import record
+from knowledge.curation.history import entry_of, record
 from knowledge.curation.people import require_proposer, require_reviewer
 from knowledge.curation.propose import Place, cite, proof
-from knowledge.models import DRIFT, Action, Answer, Flag, FlagKind, Revision, Spec
+from knowledge.curation.store import chunks
+from knowledge.curation.turn import turn
+from knowledge.curation.wording import require_reason, require_storable
+from knowledge.models import (
+    DRIFT,
+    Action,
+    Answer,
+    Flag,
+    FlagKind,
+    Revision,
+    SpecChange,
+)
 
 # What a person may say to which kind. Retiring and replacing close flags by themselves.
 ACCEPTED: dict[str, frozenset[str]] = {
@@ -27,12 +38,12 @@ def recite(flag: Flag, place: Place, by: Any, why: str) -> Flag:
 
     Raises Forbidden for whoever brought the changed text in, CurationError for lines without it.
     """
-    _require_may_answer(flag, by)
-    _require_accepted(flag, Answer.RECITED)
-    quote = proof(flag.spec.shown, place, known=flag.spec.known)
-    with transaction.atomic():
-        # The flag first: of two answers at once the second ends here, and stores no citation.
-        _close(flag, Answer.RECITED, by, why)
+    require_storable("why", why)
+    with turn(flag):
+        _require_may_answer(flag, by)
+        _require_accepted(flag, Answer.RECITED)
+        quote = proof(flag.spec.shown, place, known=flag.spec.known)
+        close_all([flag], Answer.RECITED, by, why)
         before = str(flag.spec.citation)
         citation = cite(flag.spec, place, quote)
         record(flag.spec, Action.CITED, by, why, before=before, after=str(citation))
@@ -41,29 +52,30 @@ def recite(flag: Flag, place: Place, by: Any, why: str) -> Flag:
 
 def explain(flag: Flag, answer: Answer, by: Any, why: str) -> Flag:
     """Say why a value changed while its citation did not: a typo fixed, or a line misread."""
-    _require_may_answer(flag, by)
-    _require_accepted(flag, answer)
-    if not why.strip():
-        raise CurationError("why", "a reason is needed; it stays in the history")
-    with transaction.atomic():
-        _close(flag, answer, by, why)
+    require_reason(why)
+    with turn(flag):
+        _require_may_answer(flag, by)
+        _require_accepted(flag, answer)
+        close_all([flag], answer, by, why)
     return flag
 
 
-def close_flags(spec: Spec, answer: Answer, by: Any, why: str) -> None:
-    """Close what is open on a spec that is retired or replaced, or whose text came back."""
-    for flag in Flag.objects.open().filter(spec=spec):
-        _close(flag, answer, by, why)
+def close_all(flags: Iterable[Flag], answer: Answer, by: Any, why: str) -> None:
+    """Give many open flags one answer. Run it in a turn; Conflict where one is closed already."""
+    now = timezone.now()
+    for some in chunks(list(flags)):
+        rows = Flag.objects.open().filter(pk__in=[flag.pk for flag in some])
+        if rows.update(answer=answer, answered_by=by, answered_at=now, why=why) != len(some):
+            raise Conflict(f"{some[0]} was answered in the meantime")
+        for flag in some:
+            flag.answer, flag.answered_by, flag.answered_at, flag.why = answer, by, now, why
+        SpecChange.objects.bulk_create(
+            entry_of(flag.spec, Action.ANSWERED, by, why, after=_said(flag)) for flag in some
+        )
 
 
-def _close(flag: Flag, answer: Answer, by: Any, why: str) -> None:
-    rows = Flag.objects.open().filter(pk=flag.pk)
-    if not rows.update(answer=answer, answered_by=by, answered_at=timezone.now(), why=why):
-        flag.refresh_from_db()
-        raise Conflict(f"{flag} was answered by {flag.answered_by} in the meantime: {flag.answer}")
-    flag.refresh_from_db()
-    words = f"{flag.get_kind_display()}: {flag.get_answer_display()}"
-    record(flag.spec, Action.ANSWERED, by, why, after=words)
+def _said(flag: Flag) -> str:
+    return f"{flag.get_kind_display()}: {flag.get_answer_display()}"
 
 
 def _require_may_answer(flag: Flag, by: Any) -> None:

@@ -7,50 +7,57 @@ own spec lines do not say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from django.db.models import Exists, OuterRef
+
 from knowledge.bundle import read_document
-from knowledge.folder import TAKEN, ImportRefused, read_folder
-from knowledge.models import Document, Platform, Revision, Spec, SpecState
-from knowledge.specs.cited import Evidence
-from knowledge.specs.facts import (
-    PlatformFacts,
-    PlatformKind,
-    Rank,
-    SourceKind,
-    SpecFacts,
+from knowledge.curation.kept_rows import (
+    Place,
+    brought_at,
+    kept_spec,
+    special_specs,
+    stated,
+    with_everything,
 )
+from knowledge.curation.store import chunks
+from knowledge.export_names import INDEX, file_names, needs_index
+from knowledge.folder import TAKEN, ImportRefused, read_folder, require_inside
+from knowledge.models import Citation, Document, Flag, Platform, Revision
+from knowledge.snapshot import snapshot
+from knowledge.specs.facts import PlatformFacts, PlatformKind
 from knowledge.specs.kept import (
     KEPT_FILE,
-    EarlierText,
-    Kept,
-    KeptSpec,
-    KeptWaiver,
+    Row,
+    document_row,
+    earlier_row,
     is_kept,
+    name_row,
+    platform_row,
+    spec_row,
+    unread_row,
     write_kept,
 )
 from knowledge.specs.reader import Page, SpecLine
-from knowledge.standing import newest_revisions, with_citations
 
-INDEX = "README.md"
-Line = tuple[str, int]  # path, and line from 1
+DOCUMENTS_AT_ONCE = 50
+TEXTS_AT_ONCE = 10
 
 
 class ExportRefused(ValueError):
     """A folder that is not written to; the message says why. Nothing was written."""
 
 
-def export_texts() -> dict[str, str]:
-    """Path → text of every file of the export; the same for the same records."""
-    documents = list(Document.objects.filter(withdrawn_at=None))
-    newest = newest_revisions(document.pk for document in documents)
-    texts = {document.path: newest[document.pk].text for document in documents}
-    pages = {path: read_document(path, text) for path, text in texts.items()}
-    files = dict(texts)
-    if INDEX not in files:
-        files[INDEX] = _index(pages)
-    files[KEPT_FILE] = write_kept(_kept(pages, {r.pk for r in newest.values()}))
-    return files
+def export_files() -> Iterator[tuple[str, str]]:
+    """Name and text of one file of the export after the other; the same for the same records.
+
+    Take all of them in one `snapshot`, so that the files agree. Raises ExportRefused before the
+    first one where a document is stored under a path that leaves the folder.
+    """
+    export = _Export()
+    yield from export.documents()
+    yield from write_kept(export.rows())
 
 
 def export_folder(folder: Path) -> int:
@@ -58,15 +65,26 @@ def export_folder(folder: Path) -> int:
 
     Files of the earlier export that are gone from the wiki are removed. Raises ExportRefused.
     """
-    files = export_texts()
-    stale = _earlier_export(folder) - set(files)
-    for path in stale:
-        (folder / path).unlink()
-    for path, text in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode())
-    return len(files)
+    stale = _earlier_export(folder)
+    written = set()
+    with snapshot():
+        for name, text in export_files():
+            file = folder / name
+            if not file.resolve().is_relative_to(folder.resolve()):
+                raise ExportRefused(f"{name}: points outside {folder}")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+            written.add(name)
+    for name in stale - written:
+        (folder / name).unlink()
+    return len(written)
+
+
+def _require_inside(name: str) -> None:
+    try:
+        require_inside(name)
+    except ImportRefused as error:
+        raise ExportRefused(str(error)) from error
 
 
 def _earlier_export(folder: Path) -> set[str]:
@@ -79,7 +97,7 @@ def _earlier_export(folder: Path) -> set[str]:
         return set()
     every = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if not file.is_dir()}
     try:
-        found = read_folder(folder, TAKEN)
+        found = read_folder(folder, TAKEN, as_documents=False)
     except ImportRefused as error:
         raise ExportRefused(f"{folder}: no earlier export: {error}") from error
     strange = sorted(every - set(found))
@@ -91,131 +109,179 @@ def _earlier_export(folder: Path) -> set[str]:
     return set(found)
 
 
-def _index(pages: Mapping[str, Page]) -> str:
-    rows = [f"- [{page.title}]({path})" for path, page in sorted(pages.items())]
+@dataclass(slots=True)
+class _Newest:
+    """The newest text of a document, without the text."""
+
+    pk: int
+    sha256: str
+    withdrawn: bool
+
+
+@dataclass(slots=True)
+class _Export:
+    """Goes through the documents once, and notes what specs.json has to say of them."""
+
+    special: set[int] = field(default_factory=set)
+    newest: dict[int, _Newest] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    places: dict[int, Place] = field(default_factory=dict)  # spec → where it stands in specs.json
+    texts: set[int] = field(default_factory=set)  # revisions that are no document of the export
+    unread: list[tuple[str, int, str]] = field(default_factory=list)
+    described: dict[str, PlatformFacts] = field(default_factory=dict)
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """Every document under its name in the folder, by path; then the index."""
+        self.special, self.newest = special_specs(), _newest()
+        every = list(Document.objects.order_by("path"))
+        present = [document.path for document in every if document.withdrawn_at is None]
+        self.names = file_names(present)
+        for name in self.names.values():
+            _require_inside(name)
+        titles = []
+        for first in range(0, len(every), DOCUMENTS_AT_ONCE):
+            some = every[first : first + DOCUMENTS_AT_ONCE]
+            texts = Revision.objects.in_bulk([self.newest[d.pk].pk for d in some])
+            cited = _cited(some)
+            for document in some:
+                here = cited.get(document.pk, [])
+                if document.withdrawn_at is not None:
+                    self.texts.add(self.newest[document.pk].pk)
+                    self._note(None, document, here)
+                    continue
+                text = texts[self.newest[document.pk].pk].text
+                yield self.names[document.path], text
+                page = _page(document.path, text)
+                titles.append((document.path, page.title if page is not None else document.title))
+                self._note(page, document, here)
+        if needs_index(present):
+            yield INDEX, _index(titles)
+
+    def rows(self) -> Iterator[tuple[str, Row]]:
+        """The records of specs.json, once all documents have been gone through."""
+        for path, name in sorted(self.names.items()):
+            if name != path:
+                yield name_row(name, path)
+        for path, origin in Document.objects.order_by("path").values_list("path", "origin"):
+            yield document_row(path, origin)
+        yield from map(platform_row, self._platforms())
+        for path, sha256, text in self._earlier():
+            yield earlier_row(path, sha256, text)
+        for line in self.unread:
+            yield unread_row(*line)
+        for some in chunks(list(self.places)):
+            found = with_everything(some)
+            for key in some:
+                yield spec_row(kept_spec(found[key], self.places))
+
+    def _note(self, page: Page | None, document: Document, cited: list[Citation]) -> None:
+        """Which values of a document need a record, and which of its lines make no value."""
+        if page is not None and page.platform is not None:
+            self.described[page.platform.slug] = page.platform
+        lines = {line.line: line for line in page.specs} if page is not None else {}
+        slug = page.platform_slug if page is not None else None
+        rebuilt: set[int] = set()
+        others: list[tuple[Citation, SpecLine | None]] = []
+        for citation in cited:
+            line = self._line(citation, lines)
+            if line is None or line.line in rebuilt or not self._brings_back(line, slug, citation):
+                others.append((citation, line))
+            else:
+                rebuilt.add(line.line)
+        claimed = set()
+        for citation, line in others:
+            instead = line is not None and line.line not in rebuilt
+            instead = instead and line is not None and line.facts.metric == citation.spec.metric
+            if instead:
+                claimed.add(citation.first_line)
+            earlier = not self._is_newest(citation)
+            if earlier:
+                self.texts.add(citation.revision_id)
+            self.places[citation.spec_id] = Place(len(self.places) + 1, instead, earlier)
+        for number in sorted(set(lines) - rebuilt - claimed):
+            self.unread.append((document.path, number, lines[number].quote))
+
+    def _is_newest(self, citation: Citation) -> bool:
+        newest = self.newest[citation.revision.document_id]
+        return not newest.withdrawn and citation.revision.sha256 == newest.sha256
+
+    def _line(self, citation: Citation, lines: Mapping[int, SpecLine]) -> SpecLine | None:
+        """The spec line that this value rests on alone, if it is one."""
+        single = citation.first_line == citation.last_line
+        return lines.get(citation.first_line) if single and self._is_newest(citation) else None
+
+    def _brings_back(self, line: SpecLine, slug: str | None, citation: Citation) -> bool:
+        """Whether an import would make exactly this spec of its line."""
+        spec = citation.spec
+        same = spec.platform.slug == slug and stated(spec) == stated(line.facts)
+        return same and spec.pk not in self.special
+
+    def _platforms(self) -> Iterator[PlatformFacts]:
+        """Those that no document describes as they are stored."""
+        for p in Platform.objects.order_by("slug"):
+            own = (p.slug, p.name, p.vendor, p.arch, PlatformKind(p.kind), p.target)
+            facts = PlatformFacts(*own, tuple(p.aliases))
+            if self.described.get(p.slug) != facts:
+                yield facts
+
+    def _earlier(self) -> Iterator[tuple[str, str, str]]:
+        """The texts that values and flags rest on and that are no document of the export.
+
+        Of a text that came back only the last time counts.
+        """
+        for revision in Flag.objects.exclude(revision=None).values_list(
+            "revision", "revision__document", "revision__sha256"
+        ):
+            newest = self.newest[revision[1]]
+            if newest.withdrawn or revision[2] != newest.sha256:
+                self.texts.add(revision[0])
+        found: dict[tuple[str, str], tuple[int, int]] = {}
+        for some in chunks(list(self.texts)):
+            columns = ("document__path", "sha256", "number", "pk")
+            for path, sha256, number, key in Revision.objects.filter(pk__in=some).values_list(
+                *columns
+            ):
+                found[path, sha256] = max(found.get((path, sha256), (0, 0)), (number, key))
+        order = sorted(found, key=lambda at: (at[0], found[at]))
+        for first in range(0, len(order), TEXTS_AT_ONCE):
+            group = order[first : first + TEXTS_AT_ONCE]
+            texts = Revision.objects.in_bulk([found[at][1] for at in group])
+            for path, sha256 in group:
+                yield path, sha256, texts[found[path, sha256][1]].text
+
+
+def _newest() -> dict[int, _Newest]:
+    withdrawn = set(Document.objects.exclude(withdrawn_at=None).values_list("pk", flat=True))
+    rows = Revision.objects.order_by("number").values_list("document", "pk", "sha256")
+    return {document: _Newest(key, sha256, document in withdrawn) for document, key, sha256 in rows}
+
+
+def _cited(documents: Iterable[Document]) -> dict[int, list[Citation]]:
+    """Document → the newest citation of each spec that rests on it, as they stand in the file."""
+    newer = Citation.objects.filter(spec=OuterRef("spec"), pk__gt=OuterRef("pk"))
+    here = Citation.objects.filter(revision__document__in=[d.pk for d in documents])
+    rows = here.filter(~Exists(newer)).select_related("spec__platform", "revision")
+    found: dict[int, list[Citation]] = {}
+    for citation in rows.defer("revision__text", "quote"):
+        found.setdefault(citation.revision.document_id, []).append(citation)
+    for citations in found.values():
+        citations.sort(key=_order)
+    return found
+
+
+def _order(citation: Citation) -> tuple[int, int, str, str, str, int]:
+    spec = citation.spec
+    lines = (citation.first_line, citation.last_line)
+    return (*lines, spec.metric, spec.shown, brought_at(spec), spec.pk)
+
+
+def _page(path: str, text: str) -> Page | None:
+    try:
+        return read_document(path, text)
+    except ImportRefused:
+        return None  # stored before a rule of today: its values are all recorded
+
+
+def _index(titles: Iterable[tuple[str, str]]) -> str:
+    rows = [f"- [{title}]({path})" for path, title in titles]
     return "# Hardware wiki\n\nEvery document of this wiki.\n\n" + "\n".join(rows) + "\n"
-
-
-def _kept(pages: Mapping[str, Page], newest: set[int]) -> Kept:
-    """All that an import of the documents alone would not bring back."""
-    lines = dict(_lines(pages))
-    specs = with_citations(Spec.objects.order_by("pk")).prefetch_related("waivers__by")
-    rebuilt, others, claimed = _sort(specs, lines, newest)
-    kept = [_kept_spec(spec, newest, instead=_on_line(spec, lines) in claimed) for spec in others]
-    gone = sorted(set(lines) - rebuilt - claimed)
-    kept += [_unbelieved(path, number, lines[path, number]) for path, number in gone]
-    kept.sort(key=lambda each: (each.citation.path, each.citation.first_line, str(each.citation)))
-    return Kept(tuple(kept), _earlier(others, newest), _platforms(pages))
-
-
-def _lines(pages: Mapping[str, Page]) -> Iterator[tuple[Line, tuple[str, SpecLine]]]:
-    """The spec lines of the documents, each with its platform."""
-    for path, page in pages.items():
-        for line in page.specs:
-            yield (path, line.line), (page.platform_slug or "", line)
-
-
-def _sort(
-    specs: Iterable[Spec], lines: Mapping[Line, tuple[str, SpecLine]], newest: set[int]
-) -> tuple[set[Line], list[Spec], set[Line]]:
-    """Lines that bring their spec back by themselves; specs that need a record, and the lines
-    among them that would bring back something else.
-    """
-    rebuilt: set[Line] = set()
-    others: list[Spec] = []
-    for spec in specs:
-        if spec.state == SpecState.RETIRED or spec.citation is None:
-            continue
-        place = _on_line(spec, lines)
-        on_newest = spec.citation.revision_id in newest
-        if place and on_newest and place not in rebuilt and _is_line(spec, lines[place]):
-            rebuilt.add(place)
-        else:
-            others.append(spec)
-    claimed = {
-        place
-        for spec in others
-        if spec.citation is not None and spec.citation.revision_id in newest
-        if (place := _on_line(spec, lines)) and place not in rebuilt
-        if lines[place][1].facts.metric == spec.metric
-    }
-    return rebuilt, others, claimed
-
-
-def _on_line(spec: Spec, lines: Mapping[Line, tuple[str, SpecLine]]) -> Line | None:
-    """The spec line that this value rests on alone, if it is one."""
-    citation = spec.citation
-    if citation is None or citation.first_line != citation.last_line:
-        return None
-    place = (citation.revision.document.path, citation.first_line)
-    return place if place in lines else None
-
-
-def _is_line(spec: Spec, stated: tuple[str, SpecLine]) -> bool:
-    """Whether an import would make exactly this spec of its line."""
-    slug, line = stated
-    approved = spec.state == SpecState.APPROVED and not spec.waivers.all()
-    return approved and spec.platform.slug == slug and _facts(spec) == line.facts
-
-
-def _facts(spec: Spec) -> SpecFacts:
-    return SpecFacts(
-        spec.metric,
-        spec.shown,
-        Evidence(spec.evidence),
-        SourceKind(spec.source_kind),
-        spec.source,
-        spec.source_url,
-        Rank(spec.rank),
-        dict(spec.qualifiers),
-        spec.note,
-    )
-
-
-def _kept_spec(spec: Spec, newest: set[int], *, instead: bool) -> KeptSpec:
-    citation = spec.citation
-    if citation is None:
-        raise ValueError(f"{spec} has no citation")
-    on_newest = citation.revision_id in newest
-    waivers = [KeptWaiver(w.constraint, w.reason, w.by.get_username()) for w in spec.waivers.all()]
-    return KeptSpec(
-        spec.platform.slug,
-        _facts(spec),
-        citation.line,
-        citation.quote,
-        spec.state,
-        instead and on_newest,
-        "" if on_newest else citation.revision.sha256,
-        tuple(waivers),
-    )
-
-
-def _unbelieved(path: str, number: int, stated: tuple[str, SpecLine]) -> KeptSpec:
-    """A spec line whose value was retired, or never became one: an import leaves it alone."""
-    slug, line = stated
-    return KeptSpec(slug, line.facts, line.citation(path), line.quote, "retired", True)
-
-
-def _earlier(specs: Iterable[Spec], newest: set[int]) -> tuple[EarlierText, ...]:
-    """The texts that values rest on and that are the newest of no document."""
-    cited = {s.citation.revision_id for s in specs if s.citation is not None} - newest
-    revisions = Revision.objects.filter(pk__in=cited).select_related("document")
-    return tuple(
-        EarlierText(r.document.path, r.sha256, r.text)
-        for r in revisions.order_by("document__path", "number")
-    )
-
-
-def _platforms(pages: Mapping[str, Page]) -> tuple[PlatformFacts, ...]:
-    """Those that no document describes as they are stored."""
-    said: dict[str, PlatformFacts] = {}
-    for _, page in sorted(pages.items()):
-        if page.platform is not None:
-            said[page.platform.slug] = page.platform
-    stored = [
-        PlatformFacts(
-            p.slug, p.name, p.vendor, p.arch, PlatformKind(p.kind), p.target, tuple(p.aliases)
-        )
-        for p in Platform.objects.order_by("slug")
-    ]
-    return tuple(facts for facts in stored if said.get(facts.slug) != facts)

@@ -15,7 +15,16 @@ def record(
     spec: Spec, action: Action, by: Any, why: str = "", *, before: str = "", after: str = ""
 ) -> SpecChange:
     """Write one line of history with the state and rank that the spec has now."""
-    return SpecChange.objects.create(
+    entry = entry_of(spec, action, by, why, before=before, after=after)
+    entry.save(force_insert=True)
+    return entry
+
+
+def entry_of(
+    spec: Spec, action: Action, by: Any, why: str = "", *, before: str = "", after: str = ""
+) -> SpecChange:
+    """The same line, not stored yet, for many at once."""
+    return SpecChange(
         spec=spec,
         action=action,
         by=by,

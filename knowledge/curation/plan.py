@@ -7,34 +7,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Prefetch, Q
 
 from knowledge.archive import Brought
 from knowledge.bundle import Bundle, document_paths, read_bundle
 from knowledge.curation.errors import CurationError
+from knowledge.curation.owners import SHIPPED_ORIGIN, not_owned, require_origin
 from knowledge.curation.people import require_proposer
+from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
 from knowledge.folder import ImportRefused
-from knowledge.importer import (
-    MEASURED_ORIGIN,
-    SHIPPED_ORIGIN,
-    ImportSummary,
-    Intake,
-    take_files,
-)
-from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Platform, Revision, Spec
+from knowledge.importer import ImportSummary, Intake, take_bundle
+from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Revision, Spec
+from knowledge.platforms import platform_columns
 from knowledge.specs.constraints import ConstraintWarning
-from knowledge.standing import with_citations
 
 CHECKED = 200  # values that a plan holds against the constraints
 LISTED = 50  # proposed values that a plan lists of one document; it counts the others
 QUOTED = 200  # characters of a text that a plan repeats
 TRIES = 5  # runs without the document that stopped the last one
-OWN_ORIGINS = (SHIPPED_ORIGIN, MEASURED_ORIGIN)
+# Values that a person brings at a time: a plan is an import, and on SQLite nobody else writes then.
+MOST_VALUES = 20_000
+MARKS = (" | evidence=", '"value"', " <- <gpu-wiki>/")  # each value in a file has one of them
 
 Row = dict[str, Any]
 
@@ -43,18 +41,25 @@ def plan_import(brought: Brought, by: Any) -> Batch:
     """Store a plan of importing these files. No document and no spec is written.
 
     by: the user, or None for a command. Raises Forbidden, and CurationError for a name that
-    documents of this installation have.
+    documents of this installation have and for more values than one import may hold.
     """
     require_proposer(by)
-    origin = brought.name.strip()[:80]
-    if by is not None and origin.casefold() in OWN_ORIGINS:
+    origin = brought.name if by is None else require_origin(brought.name)
+    if by is not None:
+        _require_few(brought.texts)
+    with turn():
+        plan = _plan(brought, Intake(origin=origin, by=by, whole=brought.whole))
+        return Batch.objects.create(origin=origin, files=brought.texts, plan=plan, author=by)
+
+
+def _require_few(texts: Mapping[str, str]) -> None:
+    values = sum(text.count(mark) for text in texts.values() for mark in MARKS)
+    if values > MOST_VALUES:
         raise CurationError(
-            "origin", f"'{origin}' names documents of this installation; accepted: another name"
+            "files",
+            f"{values:,} values; accepted: {MOST_VALUES:,} at a time, in several imports, or all "
+            "of them by `manage.py wiki import` on the server",
         )
-    if not origin:
-        raise CurationError("origin", "a name is needed, by which a later import knows it again")
-    plan = _plan(brought, Intake(origin=origin, by=by, whole=brought.whole))
-    return Batch.objects.create(origin=origin, files=brought.texts, plan=plan, author=by)
 
 
 def bases(origin: str, files: Iterable[str], *, whole: bool) -> dict[str, str]:
@@ -73,19 +78,17 @@ def bases(origin: str, files: Iterable[str], *, whole: bool) -> dict[str, str]:
     return {d.path: "" if d.withdrawn_at else newest[d.pk] for d in documents}
 
 
-def platform_columns() -> dict[str, Row]:
-    """What is stored of each platform."""
-    columns = ("name", "vendor", "arch", "kind", "target", "aliases")
-    return {each.slug: {c: getattr(each, c) for c in columns} for each in Platform.objects.all()}
-
-
 def _plan(brought: Brought, intake: Intake) -> Row:
     bundle = read_bundle(brought.texts, ours=intake.origin == SHIPPED_ORIGIN)
-    refused = dict(bundle.refused)
+    known = platform_columns()
+    described = {facts.slug: known.get(facts.slug) for facts in bundle.platforms}
+    refused = bundle.refused | not_owned(bundle.texts, intake.origin)
     found: Row = {}
     for _ in range(TRIES):
-        readable = {p: text for p, text in brought.texts.items() if p not in refused}
+        readable = {p: text for p, text in brought.texts.items() if not _is_refused(p, refused)}
         try:
+            if refused:
+                bundle = read_bundle(readable, ours=intake.origin == SHIPPED_ORIGIN)
             found = _try(readable, bundle, intake)
             break
         except ImportRefused as error:
@@ -100,12 +103,18 @@ def _plan(brought: Brought, intake: Intake) -> Row:
         "left_out": list(brought.left_out),
         "refused": len(refused),
         "base": bases(intake.origin, brought.texts, whole=brought.whole),
+        "described": described,
         "counts": found.get("counts", {}),
         "unchecked": found.get("unchecked", 0),
         "documents": rows + found.get("documents", []),
         "platforms": found.get("platforms", []),
         "told": found.get("told", []),
     }
+
+
+def _is_refused(path: str, refused: Mapping[str, str]) -> bool:
+    """Whether this file is, or the document that keeps it."""
+    return path in refused or document_paths([path])[0] in refused
 
 
 def row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
@@ -127,10 +136,9 @@ def _try(files: Mapping[str, str], bundle: Bundle, intake: Intake) -> Row:
         trial = Batch.objects.create(origin=intake.origin, author=intake.by)
         intake = Intake(intake.origin, intake.by, trial, whole=intake.whole)
         before = bases(intake.origin, files, whole=intake.whole)
-        platforms = platform_columns()
         last = Spec.objects.aggregate(last=Max("pk"))["last"] or 0
         flagged = Flag.objects.aggregate(last=Max("pk"))["last"] or 0
-        summary = take_files(files, intake)
+        summary = take_bundle(bundle, intake)
         rows = _documents(files, bundle, before, trial)
         unchecked = _fill_citations(rows, trial, last)
         _fill_flags(rows, trial, flagged)
@@ -138,7 +146,7 @@ def _try(files: Mapping[str, str], bundle: Bundle, intake: Intake) -> Row:
             "counts": counts(summary),
             "unchecked": unchecked,
             "documents": list(rows.values()),
-            "platforms": _platforms(platforms),
+            "platforms": [asdict(platform) for platform in summary.platforms],
             "told": [asdict(told) for told in summary.told],
         }
         transaction.set_rollback(True)
@@ -147,7 +155,8 @@ def _try(files: Mapping[str, str], bundle: Bundle, intake: Intake) -> Row:
 
 def counts(summary: ImportSummary) -> dict[str, int]:
     """The numbers of a summary."""
-    return {name: count for name, count in asdict(summary).items() if name != "told"}
+    every = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return {name: count for name, count in every.items() if isinstance(count, int)}
 
 
 def _documents(
@@ -182,9 +191,9 @@ def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> in
     made = Citation.objects.filter(revision__batch=trial).order_by("first_line", "pk")
     made = made.select_related("spec__platform", "spec__replaces", "revision__document")
     made = made.defer("revision__text")
-    old = [citation.spec_id for citation in made if citation.spec_id <= last_spec]
-    before = Citation.objects.filter(spec__in=old).exclude(revision__batch=trial).order_by("pk")
-    was = {citation.spec_id: citation for citation in before.defer("revision__text")}
+    followed = made.filter(spec__lte=last_spec).order_by().values("spec")
+    before = Citation.objects.filter(spec__in=followed).exclude(revision__batch=trial)
+    was = {citation.spec_id: citation for citation in before.order_by("pk")}
     new: dict[str, list[Citation]] = defaultdict(list)
     for citation in made:
         path = citation.revision.document.path
@@ -199,7 +208,7 @@ def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> in
             )
     listed = {path: citations[:LISTED] for path, citations in new.items()}
     keys = [citation.spec_id for citations in listed.values() for citation in citations]
-    specs = with_citations(Spec.objects.filter(pk__in=keys[:CHECKED]).order_by("pk"))
+    specs = Spec.objects.for_sheet().filter(pk__in=keys[:CHECKED]).order_by("pk")
     warned = warnings_of(list(specs))
     for path, citations in listed.items():
         rows[path]["specs_more"] = len(new[path]) - len(citations)
@@ -224,9 +233,9 @@ def _fill_flags(rows: Mapping[str, Row], trial: Batch, last_flag: int) -> None:
     gone = [path for path, row in rows.items() if row["outcome"] == "withdrawn"]
     lost = Q(kind=FlagKind.SOURCE_MISSING, spec__citations__revision__document__path__in=gone)
     flags = Flag.objects.open().filter(Q(revision__batch=trial) | lost).distinct()
-    flags = flags.select_related("spec__platform", "revision__document")
+    flags = flags.select_related("revision__document")
     by_path: dict[str, list[Flag]] = defaultdict(list)
-    for flag in flags.prefetch_related("spec__citations__revision__document"):
+    for flag in flags.prefetch_related(Prefetch("spec", Spec.objects.for_sheet())):
         citation = flag.spec.citation
         if citation is not None:
             by_path[citation.revision.document.path].append(flag)
@@ -242,16 +251,3 @@ def _fill_flags(rows: Mapping[str, Row], trial: Batch, last_flag: int) -> None:
                     "quote": flag.quote[:QUOTED],
                 }
             )
-
-
-def _platforms(before: Mapping[str, Row]) -> list[Row]:
-    """Platforms that the files introduce, or describe differently."""
-    found = []
-    for slug, now in platform_columns().items():
-        was = before.get(slug)
-        if was is None:
-            found.append({"slug": slug, "change": f"new: {now['name']}", "is_new": True})
-        elif was != now:
-            words = [f"{c}: {was[c]} → {now[c]}" for c in now if was[c] != now[c]]
-            found.append({"slug": slug, "change": "; ".join(words), "is_new": False})
-    return found

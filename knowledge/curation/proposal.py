@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator
-
 from knowledge.curation.errors import CurationError
 from knowledge.curation.propose import Place, propose
 from knowledge.models import Document, Platform, Spec
@@ -21,8 +18,6 @@ from knowledge.specs.metrics import MetricError, metric_named
 from knowledge.specs.quantity import QuantityError
 
 Word = TypeVar("Word", bound=StrEnum)
-
-is_web_address = URLValidator(schemes=["http", "https"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,6 @@ def submit(proposal: Proposal, by: Any) -> Spec:
     Raises CurationError naming the field and what is accepted, Forbidden and Conflict.
     """
     facts = _facts(proposal)
-    _check_lengths(facts)
     _check_replaced(proposal, facts)
     place = _place(proposal, facts)
     return propose(proposal.platform, facts, place, by, proposal.why, proposal.replaces)
@@ -63,12 +57,9 @@ def submit(proposal: Proposal, by: Any) -> Spec:
 def _facts(proposal: Proposal) -> SpecFacts:
     with _named("metric", MetricError):
         metric_named(proposal.metric)
-    if proposal.source_url:
-        with _named("source_url", ValidationError):
-            is_web_address(proposal.source_url)
     if not proposal.why.strip():
         raise CurationError("why", "a reason is needed; it stays in the history")
-    with _named("value", MetricError, QuantityError), _named("facts", FactsError):
+    with _named("value", MetricError, QuantityError), _of_facts():
         return SpecFacts(
             metric=proposal.metric,
             shown=proposal.value,
@@ -85,24 +76,11 @@ def _facts(proposal: Proposal) -> SpecFacts:
 def _rank(proposal: Proposal) -> Rank:
     if proposal.rank:
         return _one_of("rank", proposal.rank, Rank)
-    preferred = Spec.objects.preferred().filter(
-        platform=proposal.platform,
-        metric=proposal.metric,
-        qualifiers=dict(sorted(proposal.qualifiers.items())),
-    )
+    asked = (proposal.platform, proposal.metric, proposal.qualifiers)
+    preferred = Spec.objects.preferred().asking(*asked)
     if proposal.replaces is not None:
         preferred = preferred.exclude(pk=proposal.replaces.pk)
     return Rank.NORMAL if preferred.exists() else Rank.PREFERRED
-
-
-def _check_lengths(facts: SpecFacts) -> None:
-    """SQLite stores any length and PostgreSQL does not: the same is refused by both."""
-    for name in ("shown", "source", "source_url"):
-        most = getattr(Spec._meta.get_field(name), "max_length", None)
-        text = getattr(facts, name)
-        if most is not None and len(text) > most:
-            label = "value" if name == "shown" else name
-            raise CurationError(label, f"{len(text)} characters; accepted: at most {most}")
 
 
 def _check_replaced(proposal: Proposal, facts: SpecFacts) -> None:
@@ -131,8 +109,17 @@ def _named(field_name: str, *kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        words = error.messages[0] if isinstance(error, ValidationError) else str(error)
-        raise CurationError(field_name, words) from error
+        raise CurationError(field_name, str(error)) from error
+
+
+@contextmanager
+def _of_facts() -> Iterator[None]:
+    """Turn refused facts into a refusal that names the field, where it is one field alone."""
+    try:
+        yield
+    except FactsError as error:
+        words = str(error).removeprefix(f"{error.field}: ")
+        raise CurationError(error.field or "facts", words) from error
 
 
 def _one_of(field_name: str, value: str, kind: type[Word]) -> Word:

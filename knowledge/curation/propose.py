@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
-
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.history import record
 from knowledge.curation.people import require_proposer
+from knowledge.curation.store import NewSpec, store_specs
+from knowledge.curation.turn import turn
+from knowledge.curation.wording import require_storable
 from knowledge.models import (
     Action,
     Citation,
+    Document,
     Flag,
     FlagKind,
     Platform,
@@ -23,7 +25,7 @@ from knowledge.models import (
 from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import contains, split_lines
 from knowledge.specs.facts import SpecFacts
-from knowledge.specs.hedges import hedged, hedged_number
+from knowledge.specs.hedges import hedged_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ class Place:
         return text
 
 
-@transaction.atomic
 def propose(
     platform: Platform,
     facts: SpecFacts,
@@ -62,39 +63,27 @@ def propose(
     value or an old revision, Forbidden, and Conflict where `replaces` is no longer in use.
     """
     require_proposer(by)
-    quote = proof(facts.shown, place, known=facts.known)
-    if replaces is not None and replaces.state not in (SpecState.APPROVED, SpecState.RETURNED):
-        raise Conflict(f"{replaces} is {replaces.state}; only a value in use can be replaced")
-    spec = Spec.objects.create(
-        **fields_of(facts),
-        platform=platform,
-        rank=facts.rank,
-        state=SpecState.PROPOSED,
-        proposed_by=by,
-        replaces=replaces,
-    )
-    citation = cite(spec, place, quote)
-    before = replaces.shown if replaces else ""
-    record(spec, Action.PROPOSED, by, why, before=before, after=spec.shown)
-    if replaces is not None and _kept_citation(replaces, spec, citation):
-        flag_kept_citation(spec, replaces, citation, by)
+    require_storable("why", why)
+    with turn(replaces):
+        quote = proof(facts.shown, place, known=facts.known)
+        if replaces is not None and replaces.state not in (SpecState.APPROVED, SpecState.RETURNED):
+            raise Conflict(f"{replaces} is {replaces.state}; only a value in use can be replaced")
+        new = NewSpec(
+            facts,
+            platform,
+            place.revision,
+            place.first_line,
+            place.last_line,
+            quote,
+            SpecState.PROPOSED,
+            why,
+            replaces=replaces,
+        )
+        (spec,) = store_specs([new], by)
+        citation = spec.citations.get()
+        if replaces is not None and _kept_citation(replaces, spec, citation):
+            flag_kept_citation(spec, replaces, citation, by)
     return spec
-
-
-def fields_of(facts: SpecFacts) -> dict[str, Any]:
-    """The columns of a spec that a line states, all but its rank."""
-    return {
-        "metric": facts.metric,
-        "value": facts.value,
-        "unit": facts.unit,
-        "shown": facts.shown,
-        "qualifiers": dict(sorted(facts.qualifiers.items())),
-        "evidence": facts.evidence,
-        "source_kind": facts.source_kind,
-        "source": facts.source,
-        "source_url": facts.source_url,
-        "note": facts.note,
-    }
 
 
 def cite(spec: Spec, place: Place, quote: str) -> Citation:
@@ -126,8 +115,11 @@ def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) 
 
 
 def proof(shown: str, place: Place, *, known: bool) -> str:
-    """The quoted lines, which hold the value as it is written; CurationError where they do not."""
-    document = place.revision.document
+    """The quoted lines, which hold the value as it is written; CurationError where they do not.
+
+    Of UNKNOWN and NONE they are those that were searched, or that say that there is none.
+    """
+    document = Document.objects.get(pk=place.revision.document_id)  # as it is now
     if document.withdrawn_at is not None:
         raise CurationError("document", f"{document} was withdrawn; accepted: one that stands")
     if place.revision.number != document.latest.number:
@@ -135,6 +127,8 @@ def proof(shown: str, place: Place, *, known: bool) -> str:
             "document", f"{place.revision} is not the newest text; accepted: the newest revision"
         )
     quote = place.quote()
+    if not quote.strip():
+        raise CurationError("lines", "they are blank; accepted: lines that a curator can judge")
     if not known:
         return quote
     _refuse_hedges(shown, quote)
@@ -150,11 +144,8 @@ def proof(shown: str, place: Place, *, known: bool) -> str:
 
 
 def _refuse_hedges(shown: str, quote: str) -> None:
-    """A guess is no value: neither as it is proposed nor as its only source writes it."""
-    hedge = hedged(shown)
-    if hedge is not None:
-        raise CurationError("value", f"'{hedge}' makes it a guess; accepted: a plain value")
-    hedge = hedged_number(quote, shown.partition(" ")[0])
+    """A value is no guess, and neither is what its source says of it."""
+    hedge = hedged_number(quote, shown)
     if hedge is not None:
         raise CurationError(
             "lines", f"'{hedge}' makes it a guess there; accepted: lines that state it plainly"

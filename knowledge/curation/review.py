@@ -1,30 +1,35 @@
 """Approve, return, retire, rank and restore values: a second person's decisions.
 
-Of two people who decide at once one wins; the other is told who was first.
+Each decision takes its turn: of two people who decide at once one wins, and the other is told who
+was first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from django.db import IntegrityError, transaction
-
-from knowledge.curation.answer import close_flags, require_not_raised_by
+from knowledge.curation.answer import close_all, require_not_raised_by
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.history import record
+from knowledge.curation.history import entry_of, record
 from knowledge.curation.people import require_proposer, require_reviewer
+from knowledge.curation.recheck import recheck
+from knowledge.curation.store import chunks
+from knowledge.curation.turn import turn, who_was_first
+from knowledge.curation.wording import require_reason, require_storable
 from knowledge.models import (
     DRIFT,
     Action,
     Answer,
     Flag,
-    Platform,
     Spec,
+    SpecChange,
     SpecState,
 )
 from knowledge.models.spec import SpecQuerySet
-from knowledge.specs.citation import CitationState, resolve
+from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
+from knowledge.standing import standings
 
 LEGAL: dict[str, frozenset[str]] = {
     SpecState.PROPOSED: frozenset({SpecState.APPROVED, SpecState.RETURNED, SpecState.RETIRED}),
@@ -38,34 +43,31 @@ def approve(spec: Spec, by: Any, why: str = "") -> Spec:
     """Put a proposed value into use; what it replaces, and a rival that was preferred, step back.
 
     Raises Forbidden (no curator, or the author), Conflict (somebody was first, a flag is open, the
-    citation does not hold) and CurationError (no value would be preferred).
+    citation does not hold) and CurationError (no value would be preferred, or what it replaces
+    answers another question).
     """
     require_reviewer(by)
-    _require_second_person(spec, by)
-    if spec.state == SpecState.RETIRED:
-        raise Conflict(f"{spec} is retired; restore it as a proposal first")
-    try:
-        with transaction.atomic():
-            _lock_question(spec)
-            _require_sound(spec)
-            _make_room(spec, by)
-            enter(spec, SpecState.APPROVED)
-            record(spec, Action.APPROVED, by, why, after=spec.shown)
-            _require_preferred(spec)
-    except IntegrityError:
-        raise Conflict(
-            f"{spec.metric} of {spec.platform.slug}: another value was approved as preferred at "
-            "the same moment; look again"
-        ) from None
+    require_storable("why", why)
+    seen = _preferred_beside(spec)
+    with turn(spec):
+        require_second_person(spec, by)
+        _require_as_seen(spec, seen)
+        if spec.state == SpecState.RETIRED:
+            raise Conflict(f"{spec} is retired; restore it as a proposal first")
+        _require_sound(spec)
+        _make_room(spec, by)
+        enter(spec, SpecState.APPROVED)
+        record(spec, Action.APPROVED, by, why, after=spec.shown)
+        _require_preferred(spec)
     return spec
 
 
 def give_back(spec: Spec, by: Any, why: str) -> Spec:
     """Return a proposal to its author with a reason."""
     require_reviewer(by)
-    _require_second_person(spec, by)
-    _require_reason(why)
-    with transaction.atomic():
+    require_reason(why)
+    with turn(spec):
+        require_second_person(spec, by)
         enter(spec, SpecState.RETURNED)
         record(spec, Action.RETURNED, by, why)
     return spec
@@ -74,10 +76,12 @@ def give_back(spec: Spec, by: Any, why: str) -> Spec:
 def resubmit(spec: Spec, by: Any, why: str) -> Spec:
     """The author's answer to a return: propose the same value again."""
     require_proposer(by)
-    if by != spec.proposed_by:
-        raise Forbidden("only its author can propose a returned value again")
-    _require_reason(why)
-    with transaction.atomic():
+    require_reason(why)
+    with turn(spec):
+        if by != spec.proposed_by:
+            raise Forbidden("only its author can propose a returned value again")
+        if spec.state != SpecState.RETURNED:
+            raise Conflict(f"{spec} is {spec.state}; only a returned value is proposed again")
         enter(spec, SpecState.PROPOSED)
         record(spec, Action.PROPOSED, by, why, after=spec.shown)
     return spec
@@ -89,36 +93,53 @@ def retire(spec: Spec, by: Any, why: str, successor: Spec | None = None) -> Spec
     successor: the approved value that becomes preferred, needed where others stand beside a
     preferred one, so that one answer stays preferred.
     """
-    mine = by is not None and by == spec.proposed_by and spec.state != SpecState.APPROVED
-    if not mine:
-        require_reviewer(by)
-    _require_reason(why)
-    if not mine:
-        _require_not_raised_by(spec, by)
-    with transaction.atomic():
-        _lock_question(spec)
+    require_reason(why)
+    with turn(spec, successor):
+        if by is None or by != spec.proposed_by or spec.state == SpecState.APPROVED:
+            require_reviewer(by)
+            _require_not_raised_by(spec, by)
         was_preferred = spec.state == SpecState.APPROVED and spec.rank == Rank.PREFERRED
-        enter(spec, SpecState.RETIRED)
-        record(spec, Action.RETIRED, by, why, before=spec.shown)
-        close_flags(spec, Answer.RETIRED, by, why)
+        put_out_of_use([spec], Answer.RETIRED, by, why)
         if was_preferred:
             _hand_over(spec, successor, by, why)
     return spec
 
 
+def put_out_of_use(
+    specs: Iterable[Spec], answer: Answer, by: Any, why: str, *, after: str = ""
+) -> None:
+    """Retire values, write it down, and close their flags with this answer. Run it in a turn.
+
+    after: what stands in their place. Raises Conflict for one that is retired already.
+    """
+    for some in chunks(list(specs)):
+        for spec in some:
+            _require_legal(spec, SpecState.RETIRED)
+        rows = Spec.objects.filter(pk__in=[spec.pk for spec in some])
+        rows.update(state=SpecState.RETIRED)
+        for spec in some:
+            spec.state = SpecState.RETIRED
+        SpecChange.objects.bulk_create(
+            entry_of(spec, Action.RETIRED, by, why, before=spec.shown, after=after) for spec in some
+        )
+        flags = Flag.objects.open().filter(spec__in=[spec.pk for spec in some])
+        close_all(flags.select_related("spec__platform"), answer, by, why)
+
+
 def set_rank(spec: Spec, rank: Rank, by: Any, why: str) -> Spec:
     """Prefer, unprefer or deprecate an approved value. A preferred one is only ever exchanged."""
     require_reviewer(by)
-    _require_second_person(spec, by)
-    _require_reason(why)
-    if spec.state != SpecState.APPROVED:
-        raise Conflict(f"{spec} is {spec.state}; only approved values are ranked")
-    if spec.rank == Rank.PREFERRED and rank != Rank.PREFERRED:
-        raise CurationError(
-            "rank", f"exactly one value of {spec.metric} is preferred; accepted: prefer another"
-        )
-    with transaction.atomic():
-        _lock_question(spec)
+    require_reason(why)
+    seen = _preferred_beside(spec)
+    with turn(spec):
+        require_second_person(spec, by)
+        _require_as_seen(spec, seen)
+        if spec.state != SpecState.APPROVED:
+            raise Conflict(f"{spec} is {spec.state}; only approved values are ranked")
+        if spec.rank == Rank.PREFERRED and rank != Rank.PREFERRED:
+            raise CurationError(
+                "rank", f"exactly one value of {spec.metric} is preferred; accepted: prefer another"
+            )
         if rank == Rank.PREFERRED:
             _demote_rivals(spec, by, why)
         _write_rank(spec, rank, by, why)
@@ -126,40 +147,38 @@ def set_rank(spec: Spec, rank: Rank, by: Any, why: str) -> Spec:
 
 
 def restore(spec: Spec, by: Any, why: str) -> Spec:
-    """Bring a retired value back as a proposal, which a second person has to approve."""
+    """Bring a retired value back as a proposal, which a second person has to approve.
+
+    Its citation follows the text that has moved since; one that does not hold is flagged, and a
+    second person recites it first.
+    """
     require_proposer(by)
-    _require_reason(why)
-    with transaction.atomic():
+    require_reason(why)
+    with turn(spec):
         enter(spec, SpecState.PROPOSED, proposed_by=by)
         record(spec, Action.RESTORED, by, why, after=spec.shown)
+        recheck(spec, by)
     return spec
 
 
 def enter(spec: Spec, state: SpecState, **columns: Any) -> None:
-    """Change the state by a conditional UPDATE. Raises Conflict when it is no longer as it was."""
-    if state not in LEGAL[spec.state]:
-        accepted = ", ".join(sorted(LEGAL[spec.state]))
-        raise Conflict(f"{spec} is {spec.state}; accepted from there: {accepted}")
-    rows = Spec.objects.filter(pk=spec.pk, state=spec.state).update(state=state, **columns)
-    if not rows:
-        raise Conflict(_who_was_first(spec))
+    """Change the state. Run it in a turn; Conflict where the state does not lead there."""
+    _require_legal(spec, state)
+    if not Spec.objects.filter(pk=spec.pk, state=spec.state).update(state=state, **columns):
+        raise Conflict(who_was_first(spec))
     spec.state = state
     for name, value in columns.items():
         setattr(spec, name, value)
 
 
-def _who_was_first(spec: Spec) -> str:
-    last = spec.changes.select_related("by").first()
-    who = last.by.get_username() if last and last.by else "a command"
-    return f"{spec} was {last.action if last else 'changed'} by {who} in the meantime"
+def _require_legal(spec: Spec, state: SpecState) -> None:
+    if state not in LEGAL[spec.state]:
+        accepted = ", ".join(sorted(LEGAL[spec.state]))
+        raise Conflict(f"{spec} is {spec.state}; accepted from there: {accepted}")
 
 
-def _require_reason(why: str) -> None:
-    if not why.strip():
-        raise CurationError("why", "a reason is needed; it stays in the history")
-
-
-def _require_second_person(spec: Spec, by: Any) -> None:
+def require_second_person(spec: Spec, by: Any) -> None:
+    """Raise Forbidden for whoever proposed or restored this value, ever."""
     if by is None:
         return
     # Who ever brought it in, also before somebody else restored it.
@@ -180,14 +199,24 @@ def _require_sound(spec: Spec) -> None:
     document = citation.revision.document
     if document.withdrawn_at is not None:
         raise Conflict(f"{document} was withdrawn; a value needs a source that stands")
-    newest = document.latest
-    if resolve(citation.line, citation.quote, newest.text) is not CitationState.OK:
-        raise Conflict(f"{citation} does not hold in the newest text {newest.short}")
+    if standings([spec])[spec.pk] not in (CitationState.OK, CitationState.MOVED):
+        raise Conflict(f"{citation} does not hold in the newest text {document.latest.short}")
 
 
 def _same_question(spec: Spec) -> SpecQuerySet:
-    asked = Spec.objects.approved().filter(platform=spec.platform, metric=spec.metric)
-    return asked.filter(qualifiers=spec.qualifiers).exclude(pk=spec.pk)
+    asked = (spec.platform, spec.metric, spec.qualifiers)
+    return Spec.objects.approved().asking(*asked).exclude(pk=spec.pk)
+
+
+def _preferred_beside(spec: Spec) -> Spec | None:
+    return _same_question(spec).filter(rank=Rank.PREFERRED).first()
+
+
+def _require_as_seen(spec: Spec, seen: Spec | None) -> None:
+    """Refuse where another value became the preferred one while this decision waited its turn."""
+    now = _preferred_beside(spec)
+    if now is not None and now != seen:
+        raise Conflict(f"{who_was_first(now)} and is preferred; look again")
 
 
 def _peers(spec: Spec) -> SpecQuerySet:
@@ -197,31 +226,35 @@ def _peers(spec: Spec) -> SpecQuerySet:
 
 def _make_room(spec: Spec, by: Any) -> None:
     """Retire what the spec replaces or answers, and let a preferred rival step back."""
-    if not spec.known and _peers(spec).exists():
-        raise Conflict(f"{spec.metric} has a value; an UNKNOWN does not take its place")
+    beside = (peer for peer in _peers(spec) if peer.pk != spec.replaces_id)
+    if not spec.known and any(beside):
+        raise Conflict(f"{spec.metric} has an answer; {spec.shown} does not take its place")
     replaced = spec.replaces
     if replaced is not None and replaced.state == SpecState.APPROVED:
+        _require_same_question(spec, replaced)
         _require_not_raised_by(replaced, by)
-        enter(replaced, SpecState.RETIRED)
         words = f"replaced by {spec.shown}"
-        record(replaced, Action.RETIRED, by, words, before=replaced.shown, after=spec.shown)
-        close_flags(replaced, Answer.REPLACED, by, words)
+        put_out_of_use([replaced], Answer.REPLACED, by, words, after=spec.shown)
     for unknown in _same_question(spec).filter(shown=UNKNOWN_VALUE):
-        if spec.known:
-            enter(unknown, SpecState.RETIRED)
-            record(unknown, Action.RETIRED, by, f"known now: {spec.shown}")
+        put_out_of_use([unknown], Answer.REPLACED, by, f"answered now: {spec.shown}")
     if spec.rank == Rank.PREFERRED:
         _demote_rivals(spec, by, f"{spec.shown} is preferred now")
+
+
+def _require_same_question(spec: Spec, replaced: Spec) -> None:
+    """The answer to another question has peers of its own, which would lose their preferred one."""
+    asked = (spec.platform_id, spec.metric, spec.qualifiers)
+    if (replaced.platform_id, replaced.metric, replaced.qualifiers) != asked:
+        raise CurationError(
+            "replaces",
+            f"{replaced} answers another question; accepted: return "
+            "this one, and propose its value without replacing that",
+        )
 
 
 def _require_not_raised_by(spec: Spec, by: Any) -> None:
     for flag in Flag.objects.open().filter(spec=spec, kind__in=DRIFT):
         require_not_raised_by(flag, by)
-
-
-def _lock_question(spec: Spec) -> None:
-    """One decision at a time about the values of a platform, where the database runs several."""
-    Platform.objects.select_for_update().get(pk=spec.platform_id)
 
 
 def _demote_rivals(spec: Spec, by: Any, why: str) -> None:
@@ -237,13 +270,13 @@ def _write_rank(spec: Spec, rank: Rank, by: Any, why: str) -> None:
         columns["note"] = " ".join(why.replace("|", "/").split())
     rows = Spec.objects.filter(pk=spec.pk, rank=before, state=spec.state).update(**columns)
     if not rows:
-        raise Conflict(_who_was_first(spec))
+        raise Conflict(who_was_first(spec))
     spec.rank = rank
     record(spec, Action.RANKED, by, why, before=before, after=rank)
 
 
 def _require_preferred(spec: Spec) -> None:
-    if not spec.known or spec.rank == Rank.PREFERRED:
+    if spec.shown == UNKNOWN_VALUE or spec.rank == Rank.PREFERRED:
         return
     if not _same_question(spec).filter(rank=Rank.PREFERRED).exists():
         raise CurationError(
@@ -257,7 +290,7 @@ def _hand_over(spec: Spec, successor: Spec | None, by: Any, why: str) -> None:
         shown = ", ".join(str(peer.shown) for peer in peers)
         raise CurationError("successor", f"which value is preferred now? accepted: {shown}")
     if successor is not None:
-        _require_second_person(successor, by)
+        require_second_person(successor, by)
         if not peers.filter(pk=successor.pk).exists():
             raise CurationError("successor", f"{successor} does not answer the same question")
         _write_rank(successor, Rank.PREFERRED, by, why)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from knowledge.curation.answer import close_flags
-from knowledge.curation.history import record
-from knowledge.curation.propose import Place, cite
+from knowledge.curation.answer import close_all
+from knowledge.curation.history import entry_of
+from knowledge.curation.store import chunks
 from knowledge.models import (
     DRIFT,
     Action,
@@ -23,11 +22,12 @@ from knowledge.models import (
     Flag,
     Revision,
     Spec,
+    SpecChange,
     SpecState,
 )
 from knowledge.models.document import text_hash
 from knowledge.specs.anchoring import Anchor, Reanchor
-from knowledge.specs.citation import CitationState
+from knowledge.specs.citation import CitationLine, CitationState
 
 # A retired value may lie on a text that is gone; nobody rests on it.
 LIVE = (SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED)
@@ -59,8 +59,8 @@ def store_text(
 ) -> Stored | None:
     """Store a text as the newest revision of the document at `path`; None if it already is that.
 
-    Flags are not raised here: `settle` or the caller decides about each drift. Run it in a
-    transaction.
+    The document is of this origin from now on; whether it may be is for `owners` to say. Flags are
+    not raised here: `settle` or the caller decides about the drifts. Run it in a turn.
     """
     document, _ = Document.objects.get_or_create(
         path=path, defaults={"title": title, "origin": origin}
@@ -70,7 +70,7 @@ def store_text(
     sha256 = text_hash(text)
     if newest is not None and newest.sha256 == sha256 and not back:
         return None
-    Document.objects.filter(pk=document.pk).update(title=title, withdrawn_at=None)
+    Document.objects.filter(pk=document.pk).update(title=title, origin=origin, withdrawn_at=None)
     revision = Revision.objects.create(
         document=document,
         number=newest.number + 1 if newest else 1,
@@ -86,37 +86,76 @@ def withdraw(document: Document, by: Any) -> tuple[Drift, ...]:
     """The document is no longer where it came from: every citation into it loses its source."""
     Document.objects.filter(pk=document.pk).update(withdrawn_at=timezone.now())
     gone = tuple(drifts(document, None))
-    for drift in gone:
-        settle(drift, None, by)
+    settle(gone, None, by)
     return gone
 
 
 def drifts(document: Document, text: str | None) -> Iterable[Drift]:
     """Where each live citation into the document stands in `text`; None: the document is gone."""
     by_revision: dict[int, list[Citation]] = defaultdict(list)
-    for citation in _current(document):
+    here = Citation.objects.newest().filter(revision__document=document, spec__state__in=LIVE)
+    for citation in here:
         by_revision[citation.revision_id].append(citation)
     texts = Revision.objects.in_bulk(list(by_revision))
     for key, citations in by_revision.items():
         found = Reanchor(texts[key].text, text)
         for citation in citations:
-            anchor = found.anchor(citation.line, citation.quote)
+            slug = citation.spec.platform.slug
+            anchor = found.anchor(citation.line, citation.quote, slug)
             yield Drift(citation.spec, citation, anchor)
 
 
-def settle(drift: Drift, revision: Revision | None, by: Any) -> None:
+def settle(
+    found: Iterable[Drift],
+    revision: Revision | None,
+    by: Any,
+    *,
+    closing: tuple[Any, str] = (None, "the cited text stands again"),
+) -> None:
     """Cite again what stands unchanged, and raise a flag on what does not.
 
-    A flag that is already open follows to the newest text; one whose text came back is closed.
+    A flag that is already open follows to the newest text; one whose text came back is closed, in
+    the name and with the words of `closing`.
     """
-    open_flags = Flag.objects.open().filter(spec=drift.spec, kind__in=DRIFT)
-    if drift.holds and revision is not None:
-        follow(drift, revision, by)
-        if open_flags.exists():
-            close_flags(drift.spec, Answer.WITHDRAWN, None, "the cited text stands again")
-        return
+    every = list(found)
+    flagged = _open_flags([drift.spec.pk for drift in every])
+    if revision is not None:
+        standing = [drift for drift in every if drift.holds]
+        _follow(standing, revision, by)
+        back = [flag for drift in standing for flag in flagged[drift.spec.pk]]
+        close_all(back, Answer.WITHDRAWN, *closing)
+        every = [drift for drift in every if not drift.holds]
+    _move_flags([(flag, _seen(d, revision, by)) for d in every for flag in flagged[d.spec.pk]])
+    new = [drift for drift in every if not flagged[drift.spec.pk]]
+    Flag.objects.bulk_create(Flag(spec=d.spec, **_seen(d, revision, by)) for d in new)
+    SpecChange.objects.bulk_create(_flagged(drift, by) for drift in new)
+
+
+def _open_flags(keys: list[int]) -> dict[int, list[Flag]]:
+    """Spec → its open flags of a citation that does not hold."""
+    found: dict[int, list[Flag]] = defaultdict(list)
+    for some in chunks(keys):
+        for flag in (
+            Flag.objects.open()
+            .filter(spec__in=some, kind__in=DRIFT)
+            .select_related("spec__platform")
+        ):
+            found[flag.spec_id].append(flag)
+    return found
+
+
+def _move_flags(flags: list[tuple[Flag, dict[str, Any]]]) -> None:
+    for some in chunks(flags):
+        for flag, seen in some:
+            for name, value in seen.items():
+                setattr(flag, name, value)
+        Flag.objects.bulk_update([flag for flag, _ in some], list(some[0][1]))
+
+
+def _seen(drift: Drift, revision: Revision | None, by: Any) -> dict[str, Any]:
+    """The columns of a flag: what became of a citation, and where its place is now."""
     anchor = drift.anchor
-    seen = {
+    return {
         "kind": anchor.state.value,
         "revision": revision,
         "first_line": anchor.first_line,
@@ -125,27 +164,41 @@ def settle(drift: Drift, revision: Revision | None, by: Any) -> None:
         "note": anchor.note,
         "raised_by": by,
     }
-    if open_flags.update(**seen):
-        return
-    Flag.objects.create(spec=drift.spec, **seen)
+
+
+def _flagged(drift: Drift, by: Any) -> SpecChange:
+    anchor = drift.anchor
     words = f"{anchor.state}: {anchor.note}" if anchor.note else str(anchor.state)
-    record(drift.spec, Action.FLAGGED, by, words, before=drift.citation.quote, after=anchor.quote)
+    before = drift.citation.quote
+    return entry_of(drift.spec, Action.FLAGGED, by, words, before=before, after=anchor.quote)
 
 
-def follow(drift: Drift, revision: Revision, by: Any) -> None:
-    """Store where an unchanged quote stands in the new text."""
-    first, last = drift.anchor.first_line, drift.anchor.last_line
-    if first is None or last is None:
-        raise ValueError(f"{drift.citation}: {drift.anchor.state} has no lines to follow")
-    citation = cite(drift.spec, Place(revision, first, last), drift.anchor.quote)
-    if drift.anchor.state is CitationState.MOVED:
-        before, after = drift.citation.line.locator, citation.line.locator
-        record(drift.spec, Action.CITED, by, "moved with its text", before=before, after=after)
+def _follow(standing: list[Drift], revision: Revision, by: Any) -> None:
+    """Store where unchanged quotes stand in the new text."""
+    places = [_place(drift) for drift in standing]
+    Citation.objects.bulk_create(
+        Citation(
+            spec=drift.spec,
+            revision=revision,
+            first_line=place.first_line,
+            last_line=place.last_line,
+            quote=drift.anchor.quote,
+        )
+        for drift, place in zip(standing, places, strict=True)
+    )
+    moved = [drift for drift in standing if drift.anchor.state is CitationState.MOVED]
+    SpecChange.objects.bulk_create(_moved(drift, by) for drift in moved)
 
 
-def _current(document: Document) -> list[Citation]:
-    """The newest citation of each live spec, as far as it lies in this document."""
-    newer = Citation.objects.filter(spec=OuterRef("spec"), pk__gt=OuterRef("pk"))
-    here = Citation.objects.filter(revision__document=document, spec__state__in=LIVE)
-    found = here.filter(~Exists(newer)).select_related("spec__platform", "revision__document")
-    return list(found.defer("revision__text"))
+def _place(drift: Drift) -> CitationLine:
+    """The citation where its text stands now."""
+    now = drift.anchor
+    if now.first_line is None or now.last_line is None:
+        raise ValueError(f"{drift.citation}: {now.state} has no lines to follow")
+    return replace(drift.citation.line, first_line=now.first_line, last_line=now.last_line)
+
+
+def _moved(drift: Drift, by: Any) -> SpecChange:
+    before, after = drift.citation.line.locator, _place(drift).locator
+    words = f"moved with its text {drift.anchor.note}"
+    return entry_of(drift.spec, Action.CITED, by, words, before=before, after=after)

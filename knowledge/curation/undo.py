@@ -8,41 +8,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from knowledge.bundle import read_document
-from knowledge.curation.answer import close_flags
-from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.errors import Conflict
 from knowledge.curation.history import record
 from knowledge.curation.people import require_reviewer
-from knowledge.curation.plan import platform_columns
-from knowledge.curation.review import enter
+from knowledge.curation.review import enter, put_out_of_use
 from knowledge.curation.revise import LIVE, Drift, settle, store_text, withdraw
+from knowledge.curation.turn import turn
+from knowledge.curation.wording import LONGEST_BATCH_REASON, require_reason
 from knowledge.folder import ImportRefused
 from knowledge.importer import check_preferred
 from knowledge.models import (
-    DRIFT,
     Action,
     Answer,
     Batch,
     BatchState,
     Citation,
     Document,
-    Flag,
     Platform,
     Revision,
     Spec,
+    SpecChange,
     SpecState,
 )
 from knowledge.models.spec import SpecQuerySet
+from knowledge.platforms import platform_columns
 from knowledge.specs.anchoring import Reanchor
 
 NAMED = 8  # things that a refusal lists
 
 
-@transaction.atomic
 def undo(batch: Batch, by: Any, why: str) -> None:
     """Take an import back: documents, proposals, approvals and flags that it caused.
 
@@ -50,27 +48,25 @@ def undo(batch: Batch, by: Any, why: str) -> None:
     Conflict where somebody was first or something imported has been built upon since.
     """
     require_reviewer(by)
-    if not why.strip():
-        raise CurationError("why", "a reason is needed; it stays in the history")
-    rows = Batch.objects.filter(pk=batch.pk, state=BatchState.CONFIRMED)
-    done = {"state": BatchState.UNDONE, "undone_at": timezone.now(), "undone_by": by}
-    if not rows.update(**done, why=why.strip()[:300]):
-        batch.refresh_from_db()
-        who = batch.undone_by or batch.plan.get("decided_by") or "nobody"
-        raise Conflict(f"{batch} is {batch.get_state_display()} ({who}); only a confirmed import "
-                       "can be undone")  # fmt: skip
-    built = [*_built_upon(batch)]
-    if built:
-        more = f"; and {len(built) - NAMED} more" if len(built) > NAMED else ""
-        raise Conflict(f"built upon since: {'; '.join(built[:NAMED])}{more}")
-    words = f"{batch} was undone: {why.strip()}"
-    _retire_made(batch, by, words)
-    _put_documents_back(batch, by, words)
-    _put_platforms_back(batch)
-    try:
-        check_preferred()
-    except ImportRefused as error:
-        raise Conflict(f"without this import {error}") from error
+    reason = require_reason(why, LONGEST_BATCH_REASON)
+    with turn(batch):
+        if batch.state != BatchState.CONFIRMED:
+            state = batch.get_state_display()
+            raise Conflict(f"{batch} is {state}; only a confirmed import can be undone")
+        built = [*_built_upon(batch)]
+        if built:
+            more = f"; and {len(built) - NAMED} more" if len(built) > NAMED else ""
+            raise Conflict(f"built upon since: {'; '.join(built[:NAMED])}{more}")
+        words = f"{batch} was undone: {reason}"
+        _retire_made(batch, by, words)
+        _put_documents_back(batch, by, words)
+        _put_platforms_back(batch)
+        try:
+            check_preferred()
+        except ImportRefused as error:
+            raise Conflict(f"without this import {error}") from error
+        done = {"state": BatchState.UNDONE, "undone_at": timezone.now(), "undone_by": by}
+        Batch.objects.filter(pk=batch.pk).update(**done, why=reason)
     batch.refresh_from_db()
 
 
@@ -101,11 +97,15 @@ def _built_upon(batch: Batch) -> Iterator[str]:
         "spec__platform", "revision__document"
     ):
         yield f"{citation} of {citation.spec.platform.slug} was cited by hand"
-    for spec in made_by(batch):
-        for other in spec.replacements.filter(state__in=LIVE):
-            yield f"{other} replaces {spec.shown}"
-        if spec.state == SpecState.APPROVED:
-            yield from _replaced_by_hand(spec, last["last_change"])
+    mine = made_by(batch)
+    keys = mine.values("pk")
+    others = Spec.objects.filter(replaces__in=keys, state__in=LIVE).exclude(pk__in=keys)
+    for other in others.select_related("platform", "replaces"):
+        yield f"{other} replaces {other.replaces.shown if other.replaces else ''}"
+    since = {"changes__pk__gt": last["last_change"], "changes__action": Action.APPROVED}
+    for spec in mine.filter(state=SpecState.APPROVED, **since):
+        yield from _replaced_by_hand(spec, last["last_change"])
+    yield from _decided_since(batch)
     yield from _taken_places(batch)
 
 
@@ -114,7 +114,6 @@ def _replaced_by_hand(spec: Spec, last_change: int) -> Iterator[str]:
     approval = spec.changes.filter(pk__gt=last_change, action=Action.APPROVED).first()
     if approval is None:
         return
-    who = approval.by.get_username() if approval.by else "a command"
     same = Q(platform=spec.platform, metric=spec.metric, qualifiers=spec.qualifiers)
     if spec.replaces_id:
         same |= Q(pk=spec.replaces_id)
@@ -122,24 +121,33 @@ def _replaced_by_hand(spec: Spec, last_change: int) -> Iterator[str]:
         changes__pk__gt=last_change, changes__action__in=[Action.RETIRED, Action.RANKED]
     )  # fmt: skip
     for other in stepped.distinct():
-        yield f"{spec} was approved by {who} in place of {other.shown}"
+        yield f"{spec} was approved by {approval.who} in place of {other.shown}"
+
+
+def _decided_since(batch: Batch) -> Iterator[str]:
+    """Values that this import retired, and on which somebody has spoken since."""
+    made = batch.plan["made"]
+    later = SpecChange.objects.filter(spec__in=made["retired"], pk__gt=made["last_change"])
+    # A decision says more than the flags that it answers.
+    every = sorted(
+        later.select_related("by", "spec__platform"),
+        key=lambda change: (change.action not in (Action.FLAGGED, Action.ANSWERED), change.pk),
+    )
+    for change in {change.spec_id: change for change in every}.values():
+        yield f"{change.spec} was {change.get_action_display()} by {change.who}"
 
 
 def _taken_places(batch: Batch) -> Iterator[str]:
     """Values that are preferred now where one that this import retired would return."""
     mine = set(made_by(batch).values_list("pk", flat=True))
     for spec in Spec.objects.filter(pk__in=batch.plan["made"]["retired"], rank="preferred"):
-        now = Spec.objects.preferred().filter(
-            platform=spec.platform, metric=spec.metric, qualifiers=spec.qualifiers
-        )
+        now = Spec.objects.preferred().asking(spec.platform, spec.metric, spec.qualifiers)
         yield from (f"{other} is preferred now" for other in now if other.pk not in mine)
 
 
 def _retire_made(batch: Batch, by: Any, words: str) -> None:
-    for spec in made_by(batch).exclude(state=SpecState.RETIRED):
-        enter(spec, SpecState.RETIRED)
-        record(spec, Action.RETIRED, by, words, before=spec.shown)
-        close_flags(spec, Answer.WITHDRAWN, by, words)
+    mine = made_by(batch).exclude(state=SpecState.RETIRED)
+    put_out_of_use(mine, Answer.WITHDRAWN, by, words)
 
 
 def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
@@ -154,8 +162,8 @@ def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
         stored = store_text(document.path, page.title, earlier.text, origin=document.origin, by=by)
         if stored is None:
             continue  # a later import has brought it back already
-        for drift in stored.drifts:
-            _settle(drift, stored.revision, by, words)
+        # What this import had flagged stands as it did.
+        settle(stored.drifts, stored.revision, by, closing=(by, words))
         _restore(document, earlier, stored.revision, batch, (by, words))
 
 
@@ -174,13 +182,6 @@ def _withdraw(document: Document, by: Any) -> None:
         withdraw(document, by)
 
 
-def _settle(drift: Drift, revision: Revision, by: Any, words: str) -> None:
-    """Follow the text back; what this import had flagged stands as it did."""
-    if drift.holds and Flag.objects.open().filter(spec=drift.spec, kind__in=DRIFT).exists():
-        close_flags(drift.spec, Answer.WITHDRAWN, by, words)
-    settle(drift, revision, by)
-
-
 def _restore(
     document: Document, earlier: Revision, now: Revision, batch: Batch, said: tuple[Any, str]
 ) -> None:
@@ -194,19 +195,21 @@ def _restore(
         if citation is None:
             continue
         found = Reanchor(citation.revision.text, earlier.text)
-        drift = Drift(spec, citation, found.anchor(citation.line, citation.quote))
-        try:
-            with transaction.atomic():
-                enter(spec, SpecState.APPROVED)
-        except IntegrityError:
-            raise Conflict(f"{spec} cannot return: another value is preferred now") from None
+        anchor = found.anchor(citation.line, citation.quote, spec.platform.slug)
+        drift = Drift(spec, citation, anchor)
+        enter(spec, SpecState.APPROVED)
         record(spec, Action.RESTORED, by, words, after=spec.shown)
-        settle(drift, now, by)
+        settle([drift], now, by)
 
 
 def _put_platforms_back(batch: Batch) -> None:
     """What the import changed about a platform, unless somebody changed it again."""
     now = platform_columns()
     for slug, (before, after) in batch.plan["made"]["platforms"].items():
-        if now.get(slug) == after:
-            Platform.objects.filter(slug=slug).update(**before)
+        if now.get(slug) != after:
+            continue
+        for other, columns in now.items():
+            taken = set(before["aliases"]) & set(columns["aliases"])
+            if other != slug and taken:
+                raise Conflict(f"built upon since: drivers report '{min(taken)}' of {other} now")
+        Platform.objects.filter(slug=slug).update(**before)

@@ -34,7 +34,7 @@ def why_field(*, required: bool = True) -> forms.CharField:
 
 
 class DecisionForm(forms.Form):
-    """`seen` is the last change of the spec that the page showed; a later one is a conflict."""
+    """`seen` is the newest change that the page showed (`curation.seen`); a later is a conflict."""
 
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 

@@ -7,18 +7,18 @@ from typing import Any
 
 from django import forms
 
-from knowledge.curation.proposal import Proposal, is_web_address
+from knowledge.curation.proposal import Proposal
 from knowledge.forms.decide import why_field
 from knowledge.models import Document, Platform, Spec
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import Evidence, is_known
 from knowledge.specs.facts import (
     QUALIFIER_VALUE,
     QUALIFIERS,
-    UNKNOWN_VALUE,
     FactsError,
     Rank,
     SourceKind,
     SpecFacts,
+    check_address,
 )
 from knowledge.specs.metrics import MetricError, metric_named
 from knowledge.specs.quantity import QuantityError
@@ -26,9 +26,15 @@ from knowledge.specs.quantity import QuantityError
 # The step of curation says what is wrong; here is the field of the page that asks for it.
 FIELDS = {"value": "value", "cite": "doc", "document": "doc", "lines": "first", "facts": "__all__"}
 MOST_LISTED = 30
-HELP_VALUE = "Number and unit as the source writes them: 4.8 TB/s. UNKNOWN where nobody says it."
+HELP_VALUE = (
+    "Number and unit as the source writes them: 4.8 TB/s. UNKNOWN where nobody says it, NONE where "
+    "the source says that the part has none."
+)
 HELP_QUALIFIERS = f"key=value, with blanks between: dtype=float16. Keys: {', '.join(QUALIFIERS)}."
-HELP_NOTE = "Needed for UNKNOWN (how to obtain it) and for rank deprecated (why it is not used)."
+HELP_NOTE = (
+    "Needed for UNKNOWN (how to obtain it), for NONE (how the source says that there is none) and "
+    "for rank deprecated (why it is not used)."
+)
 
 
 def _one_of(words: type[StrEnum], empty: str, *, required: bool = True) -> forms.ChoiceField:
@@ -129,13 +135,16 @@ class ProposeForm(forms.Form):
 
     def clean_source_url(self) -> str:
         address: str = self.cleaned_data["source_url"]
-        if address:
-            is_web_address(address)
+        try:
+            check_address(address)
+        except FactsError as error:
+            raise forms.ValidationError(str(error)) from error
         return address
 
     def clean(self) -> dict[str, Any]:
         said = self.cleaned_data
-        needs_note = said.get("value") == UNKNOWN_VALUE or said.get("rank") == Rank.DEPRECATED
+        unknown = not is_known(said.get("value", ""))
+        needs_note = unknown or said.get("rank") == Rank.DEPRECATED
         if needs_note and not said.get("note"):
             self.add_error("note", HELP_NOTE)
         if {"metric", "value", "qualifiers"} <= said.keys():
@@ -148,8 +157,16 @@ class ProposeForm(forms.Form):
         """Number, unit and hedges, at once with everything else that is wrong."""
         known = (Evidence.DOCUMENTED, SourceKind.VENDOR, "any source")
         try:
-            SpecFacts(said["metric"], said["value"], *known, note="any note")
-        except (FactsError, MetricError, QuantityError) as error:
+            SpecFacts(
+                said["metric"],
+                said["value"],
+                *known,
+                qualifiers=said["qualifiers"],
+                note="any note",
+            )
+        except FactsError as error:
+            self.add_error(error.field or "value", str(error))
+        except (MetricError, QuantityError) as error:
             self.add_error("value", str(error))
 
     def _clean_place(self, said: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from knowledge.models.actor import actor
 from knowledge.models.guarded import ALWAYS, Guarded
 from knowledge.models.spec import Spec, SpecState
 
@@ -27,8 +28,10 @@ class Action(models.TextChoices):
 class SpecChange(Guarded):
     """One step in the life of a spec, with its state and rank after it.
 
-    by: null for a command of this installation (an import of the shipped wiki, a measurement).
-    before, after: the figures that changed, as a page shows them.
+    by: null for a command of this installation (an import of the shipped wiki, a measurement), and
+    for a step that was imported: no name in a file is one of a user here.
+    before, after: the figures that changed, as a page shows them. elsewhere: of a step that was
+    imported with its value, `by`, `at` and `why` as they were there; null for what happened here.
     """
 
     SEALED = ALWAYS
@@ -44,6 +47,7 @@ class SpecChange(Guarded):
     before = models.CharField(max_length=300, blank=True)
     after = models.CharField(max_length=300, blank=True)
     why = models.TextField(blank=True)
+    elsewhere = models.JSONField(null=True, blank=True, editable=False)
 
     class Meta:
         base_manager_name = "objects"
@@ -52,3 +56,8 @@ class SpecChange(Guarded):
 
     def __str__(self) -> str:
         return f"{self.spec}: {self.action}"
+
+    @property
+    def who(self) -> str:
+        """Who did it, in words."""
+        return actor(self.by, self.elsewhere)

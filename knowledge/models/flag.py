@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from knowledge.models.actor import actor
 from knowledge.models.document import Revision
 from knowledge.models.guarded import Guarded, GuardedQuerySet
 from knowledge.models.spec import Spec
@@ -45,7 +46,10 @@ class Flag(Guarded):
 
     revision: the text in which it was noticed (null where the document is gone). first_line,
     last_line, quote: where its place is now and what stands there, where that is known.
-    raised_by: who brought the text or value in, who may therefore not answer; null for a command.
+    raised_by: who brought the text or value in, who may therefore not answer; null for a command,
+    and like answered_by for what was imported.
+    elsewhere: of a flag that was imported with its value, `by` and `at`, and once answered there
+    `answered_by`, `answered_at` and `why`; null for one that was raised here.
     """
 
     SEALED = models.Q(answered_at__isnull=False)
@@ -69,6 +73,7 @@ class Flag(Guarded):
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
     why = models.TextField(blank=True)
+    elsewhere = models.JSONField(null=True, blank=True, editable=False)
 
     objects = FlagQuerySet.as_manager()  # type: ignore[misc]
 
@@ -83,3 +88,13 @@ class Flag(Guarded):
 
     def __str__(self) -> str:
         return f"{self.spec}: {self.get_kind_display()}"
+
+    @property
+    def raiser(self) -> str:
+        """Who brought in what it is about, in words."""
+        return actor(self.raised_by, self.elsewhere)
+
+    @property
+    def answerer(self) -> str:
+        """Who answered it, in words."""
+        return actor(self.answered_by, self.elsewhere, "answered_by")

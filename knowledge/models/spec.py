@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+from knowledge.models.actor import actor
 from knowledge.models.document import Revision
-from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet
 from knowledge.models.platform import Platform
 from knowledge.specs.citation import CitationLine
-from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank
+from knowledge.specs.cited import is_known
+from knowledge.specs.facts import Rank
+
+if TYPE_CHECKING:
+    from knowledge.models.flag import Flag
 
 
 class SpecState(models.TextChoices):
@@ -25,6 +31,11 @@ class SpecState(models.TextChoices):
     RETIRED = "retired", "retired"
 
 
+# Lists beside the fields: to keep what it has read ahead under a relation's own name, Django builds
+# a queryset for every row of a page, which was a quarter of the time of a sheet.
+CITATIONS_READ, FLAGS_READ = "citations_read", "flags_read"
+
+
 class SpecQuerySet(models.QuerySet["Spec"]):
     """The questions that pages and lookups ask."""
 
@@ -34,15 +45,28 @@ class SpecQuerySet(models.QuerySet["Spec"]):
     def preferred(self) -> SpecQuerySet:
         return self.approved().filter(rank=Rank.PREFERRED)
 
+    def asking(
+        self, platform: Platform | int, metric: str, qualifiers: Mapping[str, str]
+    ) -> SpecQuerySet:
+        """Answers to exactly this question. platform: a row or its key."""
+        # SQLite compares JSON as text: in the order of keys in which it is stored.
+        asked = dict(sorted(qualifiers.items()))
+        return self.filter(platform=platform, metric=metric, qualifiers=asked)
+
     def for_sheet(self) -> SpecQuerySet:
-        """With everything that a page needs to print a value and its citation."""
+        """With platform, author and citations, newest first, without the texts they lie in."""
         newest = models.Prefetch(
             "citations",
             Citation.objects.select_related("revision__document")
             .defer("revision__text")
             .order_by("-pk"),
+            to_attr=CITATIONS_READ,
         )
-        return self.select_related("platform").prefetch_related(newest)
+        return self.select_related("platform", "proposed_by").prefetch_related(newest)
+
+    def with_flags(self, flags: models.QuerySet[Flag]) -> SpecQuerySet:
+        """With those of its flags that are among these."""
+        return self.prefetch_related(models.Prefetch("flags", flags, to_attr=FLAGS_READ))
 
 
 class Spec(models.Model):
@@ -50,7 +74,9 @@ class Spec(models.Model):
 
     `value` is in the canonical `unit`, and None for names, UNKNOWN and NONE; `shown` is what the
     line says ("4.8 TB/s"). Of an UNKNOWN the note says how to obtain it. A value never changes:
-    another one is a new spec that `replaces` it. proposed_by: null for a command.
+    another one is a new spec that `replaces` it. proposed_by: null for a command, and for a value
+    that was imported with its history. elsewhere: `by` and `at` as the export says from which it
+    was imported; null for what was brought in here.
     """
 
     platform = models.ForeignKey(Platform, models.PROTECT, related_name="specs")
@@ -73,6 +99,7 @@ class Spec(models.Model):
     replaces = models.ForeignKey(
         "self", models.PROTECT, null=True, blank=True, related_name="replacements"
     )
+    elsewhere = models.JSONField(null=True, blank=True, editable=False)
 
     objects = SpecQuerySet.as_manager()
 
@@ -98,7 +125,7 @@ class Spec(models.Model):
         return f"{self.platform.slug} {self.metric}: {self.shown}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        # SQLite compares JSON as text: one order of keys, so that equal questions are equal.
+        # One order of keys, as `asking` has it.
         self.qualifiers = dict(sorted(self.qualifiers.items()))
         super().save(*args, **kwargs)
 
@@ -106,14 +133,41 @@ class Spec(models.Model):
         return reverse("knowledge:spec", args=[self.pk])
 
     @property
+    def proposer(self) -> str:
+        """Who brought it in, in words."""
+        return actor(self.proposed_by, self.elsewhere)
+
+    @property
     def known(self) -> bool:
         """Whether there is a value at all."""
-        return self.shown not in (UNKNOWN_VALUE, ABSENT_VALUE)
+        return is_known(self.shown)
+
+    @property
+    def cited(self) -> Sequence[Citation]:
+        """All citations, newest first; as they were read where it came `for_sheet`."""
+        found: Sequence[Citation] | None = vars(self).get(CITATIONS_READ)
+        return list(self.citations.order_by("-pk")) if found is None else found
 
     @property
     def citation(self) -> Citation | None:
-        """The newest citation; from the prefetched rows where there are any."""
-        return max(self.citations.all(), key=lambda c: c.pk, default=None)
+        """The newest citation."""
+        return next(iter(self.cited), None)
+
+    @property
+    def flagged(self) -> Sequence[Flag]:
+        """Its flags; as they were read where it came `with_flags`."""
+        found: Sequence[Flag] | None = vars(self).get(FLAGS_READ)
+        return list(self.flags.all()) if found is None else found
+
+
+class CitationQuerySet(GuardedQuerySet["Citation"]):
+    """The questions that pages and checks ask."""
+
+    def newest(self) -> CitationQuerySet:
+        """Of each spec the one that counts: the newest, with what names its lines."""
+        newer = Citation.objects.filter(spec=models.OuterRef("spec"), pk__gt=models.OuterRef("pk"))
+        found = self.filter(~models.Exists(newer))
+        return found.select_related("spec__platform", "revision__document").defer("revision__text")
 
 
 class Citation(Guarded):
@@ -126,6 +180,8 @@ class Citation(Guarded):
     first_line = models.PositiveIntegerField()
     last_line = models.PositiveIntegerField()
     quote = models.TextField()
+
+    objects = CitationQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         base_manager_name = "objects"

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from knowledge.specs.cited import is_known
+
 WIKI = "<gpu-wiki>/"
+MAX_PATH = 200  # characters; the column of a document's path
 
 LINE = re.compile(
     r"(?P<metric>[a-z][a-z0-9_]*): (?P<shown>\S+(?: \S+)*)"
@@ -78,6 +81,15 @@ class CitationLine:
         first = f"L{self.first_line}"
         return first if self.first_line == self.last_line else f"{first}-L{self.last_line}"
 
+    @property
+    def known(self) -> bool:
+        """Whether it cites a value; of UNKNOWN and NONE the lines are those that were searched."""
+        return is_known(self.shown)
+
+    def proven_by(self, quote: str) -> bool:
+        """Whether the quote holds the value. UNKNOWN and NONE are for a person to judge."""
+        return not self.known or contains(quote, self.shown)
+
 
 def parse_citation(text: str) -> CitationLine:
     """Read one citation line; `str()` of the result is the same text. Else CitationError."""
@@ -129,11 +141,11 @@ def resolve(citation: CitationLine, quote: str, text: str | None) -> CitationSta
     """Compare a citation and the quote it was made from with a document's text now.
 
     `text` is None when the document is gone. A quote without its number counts as changed: such a
-    citation proves nothing, whatever the document says.
+    citation proves nothing, whatever the document says. One of UNKNOWN or NONE needs no number.
     """
     now = None if text is None else quoted(text, citation.first_line, citation.last_line)
     if now is None:
         return CitationState.LOST
-    if now != quote or not contains(quote, citation.shown):
+    if now != quote or not citation.proven_by(quote):
         return CitationState.CHANGED
     return CitationState.OK

@@ -6,6 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 UNKNOWN = "UNKNOWN (gpu-wiki not found)"  # what every page and command prints for a missing fact
+UNKNOWN_VALUE = "UNKNOWN"  # nothing found yet; the note says how to obtain it
+ABSENT_VALUE = "NONE"  # the source says that the part does not have it; the note says how
+
+
+def is_known(shown: str) -> bool:
+    """Whether what a line states is a value at all, and neither UNKNOWN nor NONE."""
+    return shown not in (UNKNOWN_VALUE, ABSENT_VALUE)
 
 
 class Evidence(StrEnum):

@@ -18,6 +18,7 @@ from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, SpecFacts
 from knowledge.specs.hedges import hedged, hedged_number
 from knowledge.specs.metrics import metric_named
+from knowledge.specs.naming import names_metric, names_unit
 from knowledge.specs.quantity import Quantity, QuantityError, canonical_unit
 
 SPARSE_LOW, SPARSE_HIGH = 1.5, 2.2  # what 2:4 sparsity makes of a dense peak
@@ -39,7 +40,9 @@ class Fact:
     """One value as constraints see it.
 
     `shown` is value and unit as written ("4.8 TB/s"), `source` the title and address of its source
-    as one text, `quote` the cited lines where they are known.
+    as one text, `quote` the cited lines where they are known, `context` what stands above them and
+    gives them their meaning, `about` the platform that their document speaks of, "" where it does
+    not say.
     """
 
     platform: str
@@ -49,6 +52,8 @@ class Fact:
     evidence: str = Evidence.DOCUMENTED
     source: str = ""
     quote: str = ""
+    context: str = ""
+    about: str = ""
 
     @classmethod
     def of(cls, platform: str, facts: SpecFacts, quote: str = "") -> Fact:
@@ -321,7 +326,7 @@ def _value(fact: Fact) -> Quantity | str:
 @constraint(
     "hedged",
     "Hedged",
-    checks="neither the value nor the cited text says about, ~, up to and the like of the number",
+    checks="neither the value nor the cited text says about, ~, likely and the like of the number",
     remedy="cite a source that states the number, or store UNKNOWN and how to obtain it",
     severity=Severity.NORMAL,
 )
@@ -331,3 +336,34 @@ def hedged_value(fact: Fact, known: Known) -> str:
         return f"the value '{fact.shown}' says '{own}'"
     quoted = hedged_number(fact.quote, fact.shown)
     return f"the cited text says '{quoted}' of {fact.shown}" if quoted else ""
+
+
+@constraint(
+    "other-product",
+    "Document about another product",
+    checks="the cited document speaks of the product that the value is one of",
+    remedy="cite a document about this product, or say why the line holds for both",
+    severity=Severity.NORMAL,
+)
+def other_product(fact: Fact, known: Known) -> str:
+    if fact.about in ("", fact.platform):
+        return ""
+    return f"the cited document speaks of {fact.about}, and the value is one of {fact.platform}"
+
+
+@constraint(
+    "bare-number",
+    "Number without its unit or metric",
+    checks="the cited lines, or what stands above them, name the unit or the metric",
+    remedy="cite the lines with the unit too, such as the head of the table",
+    severity=Severity.NORMAL,
+)
+def bare_number(fact: Fact, known: Known) -> str:
+    metric, quantity = metric_named(fact.metric), fact.quantity
+    if quantity is None or not fact.quote:
+        return ""
+    text = f"{fact.context}\n{fact.quote}"
+    if names_unit(text, quantity.unit) or names_metric(text, metric):
+        return ""
+    number = fact.shown.partition(" ")[0]
+    return f"the cited text holds {number} and says neither a unit of it nor {metric.name}"

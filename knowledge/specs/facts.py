@@ -8,19 +8,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from knowledge.specs.cited import Evidence
-from knowledge.specs.metrics import TEXT, MetricError, metric_named
+from knowledge.specs import qualifiers
+from knowledge.specs.cited import ABSENT_VALUE as ABSENT_VALUE
+from knowledge.specs.cited import UNKNOWN_VALUE as UNKNOWN_VALUE
+from knowledge.specs.cited import Evidence, is_known
+from knowledge.specs.hedges import hedged
+from knowledge.specs.metrics import TEXT, Metric, MetricError, metric_named
 from knowledge.specs.quantity import Quantity
 
-UNKNOWN_VALUE = "UNKNOWN"  # nothing found yet; the note says how to obtain it
-ABSENT_VALUE = "NONE"  # the source says that the part does not have it
-
-QUALIFIERS = (
-    *("dtype", "sparsity", "accumulate", "per", "portable"),
-    *("clock", "cache", "array_bytes"),
-)
+QUALIFIERS = tuple(qualifiers.QUALIFIERS)
 QUALIFIER_VALUE = re.compile(r"[A-Za-z0-9_.:+-]+")
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+ADDRESS = re.compile(r"https?://[^\W_](?:[\w.-]*[^\W_])?(?::\d{1,5})?(?:[/?#][^\s<>|]*)?", re.I)
+# Most characters of each text, as its column has it: what one database stores both accept.
+MOST: Mapping[str, int] = {"shown": 80, "source": 300, "source_url": 500}
+MOST_OF_PLATFORM: Mapping[str, int] = {
+    "slug": 80,
+    "name": 200,
+    "vendor": 80,
+    "arch": 80,
+    "kind": 8,
+    "target": 40,
+}
 
 
 class SourceKind(StrEnum):
@@ -49,7 +58,14 @@ class PlatformKind(StrEnum):
 
 
 class FactsError(ValueError):
-    """A fact that its line may not state; the message names the field and what is accepted."""
+    """A fact that its line may not state; the message names the field and what is accepted.
+
+    `field` is its name where it is one field alone, as a proposal calls it, else "".
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +73,8 @@ class SpecFacts:
     """One value of one metric, as a document line states it.
 
     `shown` is "4.8 TB/s", a name such as "HBM3e" for text metrics, UNKNOWN or NONE. Of an UNKNOWN
-    the note says how to obtain it, of a deprecated value why it is not used.
+    the note says how to obtain it, of a NONE how the source states the absence, of a deprecated
+    value why it is not used. A question has only qualifiers that its metric takes.
     """
 
     metric: str
@@ -72,35 +89,48 @@ class SpecFacts:
 
     def __post_init__(self) -> None:
         metric = metric_named(self.metric)
-        self._check_qualifiers()
-        for name in ("shown", "source", "note"):
-            text = getattr(self, name)
+        self._check_qualifiers(metric)
+        for name in ("shown", "source", "source_url", "note"):
+            text, label = getattr(self, name), "value" if name == "shown" else name
+            check_text(label, text, MOST.get(name))
             if "|" in text or "\n" in text or text != text.strip():
-                raise FactsError(f"{name} '{text}': no '|', line feed or outer blank is accepted")
+                message = f"{label} '{text}': no '|', line feed or outer blank is accepted"
+                raise FactsError(message, label)
         if not self.shown or not self.source:
             raise FactsError(f"{self.metric}: a value and a source are needed")
-        if not self.known:
-            if self.shown == UNKNOWN_VALUE and not self.note:
-                raise FactsError(f"{self.metric}: UNKNOWN needs how=, the way to obtain it")
-            return
-        if metric.numeric and Quantity.parse(self.shown).canonical().unit != metric.unit:
-            raise MetricError(f"{self.metric} is kept in {metric.unit}, not in '{self.shown}'")
-        if self.rank == Rank.DEPRECATED and not self.note:
-            raise FactsError(f"{self.metric}: rank=deprecated needs note=, the reason")
+        check_address(self.source_url)
+        self._check_note()
+        if self.known:
+            _check_value(metric, self.shown)
 
-    def _check_qualifiers(self) -> None:
+    def _check_qualifiers(self, metric: Metric) -> None:
         for key, value in self.qualifiers.items():
             if key not in QUALIFIERS:
-                raise FactsError(f"unknown field '{key}'; accepted: {', '.join(QUALIFIERS)}")
+                message = f"unknown field '{key}'; accepted: {', '.join(QUALIFIERS)}"
+                raise FactsError(message, "qualifiers")
             if not QUALIFIER_VALUE.fullmatch(value):
-                raise FactsError(
-                    f"{key}='{value}': one word of letters, digits and _.:+- is accepted"
-                )
+                message = f"{key}='{value}': one word of letters, digits and _.:+- is accepted"
+                raise FactsError(message, "qualifiers")
+            refusal = metric.refusal(key, value, self.qualifiers)
+            if refusal:
+                raise FactsError(refusal, "qualifiers")
+
+    def _check_note(self) -> None:
+        """What is no plain value in use has to say why."""
+        if self.note:
+            return
+        if self.shown == UNKNOWN_VALUE:
+            raise FactsError(f"{self.metric}: UNKNOWN needs how=, the way to obtain it", "note")
+        if self.shown == ABSENT_VALUE:
+            message = f"{self.metric}: NONE needs note=, how the source says that there is none"
+            raise FactsError(message, "note")
+        if self.rank == Rank.DEPRECATED:
+            raise FactsError(f"{self.metric}: rank=deprecated needs note=, the reason", "note")
 
     @property
     def known(self) -> bool:
         """Whether there is a value at all."""
-        return self.shown not in (UNKNOWN_VALUE, ABSENT_VALUE)
+        return is_known(self.shown)
 
     @property
     def unit(self) -> str:
@@ -131,6 +161,42 @@ class SpecFacts:
         return " | ".join(parts)
 
 
+def check_text(name: str, text: str, most: int | None = None) -> None:
+    """FactsError for text that not every database stores: longer than `most`, or no Unicode."""
+    if "\0" in text:
+        raise FactsError(f"{name}: it holds a NUL character; accepted: text without", name)
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise FactsError(f"{name}: it is not Unicode text; accepted: UTF-8", name)
+    if most is not None and len(text) > most:
+        raise FactsError(f"{name}: {len(text)} characters; accepted: at most {most}", name)
+
+
+def check_address(text: str) -> None:
+    """FactsError for anything but "" and the address of a web page."""
+    if text and not ADDRESS.fullmatch(text):
+        message = f"source_url: '{text}' is no valid URL; accepted: http:// or https:// and a host"
+        raise FactsError(message, "source_url")
+
+
+def _check_value(metric: Metric, shown: str) -> None:
+    """MetricError or QuantityError for what is no plain value of this metric."""
+    if not metric.numeric:
+        hedge = hedged(shown)
+        if hedge:
+            raise MetricError(f"{metric.name}: '{hedge}' makes it a guess; accepted: a plain value")
+        return
+    quantity = Quantity.parse(shown).canonical()
+    if quantity.unit != metric.unit:
+        raise MetricError(f"{metric.name} is kept in {metric.unit}, not in '{shown}'")
+    if quantity.value < 0:
+        raise MetricError(f"{metric.name}: '{shown}' is negative; accepted: no sign")
+    if quantity.value == 0 and metric.low:
+        raise MetricError(
+            f"{metric.name}: '{shown}' is no value of it; accepted: a number above 0, or "
+            f"{ABSENT_VALUE} where the source says that the part has none"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformFacts:
     """One exact product. `target` is the compiler's name for it (sm_90a, gfx942, native)."""
@@ -146,6 +212,10 @@ class PlatformFacts:
     def __post_init__(self) -> None:
         if not SLUG.fullmatch(self.slug):
             raise FactsError(f"platform '{self.slug}': accepted are a-z, 0-9 and single dashes")
+        for name, most in MOST_OF_PLATFORM.items():
+            check_text(name, getattr(self, name), most)
+        for alias in self.aliases:
+            check_text("aliases", alias)
         for name in ("name", "vendor", "arch", "target"):
             text = getattr(self, name)
             if not text or "\n" in text or text != text.strip():

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 MAX_BYTES = 10_000_000
+MAX_DEPTH = 64
+BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+LONGEST_WORDS = 1000  # characters of a message, in which a file may be quoted
 
 
 class RecordError(ValueError):
     """A JSON file that cannot be read; the message starts with the JSON path."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class Number(str):
@@ -58,11 +65,12 @@ class Node:
 def parse_json(text: str) -> Node:
     """Read a JSON text of at most 10 MB; RecordError where it is not strict JSON.
 
-    Refused are NaN and infinities, a name given twice in one object, and nesting that is deeper
-    than Python's own limit.
+    Refused are NaN and infinities, a name given twice in one object, and deep nesting.
     """
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise RecordError(f"$: more than {MAX_BYTES} bytes; accepted are at most that many")
+    if _depth(text) > MAX_DEPTH:
+        raise RecordError(f"$: nested too deep; accepted are at most {MAX_DEPTH} levels")
     try:
         value = json.loads(
             text,
@@ -74,9 +82,26 @@ def parse_json(text: str) -> Node:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise RecordError(f"$: no JSON at {place}: {error.msg}") from error
-    except RecursionError:
-        raise RecordError("$: nested too deep; accepted are a few levels") from None
     return Node("$", value)
+
+
+def printable(text: str) -> str:
+    """The text as a page and both databases can hold it: short, without control characters."""
+    if len(text) > LONGEST_WORDS:
+        # What is accepted stands at the end.
+        text = f"{text[: LONGEST_WORDS // 3]} … {text[-LONGEST_WORDS // 2 :]}"
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for found in BRACKETS.finditer(text):
+        if found[0] in ("[", "{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif found[0] in ("]", "}"):
+            depth -= 1
+    return deepest
 
 
 def _constant(name: str) -> NoReturn:

@@ -1,19 +1,20 @@
 """Two versions of one document: which line of the new one is which of the old.
 
-A section is the headings above a line. Lines pair within the same section; those of sections that
-vanished then pair with whatever is left, which is how a renamed heading keeps its lines. Lines
-count from 0 here.
+A section is what stands above a line: headings, lead-in lines and the head row of a table. Lines
+pair within the same section; those of sections that vanished then pair with whatever is left, which
+is how the lines below a renamed heading are found. Lines count from 0 here.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from knowledge.specs.alignment import align
+from knowledge.specs.context_parts import Part, change
 from knowledge.specs.sections import NEIGHBOURS, Place, Text, Trail, listed
 
 MOST_PLACES = 32  # copies of a quote that are compared, on each side of its line
@@ -47,16 +48,16 @@ class _Section:
         for rank, new_rank in self.ranks.items():
             yield self.old[rank], self.new[new_rank]
 
-    def gap(self, rank: int) -> tuple[list[int], list[int]]:
-        """The old and the new lines between the pairs around an old line that has none."""
+    def gap(self, rank: int) -> tuple[range, range]:
+        """The old and the new ranks between the pairs around an old line that has none."""
         before, after = self.before[rank], self.after[rank]
         first = self.ranks[before] + 1 if before >= 0 else 0
         end = self.ranks[after] if after < len(self.old) else len(self.new)
-        return self.old[before + 1 : after], self.new[first:end]
+        return range(before + 1, after), range(first, end)
 
 
 def _ends(old: Text, new: Text) -> Iterator[tuple[int, int]]:
-    """Pair the heads and the tails of two versions that are equal, headings above included.
+    """Pair the heads and the tails of two versions that are equal, what is above them included.
 
     Rows at the end of a section that was added would else pair with those of the last one.
     """
@@ -67,7 +68,7 @@ def _ends(old: Text, new: Text) -> Iterator[tuple[int, int]]:
     for number in range(len(old.keys) - 1, max(head, head - more) - 1, -1):
         if old.keys[number] != new.keys[number + more]:
             break
-        above, now_above = old.chains[number], new.chains[number + more]
+        above, now_above = old.above[number], new.above[number + more]
         shifted = tuple(mine if mine < head else mine + more for mine in above)
         same = [old.keys[n] for n in above] == [new.keys[n] for n in now_above]
         if same and shifted == now_above:
@@ -82,6 +83,7 @@ class LineMap:
         self._new = Text(new_text)
         self._section_of_old: dict[int, tuple[_Section, int]] = {}  # with its rank there
         self._section_of_new: dict[int, _Section] = {}
+        self._alike_in: dict[str, tuple[dict[int, list[int]], dict[int, list[int]]]] = {}
         self._pairs = dict(_ends(self._old, self._new))
         kept, vanished = self._sections()
         for section in kept:
@@ -124,10 +126,18 @@ class LineMap:
     def new_text(self, place: Place) -> str:
         return "\n".join(self._new.lines[place.first : place.end])
 
-    def headings(self, old: Place, new: Place) -> tuple[str, str]:
-        """The nearest heading above each, "" where there is none."""
-        trails = self._old.trails[old.first], self._new.trails[new.first]
-        return trails[0][-1] if trails[0] else "", trails[1][-1] if trails[1] else ""
+    def context_changes(self, old: Place, new: Place, parts: Iterable[Part]) -> list[str]:
+        """Which of these parts of the context read otherwise, each from what to what."""
+        before, now = self._old.context(old), self._new.context(new)
+        found = (change(part, before[part], now[part]) for part in parts)
+        return [words for words in found if words]
+
+    def disappeared(self, old: Place, new: Place) -> bool:
+        """Whether an HTML comment hides the lines of a place that were seen before."""
+        hidden, before = self._new.outline.hidden, self._old.outline.hidden
+        return any(number in hidden for number in range(new.first, new.end)) and not any(
+            number in before for number in range(old.first, old.end)
+        )
 
     def same_section(self, old: Place, new: Place) -> bool:
         return self._old_section(old.first) is self._new_section(new.first)
@@ -146,8 +156,8 @@ class LineMap:
 
     def copies(self, old: Place) -> list[Place]:
         """Where the same text stands in lines that pair with nothing, the nearest ones."""
-        starts = self._new.numbers.get(self._old.keys[old.first], [])
-        return self._reading(self._new, old, [n for n in starts if n in self._unpaired], old.first)
+        starts = self._free_numbers.get(self._old.keys[old.first], [])
+        return self._reading(self._new, old, starts, old.first)
 
     def doubt(self, old: Place, new: Place) -> str:
         """Why a pair may be another one, "" where its surroundings decide.
@@ -169,8 +179,8 @@ class LineMap:
 
     def claimed(self, old: Place) -> list[Place]:
         """Equal lines of the section that pair with others, but are as much like `old` around."""
-        starts = [n for n in self._alike(old)[1] if n in self._partners]
-        places = self._reading(self._new, old, starts, old.first)
+        alike = self._reading(self._new, old, self._alike(old)[1], old.first)
+        places = [place for place in alike if place.first in self._partners]
         length = old.end - old.first
         partners = [Place(p, p + length) for p in (self._partners[q.first] for q in places)]
         return [
@@ -184,9 +194,20 @@ class LineMap:
         key, home = self._old.keys[old.first], self._section_of_old.get(old.first)
         if home is None:
             return [], []
-        before = [n for n in self._old.numbers[key] if self._old_section(n) is home[0]]
-        now = [n for n in self._new.numbers.get(key, []) if self._new_section(n) is home[0]]
-        return before, now
+        before, now = self._by_section(key)
+        return before[id(home[0])], now[id(home[0])]
+
+    def _by_section(self, key: str) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        """The old and the new lines of this text by their section."""
+        if key not in self._alike_in:
+            before: dict[int, list[int]] = defaultdict(list)
+            now: dict[int, list[int]] = defaultdict(list)
+            for number in self._old.numbers[key]:
+                before[id(self._old_section(number))].append(number)
+            for number in self._new.numbers.get(key, []):
+                now[id(self._new_section(number))].append(number)
+            self._alike_in[key] = before, now
+        return self._alike_in[key]
 
     def _old_section(self, number: int) -> _Section | None:
         """None for lines at either end that pair without a doubt."""
@@ -258,18 +279,18 @@ class LineMap:
         """The new line that an old one without a pair was most likely edited into."""
         section, rank = self._section_of_old[number]
         old_gap, new_gap = section.gap(rank)
-        offset = old_gap.index(number)
+        offset = rank - old_gap.start
         window = range(max(0, offset - MOST_EDITED), min(len(new_gap), offset + MOST_EDITED))
-        scores = [
-            (self._similarity(number, new_gap[i]), -abs(i - offset), new_gap[i]) for i in window
-        ]
+        near = [(i, section.new[new_gap[i]]) for i in window]
+        scores = [(self._similarity(number, n), -abs(i - offset), n) for i, n in near]
         if scores and max(scores)[0] >= SIMILAR:
             return max(scores)[2]
         if len(old_gap) == len(new_gap) <= SMALL_GAP:
-            return new_gap[offset]
-        shape = self._old.shapes[number]
-        same = [n for n in self._free_shapes[shape] if self._new_section(n) is section]
-        return min(same, key=lambda other: abs(other - number), default=None)
+            return section.new[new_gap[offset]]
+        same = self._free_shapes.get((id(section), self._old.shapes[number]), [])
+        middle = bisect_left(same, number)
+        nearest = same[max(0, middle - 1) : middle + 1]
+        return min(nearest, key=lambda other: abs(other - number), default=None)
 
     def _similarity(self, old: int, new: int) -> float:
         """1 where only digits differ, else the share of common words."""
@@ -280,10 +301,19 @@ class LineMap:
         return 2 * len(mine & theirs) / every if every else 0.0
 
     @cached_property
-    def _free_shapes(self) -> dict[str, list[int]]:
-        """Unpaired new lines by shape, those that say something."""
+    def _free_numbers(self) -> dict[str, list[int]]:
+        """Unpaired new lines by what they read."""
         found: dict[str, list[int]] = defaultdict(list)
         for number in sorted(self._unpaired):
+            found[self._new.keys[number]].append(number)
+        return found
+
+    @cached_property
+    def _free_shapes(self) -> dict[tuple[int, str], list[int]]:
+        """Unpaired new lines by section and shape, those that say something."""
+        found: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for number in sorted(self._unpaired):
             if self._new.words[number]:
-                found[self._new.shapes[number]].append(number)
+                place = id(self._new_section(number)), self._new.shapes[number]
+                found[place].append(number)
         return found

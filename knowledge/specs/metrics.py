@@ -1,14 +1,17 @@
-"""The registry of metric names: what each one means, its canonical unit, and what is plausible."""
+"""The registry of metric names: meaning, canonical unit, qualifiers, and what is plausible."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from knowledge.specs.metric_table import TABLE
+from knowledge.specs.qualifiers import QUALIFIERS, SUMS
 from knowledge.specs.quantity import Quantity
 
 TEXT = "text"
+NO_QUALIFIERS: Mapping[str, str] = {}
 DIMENSIONS = {
     "B": "memory size",
     "B/s": "bandwidth",
@@ -32,6 +35,8 @@ class MetricError(ValueError):
 class Metric:
     """One kind of fact. `unit` is the canonical unit, or "text" for names such as HBM3e.
 
+    `qualifiers` are those that a question about it may have; none is needed.
+
     `low` and `high`, in that unit, bound what is plausible: three times beyond anything that was
     found documented. They are there to warn, not to forbid. Text metrics have neither.
     """
@@ -42,6 +47,7 @@ class Metric:
     low: float | None = None
     high: float | None = None
     aliases: tuple[str, ...] = ()  # what other files call it; no line of ours may
+    qualifiers: tuple[str, ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -56,21 +62,90 @@ class Metric:
         """Whether a value in the canonical unit lies in the plausible range."""
         return self.low is None or self.high is None or self.low <= value <= self.high
 
+    def refusal(
+        self, qualifier: str, value: str, /, beside: Mapping[str, str] = NO_QUALIFIERS
+    ) -> str:
+        """Why a question about this metric may not have this qualifier, and what is accepted.
+
+        beside: all qualifiers of the question. "" where it may. MetricError for a qualifier that
+        nobody registered.
+        """
+        known = QUALIFIERS.get(qualifier)
+        if known is None:
+            raise MetricError(f"unknown field '{qualifier}'; accepted: {', '.join(QUALIFIERS)}")
+        meant = _meant(self.name, qualifier, value)
+        if meant:
+            return f"{self.name} takes no {qualifier}={value}; accepted: the metric {meant} alone"
+        if qualifier not in self.qualifiers:
+            takes = ", ".join(self.qualifiers) or "no qualifier"
+            return f"{self.name} takes no {qualifier}; accepted: {takes}"
+        default = known.unsaid.get(value, "")
+        if qualifier == "accumulate" and value == SUMS.get(_operands(self.name, beside)):
+            default = "its products are never summed up in anything else"
+        if default:
+            return f"{self.name}: {qualifier}={value}: {default}; accepted: write it without"
+        if not known.pattern.fullmatch(value):
+            return f"{qualifier}='{value}'; accepted: {known.accepted}"
+        return ""
+
 
 def _read(record: str) -> Metric:
     line, *more = record.splitlines()
-    aliases = tuple(word for each in more for word in each.split())
+    words = [each.split() for each in more]
+    aliases = tuple(word for each in words if each[0] != "?" for word in each)
+    takes = tuple(word for each in words if each[0] == "?" for word in each[1:])
     fields = [field.strip() for field in line.split("|")]
     if len(fields) == 3 and fields[1] == TEXT:
-        return Metric(fields[0], TEXT, fields[2], aliases=aliases)
+        return Metric(fields[0], TEXT, fields[2], aliases=aliases, qualifiers=takes)
     name, low, high, meaning = fields
     least, most = Quantity.parse(low).canonical(), Quantity.parse(high).canonical()
-    return Metric(name, most.unit, meaning, least.value, most.value, aliases)
+    return Metric(name, most.unit, meaning, least.value, most.value, aliases, takes)
 
 
 RECORD = re.compile(r"\n(?! )")  # an indented line continues a record
 METRICS = {metric.name: metric for metric in map(_read, RECORD.split(TABLE.strip()))}
 ALIASES = {alias: metric for metric in METRICS.values() for alias in metric.aliases}
+
+# How names of metrics write a data type.
+IN_NAMES = {
+    "float64": "fp64",
+    "float32": "fp32",
+    "tfloat32": "tf32",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float8": "fp8",
+    "float6": "fp6",
+    "float4": "fp4",
+    "int8": "int8",
+    "int4": "int4",
+}
+OUR_NAMES = {short: ours for ours, short in IN_NAMES.items()}
+PEAK = re.compile(r"peak_(?P<dtype>[a-z]+\d+)(?P<rest>_.*)?")
+
+
+def _operands(name: str, beside: Mapping[str, str]) -> str:
+    """The data type of the operands, by the metric's name or by the question; "" for neither."""
+    peak = PEAK.fullmatch(name)
+    return OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
+
+
+def _meant(name: str, qualifier: str, value: str) -> str:
+    """The metrics whose names say what the qualifier would say of this one; "" for none."""
+    peak = PEAK.fullmatch(name)
+    if qualifier == "dtype" and peak is not None:
+        dtype = IN_NAMES.get(value.partition("_")[0])
+        same = f"peak_{dtype}{peak['rest'] or ''}"
+        peaks = filter(None, map(PEAK.fullmatch, METRICS))
+        found = [same] if same in METRICS else [p[0] for p in peaks if p["dtype"] == dtype]
+    elif qualifier == "sparsity" and name.endswith(("_dense", "_sparse")):
+        ending = {"dense": "_dense", "2:4": "_sparse"}.get(value, "")
+        found = [name.removesuffix("_dense").removesuffix("_sparse") + ending]
+    elif qualifier == "per":
+        stem = name.removesuffix("_total").removesuffix("_bandwidth")
+        found = [n for n in METRICS if n.endswith(f"{stem}_per_{value.lower()}")]
+    else:
+        found = []
+    return " or ".join(other for other in found if other in METRICS)
 
 
 def metric_named(name: str) -> Metric:

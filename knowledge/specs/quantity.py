@@ -122,7 +122,10 @@ class Quantity:
     def parse(cls, text: str, /) -> Quantity:
         """Read '4.8 TB/s'. A bare number is a count. QuantityError names what is accepted."""
         number, _, unit = text.partition(" ")
-        return cls(float(parse_number(number)), unit if unit else "count")
+        exact = parse_number(number)
+        if exact and not float(exact):
+            raise QuantityError(f"'{number}' is too small to store; accepted: from 1e-307")
+        return cls(float(exact), unit if unit else "count")
 
     def to(self, unit: str, /) -> Quantity:
         """The same quantity in another unit of the same kind."""

@@ -25,6 +25,7 @@ from knowledge.specs.facts import (
     SourceKind,
     SpecFacts,
 )
+from knowledge.specs.html_lines import Comments
 from knowledge.specs.metrics import MetricError
 from knowledge.specs.quantity import QuantityError
 
@@ -76,11 +77,29 @@ def read_page(path: str, text: str) -> Page:
     return Page(path, title.strip(), slug, platform, specs)
 
 
+def platform_named_in(text: str) -> str | None:
+    """The slug that the `## Platform` section of any document gives, or None."""
+    items = (ITEM.fullmatch(line) for _, line in _sections(text)["Platform"])
+    return next((item[2] for item in items if item and item[1] == "platform"), None)
+
+
+def section_lines(text: str, heading: str) -> frozenset[int]:
+    """The lines, from 1, of the second-level sections of this heading."""
+    return frozenset(number for number, _ in _sections(text)[heading])
+
+
 def _sections(text: str) -> dict[str, list[tuple[int, str]]]:
-    """Numbered lines by second-level heading; '' is what stands before the first."""
+    """Numbered lines by second-level heading; '' is what stands before the first.
+
+    Lines in HTML comments are left out: no page shows them.
+    """
     found: dict[str, list[tuple[int, str]]] = defaultdict(list)
     heading = ""
-    for number, line in enumerate(split_lines(text), start=1):
+    lines = split_lines(text)
+    comments = Comments(lines)
+    for number, line in enumerate(lines, start=1):
+        if comments.hide(number - 1, line):
+            continue
         if line.startswith("## "):
             heading = line[3:].strip()
         else:

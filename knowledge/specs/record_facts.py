@@ -12,7 +12,7 @@ from knowledge.specs.hedges import hedged
 from knowledge.specs.json_text import Node, Number
 from knowledge.specs.metrics import Metric, MetricError, resolve_metric
 from knowledge.specs.quantity import QuantityError, parse_number
-from knowledge.specs.spellings import our_unit
+from knowledge.specs.spellings import our_qualifier, our_unit
 
 UNAVAILABLE = "unavailable"
 SYSTEM_TOTAL = "derived-from-system-total"
@@ -167,7 +167,7 @@ def _facts(
             *stand,
             source=origin.source.title.replace("|", "/"),
             source_url=origin.source.url,
-            qualifiers=origin.qualifiers,
+            qualifiers={k: our_qualifier(k, word) for k, word in origin.qualifiers.items()},
             note="; ".join(filter(None, said)).replace("|", "/"),
         )
     except (FactsError, MetricError, QuantityError) as error:

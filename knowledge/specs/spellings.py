@@ -1,4 +1,7 @@
-"""How other files write units, and what each of them is here. Anything not listed is refused."""
+"""How other files write units and data types, and what each of them is here.
+
+A unit that is not listed is refused.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,17 @@ UNITS = {
     **{f"{name}s": name for name in ("SM", "CU", "SIMD", "core", "thread", "warp", "wave")},
     **{f"{name}s": name for name in ("block", "workgroup", "register", "bank", "link")},
 }
+# FP8 is left out: E4M3 is another type on parts of another maker.
+DTYPES = {
+    "fp64": "float64",
+    "fp32": "float32",
+    "tf32": "tfloat32",
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "f64": "float64",
+    "f32": "float32",
+    "f16": "float16",
+}
 KILOBYTES = {"KB": {1024: "KiB", 1000: "kB"}, "KB/s": {1024: "KiB/s", 1000: "kB/s"}}
 
 
@@ -32,3 +46,8 @@ def our_unit(unit: str, kilobyte: int | None = None) -> str:
     found = UNITS.get(unit, unit)
     canonical_unit(found)
     return found
+
+
+def our_qualifier(key: str, word: str) -> str:
+    """Our spelling of a qualifier's value that another file writes; others stay as they are."""
+    return DTYPES.get(word.lower(), word) if key in ("dtype", "accumulate") else word

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from knowledge.curation.errors import Conflict
 from knowledge.curation.people import may_propose, may_review
+from knowledge.curation.seen import newest_change
 from knowledge.forms.decide import (
     ApproveForm,
     DecisionForm,
@@ -22,6 +23,7 @@ from knowledge.forms.decide import (
     RetireForm,
 )
 from knowledge.models import DRIFT, Flag, Spec, SpecChange, SpecState
+from knowledge.models.actor import COMMAND
 from knowledge.specs.facts import Rank
 
 # In which states a step makes sense; anything else means that somebody else was first.
@@ -95,7 +97,8 @@ def offered(spec: Spec, person: Any) -> list[str]:
 
 def form_for(step: str, spec: Spec, peers: Sequence[Spec], data: Any = None) -> DecisionForm:
     """The form of one step, bound if there is data."""
-    initial = {"seen": last_change_key(spec)}
+    last = newest_change(spec)
+    initial = {"seen": last.pk if last else None}
     if step == "approve":
         return ApproveForm(data, key=step, initial=initial)
     if step == "retire":
@@ -126,24 +129,26 @@ def flag_forms(flag: Flag, person: Any) -> dict[str, DecisionForm]:
     return {"recite": ReciteForm.starting_at(flag, f"recite-{flag.pk}")}
 
 
-def last_change_key(spec: Spec) -> int | None:
-    """The key of the newest line of history; it grows with every change."""
-    last = spec.changes.order_by("-pk").values_list("pk", flat=True).first()
-    return int(last) if last is not None else None
-
-
 def require_as_seen(step: str, spec: Spec, seen: int | None) -> None:
-    """Raise Conflict naming who was first, if the spec changed since the page was shown."""
-    last = spec.changes.select_related("by").first()
-    changed = seen is not None and last is not None and last.pk != seen
-    if last is not None and (changed or spec.state not in STATES[step]):
-        raise Conflict(f"{who_did(last)}; look again before you decide.")
+    """Raise Conflict naming who was first, if it is not what the page showed.
+
+    That is the spec itself, and the values that stand beside it: whoever approves a value has to
+    know which one it takes the place of. Run it in the turn of the decision. seen: the key of the
+    newest change that the page showed, None where it showed none.
+    """
+    last = newest_change(spec)
+    if seen is not None and last is not None and last.pk != seen:
+        about = f" ({last.spec})" if last.spec_id != spec.pk else ""
+        raise Conflict(f"{who_did(last)}{about}; look again before you decide.")
+    own = spec.changes.select_related("by").first()
+    if own is not None and spec.state not in STATES[step]:
+        raise Conflict(f"{who_did(own)}; look again before you decide.")
     if spec.state not in STATES[step]:
         raise Conflict(f"{spec} is {spec.state}; accepted: {', '.join(sorted(STATES[step]))}")
 
 
 def who_did(change: SpecChange) -> str:
     """One line of history as a sentence: who, what, when."""
-    who = change.by.get_username() if change.by else "A command"
+    who = "A command" if change.who == COMMAND else change.who
     at = timezone.localtime(change.at, timezone.get_default_timezone())
     return f"{who} was first: {change.get_action_display()} at {at:%Y-%m-%d %H:%M:%S} UTC"

@@ -9,8 +9,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from knowledge.cite_notes import notes_of
 from knowledge.comparison import FEWEST, MOST, Comparison, Row, compare
 from knowledge.models import Platform
+from knowledge.sheet import SWEPT
+from knowledge.specs.citation import CitationState
+from knowledge.views import markdown
 from knowledge.views.tables import csv_answer, qualifier_words
 
 ALL, DIFF = "all", "diff"
@@ -34,8 +38,9 @@ class Asked:
         return compare([self.known[slug] for slug in self.slugs])
 
     def rows(self, found: Comparison) -> tuple[Row, ...]:
-        """Those that are shown: all, or all that are not equal."""
-        return found.rows if self.only == ALL else found.differing
+        """Those that are shown: all, or all that are not equal; the steps of sweeps come last."""
+        rows = found.rows if self.only == ALL else found.differing
+        return tuple(sorted(rows, key=_swept))
 
 
 @require_safe
@@ -43,6 +48,7 @@ def compare_platforms(request: HttpRequest) -> HttpResponse:
     """`?p=<slug>` two to four times, `&only=all` for equal rows too; with fewer it is a form."""
     asked = _asked(request.GET)
     found = asked.comparison()
+    rows = asked.rows(found) if found else ()
     slots = (*asked.slugs, *("",) * MOST)[:MOST]
     context = {
         "platforms": asked.known.values(),
@@ -50,8 +56,10 @@ def compare_platforms(request: HttpRequest) -> HttpResponse:
         "error": asked.error,
         "one_more": len(asked.slugs) == 1 and not asked.error,
         "comparison": found,
-        "rows": asked.rows(found) if found else (),
+        "rows": [row for row in rows if not _swept(row)],
+        "sweep": [row for row in rows if _swept(row)],
         "only": asked.only,
+        "cite_notes": _notes(found) if found else {},
         "query": request.GET.urlencode(),
     }
     return render(request, "knowledge/compare.html", context, status=400 if asked.error else 200)
@@ -72,11 +80,59 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
     """The rows of the page, in its order, as CSV; values in their canonical unit."""
     asked, found = _read(request)
     if found is None:
-        words = f"p: {asked.error}"
-        return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
+        return _refused(asked)
     each = [f"{slug} {column}" for slug in asked.slugs for column in CELL_COLUMNS]
     rows = (_flat(row.record(found.platforms)) for row in asked.rows(found))
     return csv_answer("compare", (*COLUMNS, *each), rows)
+
+
+@require_safe
+def compare_md(request: HttpRequest) -> HttpResponse:
+    """The rows of the page, in its order, as Markdown; values as their sources write them."""
+    asked, found = _read(request)
+    if found is None:
+        return _refused(asked)
+    names = [markdown.plain(platform.name) for platform in found.platforms]
+    rows = [row.record(found.platforms) for row in asked.rows(found)]
+    cells = [cell for row in rows for cell in row["values"].values() if cell is not None]
+    equal = f"{found.equal} equal rows are left out." if asked.only == DIFF else ""
+    table = markdown.table(("Metric", "Qualifiers", *names, "Result"), map(_line, rows))
+    said = markdown.citations(cell["citation"] for cell in cells)
+    parts = (f"# {', '.join(names)}", equal, table or "No row differs.", said)
+    return markdown.markdown_answer("compare", parts)
+
+
+def _line(record: dict[str, Any]) -> tuple[str, ...]:
+    """One row of the Markdown table."""
+    result = ": ".join(part for part in (record["relation"], record["reason"]) if part)
+    return (
+        markdown.code(record["metric"]),
+        markdown.code(qualifier_words(record["qualifiers"])),
+        *(_cell(cell) for cell in record["values"].values()),
+        markdown.plain(result),
+    )
+
+
+def _cell(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return "unknown"
+    broken = cell["citation_state"] not in (CitationState.OK, CitationState.MOVED)
+    state = f", citation {cell['citation_state']}" if broken else ""
+    return markdown.plain(f"{cell['shown']} ({cell['evidence']}{state})")
+
+
+def _refused(asked: Asked) -> HttpResponse:
+    return HttpResponse(f"p: {asked.error}", content_type="text/plain; charset=utf-8", status=400)
+
+
+def _notes(found: Comparison) -> dict[int, str]:
+    cells = [cell for row in found.rows for cell in row.cells if cell.spec and cell.standing]
+    return notes_of({c.spec.pk: CitationState(c.standing) for c in cells if c.spec})
+
+
+def _swept(row: Row) -> bool:
+    """Whether it is one step of a measured sweep of sizes, of which there are many."""
+    return SWEPT in row.qualifiers
 
 
 def _asked(given: QueryDict) -> Asked:

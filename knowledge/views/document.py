@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
 from knowledge.curation.revise import LIVE
 from knowledge.linediff import diff_lines
@@ -21,7 +22,7 @@ from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.rendering import render_markdown
 from knowledge.specs.anchoring import Anchor, Reanchor
 from knowledge.specs.citation import CitationState, split_lines
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 
 REV = re.compile(r"[0-9a-f]{7,64}")
 LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)
@@ -104,7 +105,7 @@ def _flags(document: Document) -> list[Flag]:
     """Open flags on values that rest on this document."""
     here = Q(revision__document=document) | Q(spec__citations__revision__document=document)
     keys = Flag.objects.open().filter(here).values("pk")
-    specs = Prefetch("spec", with_citations(Spec.objects.all()))
+    specs = Prefetch("spec", Spec.objects.for_sheet())
     return list(Flag.objects.filter(pk__in=keys).prefetch_related(specs))
 
 
@@ -121,7 +122,9 @@ def _source(revision: Revision, flags: list[Flag], asked: str) -> dict[str, Any]
         citation = flag.spec.citation
         if flag.kind in DRIFT and flag.revision_id == revision.pk and flag.first_line and citation:
             begins[flag.first_line].append(Margin(citation, flag.kind))
+    margins = [margin for found in begins.values() for margin in found if margin.state]
     return {
+        "cite_notes": notes_of({m.citation.spec_id: CitationState(m.state) for m in margins}),
         "lines": [
             Line(number, text, begins[number], not wrong and first <= number <= last)
             for number, text in enumerate(texts, start=1)
@@ -143,7 +146,7 @@ def _margins(revision: Revision) -> list[Margin]:
     """The citations into this text, with how those of values in use or in review stand now."""
     citations = list(revision.citations.select_related("spec__platform"))
     live = [c.spec_id for c in citations if c.spec.state in LIVE]
-    states = standings(list(with_citations(Spec.objects.filter(pk__in=live))))
+    states = standings(list(Spec.objects.for_sheet().filter(pk__in=live)))
     for citation in citations:
         citation.revision = revision
     return [Margin(c, str(states.get(c.spec_id, ""))) for c in citations]
@@ -157,7 +160,8 @@ def _difference(old: Revision, new: Revision) -> dict[str, Any]:
     fates = []
     for citation in citations:
         citation.revision = old
-        fates.append(Fate(citation, search.anchor(citation.line, citation.quote)))
+        slug = citation.spec.platform.slug
+        fates.append(Fate(citation, search.anchor(citation.line, citation.quote, slug)))
     # What needs a person first: that a line only moved is the most frequent and the least.
     fates.sort(key=lambda fate: fate.anchor.state is CitationState.MOVED)
     return {

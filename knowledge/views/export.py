@@ -6,12 +6,23 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from knowledge.archive import write_archive
-from knowledge.curation.export import export_texts
+from knowledge.curation.export import ExportRefused, export_files
+from knowledge.folder import ImportRefused
+from knowledge.snapshot import snapshot
+from knowledge.views.refusals import refused
 
 
 @require_safe
 def export(request: HttpRequest) -> HttpResponse:
-    """A plain folder of documents and specs.json; the same bytes for the same records."""
-    answer = HttpResponse(write_archive(export_texts()), content_type="application/zip")
+    """A plain folder of documents and specs.json; the same bytes for the same records.
+
+    409 where a document is stored under a path that no folder takes.
+    """
+    try:
+        with snapshot():
+            packed = write_archive(export_files())
+    except (ExportRefused, ImportRefused) as error:
+        return refused(request, error, status=409)
+    answer = HttpResponse(packed, content_type="application/zip")
     answer["Content-Disposition"] = 'attachment; filename="kopt-wiki.zip"'
     return answer

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -14,6 +17,7 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place
 from knowledge.forms.decide import DecisionForm, ExplainForm, ReciteForm, add_refusal
 from knowledge.models import DRIFT, Answer, Document, Flag, Revision
+from knowledge.models.actor import COMMAND
 from knowledge.views.actions import flag_forms
 from knowledge.views.refusals import refusing, spec_of_flag
 from knowledge.views.spec import spec_at, spec_page
@@ -23,34 +27,36 @@ from knowledge.views.spec import spec_at, spec_page
 @refusing(spec_of_flag)
 def recite(request: HttpRequest, pk: int) -> HttpResponse:
     """The value stands on these lines of the newest text."""
+
+    def step(flag: Flag, said: dict[str, Any]) -> object:
+        place = Place(_text(said["doc"], said["rev"]), said["first"], said["last"])
+        return recite_flag(flag, place, request.user, said["why"])
+
     flag = _open_flag(request, pk, drift=True)
-    form = ReciteForm(request.POST, key=f"recite-{pk}")
-    if form.is_valid():
-        said = form.cleaned_data
-        try:
-            place = Place(_text(said["doc"], said["rev"]), said["first"], said["last"])
-            recite_flag(flag, place, request.user, said["why"])
-        except CurationError as error:
-            add_refusal(form, error)
-    return _answered(request, flag, form)
+    return _answer(request, flag, ReciteForm(request.POST, key=f"recite-{pk}"), step)
 
 
 @require_POST
 @refusing(spec_of_flag)
 def explain(request: HttpRequest, pk: int) -> HttpResponse:
     """The value changed and its citation did not: a typo fixed, or a line misread before."""
+
+    def step(flag: Flag, said: dict[str, Any]) -> object:
+        return explain_flag(flag, Answer(said["answer"]), request.user, said["why"])
+
     flag = _open_flag(request, pk, drift=False)
-    form = ExplainForm(request.POST, key=f"explain-{pk}")
+    return _answer(request, flag, ExplainForm(request.POST, key=f"explain-{pk}"), step)
+
+
+def _answer(
+    request: HttpRequest, flag: Flag, form: DecisionForm, step: Callable[..., object]
+) -> HttpResponse:
+    """Take the step with what the person wrote; the value's page again where it is refused."""
     if form.is_valid():
-        said = form.cleaned_data
         try:
-            explain_flag(flag, Answer(said["answer"]), request.user, said["why"])
+            step(flag, form.cleaned_data)
         except CurationError as error:
             add_refusal(form, error)
-    return _answered(request, flag, form)
-
-
-def _answered(request: HttpRequest, flag: Flag, form: DecisionForm) -> HttpResponse:
     if form.errors:
         return spec_page(request, spec_at(flag.spec_id), bound=form, status=422)
     messages.success(request, f"{flag}: answered, {flag.get_answer_display()}.")
@@ -62,7 +68,7 @@ def _open_flag(request: HttpRequest, pk: int, *, drift: bool) -> Flag:
     flags = Flag.objects.select_related("spec__platform", "revision__document", "answered_by")
     flag: Flag = get_object_or_404(flags, pk=pk)
     if flag.answered_at is not None:
-        who = flag.answered_by.get_username() if flag.answered_by else "A command"
+        who = "A command" if flag.answerer == COMMAND else flag.answerer
         at = timezone.localtime(flag.answered_at, timezone.get_default_timezone())
         said = flag.get_answer_display()
         raise Conflict(f"{who} was first: answered ‘{said}’ at {at:%Y-%m-%d %H:%M:%S} UTC.")

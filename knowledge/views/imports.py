@@ -14,7 +14,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from knowledge.archive import read_uploads
-from knowledge.curation.confirm import confirm, describes_anew, drop, may_decide
+from knowledge.curation.confirm import (
+    confirm,
+    drop,
+    is_second_person,
+    may_decide,
+    second_person_for,
+)
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
 from knowledge.curation.plan import plan_import
@@ -47,6 +53,8 @@ def imports(request: HttpRequest) -> HttpResponse:
         return _list(request, {"files": str(error)}, origin)
     except CurationError as error:
         return _list(request, {error.field: error.message}, origin)
+    except Conflict as error:
+        return refused(request, error, status=409)
     return redirect(batch)
 
 
@@ -120,6 +128,7 @@ def _show(
     rows, other = _rows(plan)
     page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
     planned = found.state == BatchState.PLANNED
+    reasons = second_person_for(found) if planned else []
     context = {
         "batch": found,
         "page": page,
@@ -130,7 +139,7 @@ def _show(
         "why": request.POST.get("why", ""),
         "may_decide": planned and may_propose(request.user) and may_decide(found, request.user),
         "may_confirm": planned and not plan.get("refused"),
-        "for_curator": describes_anew(found) if not may_review(request.user) else [],
+        "second_person": [] if is_second_person(found, request.user) else reasons,
         "may_undo": found.state == BatchState.CONFIRMED and may_review(request.user),
     }
     return render(request, "knowledge/batch.html", context, status=status)

@@ -12,12 +12,16 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
-from knowledge.models import Platform
+from knowledge.models import Platform, SpecState
 from knowledge.sheet import Choice, Sheet, sheet_of
 from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import UNKNOWN_VALUE
+from knowledge.views import markdown
 from knowledge.views.tables import csv_answer, qualifier_words
 
+HEADS = ("Metric", "Qualifiers", "Value", "Evidence", "State", "Source")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 ROOFLINE = "roofline"
 COLUMNS = (
@@ -48,6 +52,7 @@ def sheet(request: HttpRequest, slug: str) -> HttpResponse:
         "asked": asked,
         "classes": [evidence.value for evidence in Evidence],
         "may_propose": may_propose(request.user),
+        "cite_notes": _notes(found) if not asked.asof else {},
         "query": request.GET.urlencode(),
     }
     return render(request, "knowledge/platform.html", context, status=400 if asked.errors else 200)
@@ -68,9 +73,34 @@ def sheet_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """The rows of the page, in its order, as CSV; values in their canonical unit."""
     asked, found = _read(request, slug)
     if asked.errors:
-        words = "\n".join(f"{name}: {message}" for name, message in asked.errors.items())
-        return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
+        return _refused(asked)
     return csv_answer(slug, COLUMNS, (_flat(record) for record in found.records()))
+
+
+@require_safe
+def sheet_md(request: HttpRequest, slug: str) -> HttpResponse:
+    """The rows of the page, in its order, as Markdown; values as their sources write them."""
+    asked, found = _read(request, slug)
+    if asked.errors:
+        return _refused(asked)
+    records = list(found.records())
+    day = f"As approved at the end of {asked.asof} (UTC)." if asked.choice.asof else ""
+    rows = [_cells(record) for record in records]
+    said = [(record["citation"] or {}).get("text", "") for record in records]
+    title = f"# {markdown.plain(found.platform.name)}"
+    parts = (title, day, markdown.table(HEADS, rows) or "No value.", markdown.citations(said))
+    return markdown.markdown_answer(slug, parts)
+
+
+def _notes(sheet: Sheet) -> dict[int, str]:
+    """Why citations of the sheet of today moved or drifted."""
+    rows = (*sheet.rows, *sheet.waiting)
+    return notes_of({r.spec.pk: r.standing for r in rows if r.spec and r.standing})
+
+
+def _refused(asked: Asked) -> HttpResponse:
+    words = "\n".join(f"{name}: {message}" for name, message in asked.errors.items())
+    return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
 
 
 def _read(request: HttpRequest, slug: str) -> tuple[Asked, Sheet]:
@@ -104,6 +134,23 @@ def _end_of(text: str) -> datetime | None:
     except ValueError:
         return None
     return datetime.combine(day, time.max, UTC) if day <= timezone.now().date() else None
+
+
+def _cells(record: dict[str, Any]) -> tuple[str, ...]:
+    """One row of the Markdown table."""
+    citation = record["citation"] or {}
+    state = record.get("rank", "") if record["state"] == SpecState.APPROVED else record["state"]
+    flags = [f"flag: {kind}" for kind in record.get("flags", ())]
+    how = record["note"] if record["shown"] == UNKNOWN_VALUE else ""
+    place = citation.get("text", "").partition(" <- ")[2]
+    return (
+        markdown.code(record["metric"]),
+        markdown.code(qualifier_words(record["qualifiers"])),
+        markdown.plain(f"{record['shown']}: {how}" if how else record["shown"]),
+        markdown.plain(record.get("evidence", "")),
+        markdown.plain(", ".join([state, *flags])),
+        f"{markdown.code(place)} {citation['state']}" if citation else "",
+    )
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

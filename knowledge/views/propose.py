@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
 from knowledge.curation.proposal import submit
+from knowledge.curation.propose import Place
 from knowledge.curation.warn import warnings_before
 from knowledge.forms.propose import FIELDS, ProposeForm, filled_from
 from knowledge.models import Spec, SpecState
@@ -89,7 +90,13 @@ def _warnings(draft: ProposeForm, pane: Pane | None) -> list[ConstraintWarning] 
         source_url=said.get("source_url", ""),
         replaces=said.get("replaces"),
     )
-    return warnings_before(spec, pane.quote or "" if pane else "")
+    return warnings_before(spec, _picked(pane))
+
+
+def _picked(pane: Pane | None) -> Place | None:
+    if pane is None or pane.first is None or pane.last is None or pane.quote is None:
+        return None
+    return Place(pane.revision, pane.first, pane.last)
 
 
 def _starting_values(asked: QueryDict) -> dict[str, Any]:

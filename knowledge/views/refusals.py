@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -14,7 +13,6 @@ from knowledge.curation.errors import Conflict, Forbidden
 from knowledge.models import Flag, Spec
 
 View = Callable[..., HttpResponse]
-BETWEEN = "Somebody else changed this value at the same moment; nothing of yours was stored."
 
 
 def refused(
@@ -38,8 +36,6 @@ def refusing(find: Callable[[int], Spec]) -> Callable[[View], View]:
                 return refused(request, error, spec=find(pk), status=403)
             except Conflict as error:
                 return refused(request, error, spec=find(pk), status=409)
-            except IntegrityError:
-                return refused(request, Conflict(BETWEEN), spec=find(pk), status=409)
 
         return guarded
 

@@ -15,16 +15,19 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from knowledge.cite_notes import notes_of
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.curation.review import approve
+from knowledge.curation.seen import newest_changes
+from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
 from knowledge.models import Action, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import ConstraintWarning
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 from knowledge.usage import Swap, Use, uses
-from knowledge.views.actions import refusal
+from knowledge.views.actions import refusal, require_as_seen
 from knowledge.views.refusals import refused
 
 PER_PAGE = 100
@@ -32,7 +35,10 @@ PER_PAGE = 100
 
 @dataclass(slots=True)
 class Waiting:
-    """One value that waits: since when, what is open on it, what it affects, what stops it."""
+    """One value that waits: since when, what is open on it, what it affects, what stops it.
+
+    seen: the key of the newest change that this page shows.
+    """
 
     spec: Spec
     since: datetime
@@ -41,6 +47,7 @@ class Waiting:
     warnings: list[str] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     blocked: list[str] = field(default_factory=list)
+    seen: int | None = None
 
     @property
     def proposed(self) -> bool:
@@ -66,6 +73,7 @@ def review(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "waiting": waiting,
+        "cite_notes": notes_of({i.spec.pk: i.standing for i in waiting if i.standing}),
         "may_review": may_review(request.user),
         "can_approve": any(item.proposed and not item.blocked for item in waiting),
     }
@@ -90,7 +98,7 @@ def _queue() -> list[tuple[datetime, int]]:
 def _load(page: Page[Any], person: Any) -> list[Waiting]:
     """The values of one page with all that is said of them, in a fixed number of queries."""
     keys = [key for _, key in page]
-    specs = with_citations(Spec.objects.select_related("replaces__platform")).in_bulk(keys)
+    specs = Spec.objects.for_sheet().select_related("replaces__platform").in_bulk(keys)
     found, warnings = standings(list(specs.values())), warnings_of(list(specs.values()))
     flags: dict[int, list[Flag]] = defaultdict(list)
     for flag in Flag.objects.open().filter(spec__in=keys).select_related("raised_by"):
@@ -100,10 +108,12 @@ def _load(page: Page[Any], person: Any) -> list[Waiting]:
         for since, key in page
         if key in specs
     ]
+    newest = newest_changes(specs.values())
     asked = [_swap(item.spec) for item in waiting]
     for item, used in zip(waiting, uses(asked), strict=True):
         item.uses = used
         item.blocked = _blocked(item, person)
+        item.seen = newest.get(item.spec.pk)
     return waiting
 
 
@@ -142,7 +152,7 @@ def _approve_ticked(request: HttpRequest) -> HttpResponse:
     for key in sorted(ticked - {item.spec.pk for item in found}):
         messages.error(request, f"Value {key} does not wait for a review any more.")
     for item in found:
-        said = _approve_one(item, request.user)
+        said = _approve_one(item, request.user, _shown(request, item.spec))
         if said:
             messages.error(request, f"{item.spec}: not approved; {said}.")
         else:
@@ -150,14 +160,22 @@ def _approve_ticked(request: HttpRequest) -> HttpResponse:
     return redirect("knowledge:review")
 
 
-def _approve_one(item: Waiting, person: Any) -> str:
+def _shown(request: HttpRequest, spec: Spec) -> int | None:
+    """The newest change that the page showed of this value when it was ticked."""
+    key = request.POST.get(f"seen-{spec.pk}", "")
+    return int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
+
+
+def _approve_one(item: Waiting, person: Any, seen: int | None) -> str:
     """Approve it, or say why not."""
     if not item.proposed:
         return f"it is {item.spec.state}, and only proposals are approved"
     if item.blocked:
         return "; ".join(item.blocked).rstrip(".")
     try:
-        approve(item.spec, person, "approved with others from the queue")
+        with turn(item.spec):
+            require_as_seen("approve", item.spec, seen)
+            approve(item.spec, person, "approved with others from the queue")
     except (Conflict, CurationError, Forbidden) as error:
         return str(error).rstrip(".")
     return ""

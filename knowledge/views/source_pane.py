@@ -62,11 +62,11 @@ def pane_for(asked: Mapping[str, Any]) -> Pane | None:
 
     `rev` is the text that lines were picked in; picks in another text are dropped.
     """
-    document = Document.objects.filter(path=str(asked.get("doc") or "").strip()).first()
+    document = Document.objects.filter(path=_text(asked, "doc")).first()
     if document is None:
         return None
     newest = document.latest
-    rev = str(asked.get("rev") or "")
+    rev = _text(asked, "rev")
     shown = document.revisions.filter(sha256__startswith=rev) if rev else None
     revision = shown.order_by("-number").first() if shown is not None else newest
     first, last = number(asked.get("first")), number(asked.get("last"))
@@ -90,6 +90,11 @@ def number(text: Any) -> int | None:
 def document_paths() -> list[str]:
     """Paths to choose from."""
     return list(Document.objects.values_list("path", flat=True)[:MOST_DOCUMENTS])
+
+
+def _text(asked: Mapping[str, Any], name: str) -> str:
+    # PostgreSQL refuses NUL in any text.
+    return str(asked.get(name) or "").replace("\0", "").strip()
 
 
 def _start(asked: int | None, first: int | None, count: int) -> int:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
 from knowledge.curation.warn import warnings_of
 from knowledge.forms.decide import DecisionForm, WaiveForm
@@ -19,7 +20,7 @@ from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import CONSTRAINTS, ConstraintWarning
 from knowledge.specs.facts import Rank
 from knowledge.specs.quantity import format_number
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 from knowledge.usage import Swap, uses
 from knowledge.views.actions import STATES, Choice, flag_forms, form_for, offered, refusal
 
@@ -65,7 +66,7 @@ class Warned:
 
 def spec_at(pk: int) -> Spec:
     """The spec with platform, author, citations and what it replaces."""
-    specs = with_citations(Spec.objects.select_related("replaces__platform"))
+    specs = Spec.objects.for_sheet().select_related("replaces__platform")
     return get_object_or_404(specs, pk=pk)
 
 
@@ -98,6 +99,7 @@ def spec_page(
         "canonical": _canonical(spec),
         "command": _command(spec),
         "standing": standing,
+        "cite_notes": notes_of(found),
         "rivals": [(rival, found.get(rival.pk)) for rival in rivals],
         "questions": questions,
         "warnings": warnings,
@@ -130,8 +132,8 @@ def _command(spec: Spec) -> str:
 
 def answers(spec: Spec) -> list[Spec]:
     """Every other value for the same question: in use first, preferred first, retired last."""
-    asked = Spec.objects.filter(platform=spec.platform, metric=spec.metric)
-    others = with_citations(asked.filter(qualifiers=spec.qualifiers).exclude(pk=spec.pk))
+    same = Spec.objects.asking(spec.platform, spec.metric, spec.qualifiers)
+    others = same.exclude(pk=spec.pk).for_sheet()
     return sorted(others, key=lambda s: (ORDER.index(s.state), RANKS.index(s.rank), s.pk))
 
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from knowledge.cite_notes import notes_of
 from knowledge.health import never_reviewed
 from knowledge.listing import FilterError, Filters, specs_matching
 from knowledge.models import Flag, FlagKind, Spec, SpecState
@@ -50,6 +51,7 @@ def specs(request: HttpRequest) -> HttpResponse:
     context = {
         "asked": asked,
         "page": page,
+        "cite_notes": notes_of(states),
         "rows": [(spec, states.get(spec.pk)) for spec in rows],
         "states": SpecState.choices,
         "flags": FlagKind.choices,

@@ -50,12 +50,12 @@ def test_it_passes_over_what_a_packer_adds():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("../a.md", "../a.md: points outside the archive"),
-        ("docs/../../a.md", "docs/../../a.md: points outside the archive"),
+        ("../a.md", "../a.md: points outside the folder"),
+        ("docs/../../a.md", "docs/../../a.md: points outside the folder"),
         ("/etc/a.md", "'/etc/a.md': accepted are relative paths"),
         ("docs\\a.md", r"'docs\\a.md': accepted are relative paths"),
         ("C:a.md", "'C:a.md': accepted are relative paths"),
-        ("../x.png", "../x.png: points outside the archive"),
+        ("../x.png", "../x.png: points outside the folder"),
         (f"{'a' * 198}.md", f"{'a' * 40}…: paths of up to 200 characters"),
     ],
 )
@@ -116,6 +116,11 @@ def test_it_refuses_other_packings():
     assert refused(packed((entry, "# A\n"))).startswith("a.md: packed in a rare way")
 
 
+def test_it_refuses_a_name_that_is_no_utf_8():
+    data = packed(("é.md", "# A\n")).getvalue().replace("é".encode(), b"\xff\xfe")
+    assert refused(io.BytesIO(data)).startswith("w.zip: not a readable .zip archive: 'utf-8' codec")
+
+
 def test_it_refuses_a_damaged_archive():
     whole = bytearray(packed(("a.md", "# A\n" * 99)).getvalue())
     whole[38] ^= 0xFF
@@ -165,6 +170,7 @@ def test_it_names_a_loose_file_that_it_does_not_take(files, message):
 
 
 def test_it_packs_the_same_texts_into_the_same_bytes():
-    one = write_archive({"b.md": "# B\n", "a.md": "# Ä\n"})
-    assert one == write_archive({"a.md": "# Ä\n", "b.md": "# B\n"})
+    files = [("a.md", "# Ä\n"), ("b.md", "# B\n")]
+    one = write_archive(files)
+    assert one == write_archive(iter(files))
     assert read_archive("w", io.BytesIO(one)).texts == {"a.md": "# Ä\n", "b.md": "# B\n"}

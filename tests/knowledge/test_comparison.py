@@ -72,7 +72,7 @@ def test_what_nobody_knows_is_unknown_and_not_equal(pair):
 
 
 def test_a_part_without_it_differs_from_one_with_it(pair):
-    absent = f"- peak_fp8_tensor_dense: NONE | {SOURCE}"
+    absent = f"- peak_fp8_tensor_dense: NONE | {SOURCE} | note=it prints NA"
     found = pair([absent], [f"- peak_fp8_tensor_dense: 1000 TFLOPS | {SOURCE}"])
     assert relations(found) == {("peak_fp8_tensor_dense",): Relation.DIFFERS}
 

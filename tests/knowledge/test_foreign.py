@@ -4,11 +4,15 @@ import json
 
 import pytest
 
+from knowledge.archive import Brought
 from knowledge.check import check_wiki
+from knowledge.curation.confirm import confirm
+from knowledge.curation.plan import plan_import
 from knowledge.folder import ImportRefused
 from knowledge.importer import Intake, import_wiki, take_files
 from knowledge.models import Document, Spec
 from knowledge.specs.citation import resolve
+from tests.knowledge.curation.conftest import engineer  # noqa: F401
 
 SHEET = "# X 1\n\nThe part has 4.8 TB/s of memory bandwidth.\nIt draws 700 W.\n"
 RECORD = {
@@ -164,3 +168,67 @@ def test_it_checks_a_folder_with_json_files(wiki, folder):
     assert check_wiki(folder) == []
     (folder / "x.json").write_text(records({"value": 4.86}))
     assert {problem.state for problem in check_wiki(folder)} == {"changed", "not imported"}
+
+
+HOSTILE = {
+    "long source": (
+        dict(RECORD, source="x" * 5000),
+        "source: 5000 characters; accepted: at most 300",
+    ),
+    "NUL": (dict(RECORD, source="a\0b"), "NUL"),
+    "NUL as a name": ({**RECORD, "\0": 1}, r"$[0].\x00: unknown field; accepted: platform"),
+    "half a pair": (dict(RECORD, note="\ud800"), "Unicode"),
+    "half a pair as metric": (dict(RECORD, metric="\ud800"), r"unknown metric '\ud800'"),
+    "long qualifier": (dict(RECORD, qualifiers={"clock": "x" * 40_000}), "accepted: base, or MHz"),
+    "unknown platform": (dict(RECORD, platform="y" * 40_000), "accepted: x-1"),
+    "huge": (json.dumps(RECORD).replace("4.85", "1e999999999"), "plain number"),
+    "infinite": (json.dumps(RECORD).replace("4.85", "1e400"), "only finite numbers"),
+    "NaN": (json.dumps(RECORD).replace("4.85", "NaN"), "NaN is no JSON number; accepted: null"),
+    "Infinity": (json.dumps(RECORD).replace("4.85", "-Infinity"), "-Infinity is no JSON number"),
+    "twice": (json.dumps(RECORD).replace("{", '{"unit": "W", ', 1), "the name 'unit' stands twice"),
+    "deep": (
+        json.dumps(RECORD).replace("4.85", "[" * 100 + "]" * 100),
+        "nested too deep; accepted",
+    ),
+    "deeper": (json.dumps(RECORD).replace("4.85", "[" * 10**5 + "]" * 10**5), "at most 64 levels"),
+    "no JSON": (
+        json.dumps(RECORD).replace("4.85", "4.85 TB"),
+        "$[0]: no JSON at line 2: Expecting",
+    ),
+    "a number": ("7", "a number is not accepted; accepted: an object"),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.storage
+@pytest.mark.parametrize(("record", "why"), HOSTILE.values(), ids=HOSTILE)
+def test_it_tells_a_hostile_record_by_its_line_and_takes_the_others(
+    wiki,
+    engineer,  # noqa: F811
+    record,
+    why,
+):
+    other = dict(RECORD, metric="tdp", value=710, unit="W")
+    bad = record if isinstance(record, str) else json.dumps(record)
+    text = f"[\n{bad},\n{json.dumps(other)}\n]\n"
+    batch = plan_import(Brought("team", {"x.json": text}, whole=False), engineer)
+    batch.refresh_from_db()
+    told = {line["fate"]: line for line in batch.plan["told"]}
+    assert (told["unresolved"]["file"], told["unresolved"]["line"]) == ("x.json", 2)
+    assert why in told["unresolved"]["why"], told["unresolved"]["why"]
+    assert len(told["unresolved"]["why"]) < 1000
+    confirm(batch, engineer)
+    assert [s.shown for s in Spec.objects.filter(state="proposed")] == ["710 W"]
+
+
+def test_it_names_what_stands_beside_the_records(wiki):
+    text = json.dumps({"version": 3, "records": [RECORD]}, indent=1)
+    summary, told = take({"x.json": text})
+    assert sorted(told) == [(2, "left out"), (4, "resolved")]
+    assert summary.specs_proposed == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "[", "[1,]", '["a', "[{}"])
+def test_it_tells_a_file_that_is_no_json(wiki, text):
+    summary, _ = take({"x.json": text})
+    assert [str(told.fate) for told in summary.told] == ["unresolved"]

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 
-from knowledge.models import Citation, Document, Immutable, Revision, Spec
+from knowledge.models import Citation, Document, Immutable, Revision, Spec, Waiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -78,3 +78,15 @@ def test_it_refuses_the_admin(client, wiki, model):
     assert client.get(f"/admin/knowledge/{model}/add/").status_code == 403
     assert client.post(f"/admin/knowledge/{model}/{key}/change/", {}).status_code == 403
     assert client.post(f"/admin/knowledge/{model}/{key}/delete/", {}).status_code == 403
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET reason = 'x'", "DELETE FROM {}"])
+def test_the_database_refuses_changes_of_exceptions_too(wiki, statement):
+    known = {"by": "alice", "reason": "known"}
+    waiver = Waiver.objects.create(
+        spec=Spec.objects.first(), constraint="range", reason="known", elsewhere=known
+    )
+    refused = pytest.raises(DatabaseError, match="never")
+    with refused, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement.format("knowledge_waiver"))
+    assert Waiver.objects.get().pk == waiver.pk

@@ -115,6 +115,27 @@ def test_it_flags_values_when_the_document_speaks_of_another_product(wiki, page_
     assert flag.note == "the document speaks of x-2 now"
 
 
+def test_a_new_line_replaces_only_the_answer_to_its_own_question(wiki, page_text):
+    cores = "- tensor_cores: 40 core | per=GPC | evidence=documented | kind=vendor | rank=preferred"
+    (wiki / X1).write_text(page_text(BANDWIDTH, TDP, f"{cores} | source=s"))
+    import_wiki(wiki, vouched=True)
+    other = cores.replace("per=GPC", "per=TPC")
+    (wiki / X1).write_text(page_text(BANDWIDTH, TDP.replace("700", "710"), f"{other} | source=s"))
+    import_wiki(wiki)
+    new = Spec.objects.get(shown="710 W")
+    assert (new.replaces.shown, new.replaces.metric) == ("700 W", "tdp")
+    (new,) = Spec.objects.filter(metric="tensor_cores", state="proposed")
+    assert (new.qualifiers, new.replaces) == ({"per": "TPC"}, None)
+
+
+def test_a_new_line_replaces_no_answer_of_another_product(wiki):
+    text = (wiki / X1).read_text().replace("aliases: Maker X 1; X1", "aliases: X2")
+    (wiki / X1).write_text(text.replace("platform: x-1", "platform: x-2"))
+    import_wiki(wiki)
+    proposed = Spec.objects.filter(platform__slug="x-2")
+    assert [spec.replaces for spec in proposed] == [None] * 3
+
+
 def test_it_goes_back_to_an_earlier_text_as_a_new_revision(wiki, page_text):
     first = (wiki / X1).read_text()
     (wiki / X1).write_text(page_text(TDP))
@@ -232,7 +253,7 @@ def test_it_gives_no_platform_the_driver_name_of_another(wiki):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("- name: X 1", "- name: " + "X" * 201, "docs/hardware/x-1.md: name: 201 characters"),
+        ("- name: X 1", "- name: " + "X" * 201, "docs/hardware/x-1.md:L5: name: 201 characters"),
         ("source=sheet", "source=" + "s" * 301, "docs/hardware/x-1.md:L15: source: 301 char"),
     ],
 )

@@ -16,6 +16,7 @@ from knowledge.lookup import (
     higher_rivals,
     host_busy_share,
     how_to_obtain,
+    lesser_ceilings,
     platform_for_device,
 )
 from knowledge.models import Platform, Spec
@@ -40,7 +41,10 @@ CEILINGS = f"""# Measured on an H200
 
 @pytest.fixture
 def h200(shipped):
-    return Platform.objects.get(slug="h200-sxm")
+    """The documented values of an H200; what the shipped wiki measured on one is out of use."""
+    platform = Platform.objects.get(slug="h200-sxm")
+    Spec.objects.filter(platform=platform, evidence="measured").update(state="retired")
+    return platform
 
 
 @pytest.fixture
@@ -246,6 +250,36 @@ def test_it_names_what_is_higher_than_a_disputed_value(shipped):
     assert {c.display for c in higher_rivals(b200, [preferred])} == {"8 TB/s"}
     measured = replace(preferred, evidence="measured")
     assert higher_rivals(b200, [measured]) == []
+
+
+def test_it_knows_the_faster_units_of_lesser_precisions(h200):
+    fastest, *others = lesser_ceilings(h200, "float32")
+    assert (fastest.metric, fastest.display) == ("peak_fp16_tensor_dense", "989 TFLOPS")
+    assert "peak_tf32_tensor_dense" in {c.metric for c in others}
+    assert "peak_fp8_tensor_dense" not in {c.metric for c in others}
+    assert lesser_ceilings(h200, "int8") == []
+
+
+def test_it_says_why_a_question_has_no_answer(h200):
+    asked = how_to_obtain(h200, "peak_bf16_tensor_dense", sparsity="2:4")
+    assert asked == (
+        "no value can answer this: peak_bf16_tensor_dense takes no sparsity=2:4; accepted: the "
+        "metric peak_bf16_tensor_sparse alone"
+    )
+    assert how_to_obtain(h200, "peak_bf16_tensor_dense", per="GCD").startswith("add a sourced line")
+
+
+def test_it_asks_in_the_order_in_which_qualifiers_are_stored(h200, ceilings):
+    Spec.objects.create(
+        platform=h200, metric="matmul_throughput", unit="op/s", shown="9 TFLOPS", value=9e12,
+        qualifiers={"dtype": "uint8", "accumulate": "int32"}, rank="normal", state="proposed",
+    )  # fmt: skip
+    asked = {"dtype": "uint8", "accumulate": "int32"}
+    for qualifiers in (asked, dict(reversed(asked.items()))):
+        for platform in (h200, h200.pk):
+            (found,) = Spec.objects.asking(platform, "matmul_throughput", qualifiers)
+            assert found.shown == "9 TFLOPS"
+    assert not Spec.objects.asking(h200, "matmul_throughput", {"dtype": "uint8"}).exists()
 
 
 def test_it_recognises_a_device_by_the_exact_name_that_drivers_report(shipped):

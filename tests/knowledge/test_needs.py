@@ -30,7 +30,7 @@ def test_it_counts_the_preferred_values(wiki):
 def test_unknown_answers_nothing_and_absent_does(wiki, page_text):
     lines = (
         "- sm_count: UNKNOWN | evidence=documented | kind=vendor | source=none | how=count them",
-        f"- peak_fp8_tensor_dense: NONE | {SOURCE}",
+        f"- peak_fp8_tensor_dense: NONE | {SOURCE} | note=the source prints NA",
     )
     (wiki / "docs/hardware/x-1.md").write_text(page_text(BANDWIDTH, *lines))
     import_wiki(wiki, vouched=True)
@@ -55,6 +55,10 @@ def test_a_measured_rate_answers_for_its_dtype_alone():
     titles = [need.title for need in unanswered("gpu", answered)]
     assert "float16 rate" not in titles
     assert "bfloat16 rate" in titles
+
+
+def test_a_rate_by_what_is_summed_up_in_answers_for_its_dtype(shipped):
+    assert not {"float16 rate", "float8_e4m3fn rate"} & set(covered("rtx-4090").missing)
 
 
 def test_it_asks_once_for_all_platforms(shipped, django_assert_num_queries):

@@ -1,11 +1,17 @@
 """The made-up wiki is a sound one, so that what is timed on it is real work."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from knowledge.archive import Brought
 from knowledge.check import check_wiki
+from knowledge.curation.confirm import take_at_once
+from knowledge.curation.plan import plan_import
+from knowledge.curation.undo import undo
 from knowledge.lookup import find
 from knowledge.models import Citation, Document, Platform, Spec, SpecChange
-from knowledge.scale import Size, WikiTimes, fill, to_markdown
+from knowledge.scale import Size, WikiTimes, fill, made_up_folder, to_markdown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -28,8 +34,53 @@ def test_every_value_answers_its_own_question_and_holds(made_up, tmp_path):
 
 def test_it_reports_limits_beside_times():
     times = WikiTimes(
-        "2026-01-01", {"python": "3"}, "sqlite", 100_000, 5_000, 500, 0.2, 1.4, 1.7, 30.0, 90.0, 8.0
-    )
+        "2026-01-01", {"python": "3"}, "sqlite", 100_000, 5_000, 500, 0.2, 1.4, 1.7, 30.0, 90.0,
+        8.0, ((1000, 0.5), (10_000, 5.0)),
+    )  # fmt: skip
     text = to_markdown(times)
     assert "| lookup of one question | 1.40 | 1.70 | p95 under 20 ms |" in text
     assert "costs 7.0× a fetch" in text
+    assert "| 10,000 values | 5.00 | 2000 |" in text
+
+
+def queries(step):
+    with CaptureQueriesContext(connection) as captured:
+        done = step()
+    return len(captured), done
+
+
+def test_it_plans_a_folder_without_a_query_for_each_value(db):
+    few, _ = queries(lambda: plan_import(Brought("brought", made_up_folder(50)), None))
+    many, batch = queries(lambda: plan_import(Brought("brought", made_up_folder(450)), None))
+    assert batch.plan["counts"]["specs_added"] == 450
+    # Rows go in by parts; nothing is asked of each value.
+    assert many - few < 100
+
+
+@pytest.mark.parametrize("outcome", ["specs_unchanged", "flags_raised"])
+def test_it_follows_a_text_without_a_query_for_each_value(db, outcome):
+    changed = {
+        "specs_unchanged": ("## Specs", "Above.\n\n## Specs"),
+        "flags_raised": (": 1", ": 2"),
+    }
+
+    def again(values):
+        texts = made_up_folder(values)
+        take_at_once(Brought("brought", texts))
+        after = {path: text.replace(*changed[outcome]) for path, text in texts.items()}
+        count, done = queries(lambda: take_at_once(Brought("brought", after)))
+        return count, getattr(done[1], outcome)
+
+    few, of_few = again(50)
+    many, of_many = again(450)
+    assert of_many > 4 * of_few > 0
+    assert many - few < 100
+
+
+def test_it_undoes_without_a_query_for_each_value(db):
+    def undone(values):
+        batch, _ = take_at_once(Brought("brought", made_up_folder(values)))
+        return queries(lambda: undo(batch, None, "no"))[0]
+
+    few = undone(50)
+    assert undone(450) - few < 100

@@ -28,7 +28,8 @@ def test_it_puts_rivals_below_the_preferred_value(wiki, page_text):
 
 def test_it_keeps_the_parts_in_order(shipped):
     groups = [group for group, _ in read(slug="h200-sxm").groups]
-    assert groups == [Group.MEMORY, Group.PEAKS, Group.UNITS, Group.CACHES, Group.LINKS]
+    inside = [Group.MEMORY, Group.PEAKS, Group.UNITS, Group.CACHES, Group.LINKS]
+    assert groups == [*inside, Group.MEASURED]
 
 
 def test_names_have_no_unit(shipped):

@@ -5,8 +5,9 @@ from functools import cache
 
 import pytest
 
-from knowledge.importer import SHIPPED, read_folder
+from knowledge.importer import MEASURED, SHIPPED, read_folder
 from knowledge.lookup import bandwidth_ceilings, compute_ceilings, find
+from knowledge.measured import measured_here
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState, parse_citation, resolve, split_lines
 from knowledge.specs.cited import Evidence
@@ -14,8 +15,7 @@ from knowledge.specs.facts import UNKNOWN_VALUE, Rank, SourceKind
 from knowledge.specs.metrics import METRICS
 from knowledge.specs.reader import read_page
 
-# What a campaign asks and a document cannot answer. "by accumulate" says that there is an answer,
-# but only to the question that names what is accumulated.
+# What a campaign asks and a document cannot answer.
 GAPS = {
     "a10": {"float64", "l2_size"},
     "a100-pcie-40gb": set(),
@@ -38,8 +38,8 @@ GAPS = {
     "mi325x": {"float64"},
     "mi350x": {"tfloat32"},
     "mi355x": {"tfloat32"},
-    "rtx-4090": {"float16 by accumulate", "float64", "tfloat32"},
-    "rtx-5090": {"float16 by accumulate", "float32", "float64", "int8", "l2_size", "tfloat32"},
+    "rtx-4090": {"float64", "tfloat32"},
+    "rtx-5090": {"float32", "float64", "int8", "l2_size", "tfloat32"},
     "t4": {"bfloat16", "float64", "tfloat32"},
     "v100-sxm2": {"bfloat16", "float64", "int8", "tfloat32"},
 }
@@ -103,9 +103,6 @@ def gaps(platform):
             found.add(metric)
     if not bandwidth_ceilings(platform):
         found.add("bandwidth")
-    if find(platform, "peak_fp16_tensor_dense", accumulate="float32") is not None:
-        found.remove("float16")
-        found.add("float16 by accumulate")
     return found
 
 
@@ -125,7 +122,17 @@ def test_it_gives_a_source_for_each_line():
     for path, text in read_folder(SHIPPED).items():
         for spec in read_page(path, text).specs:
             facts = spec.facts
-            assert facts.source_url or "not recorded" in facts.source or not facts.known, spec.quote
+            ours = path.startswith(MEASURED) and facts.evidence == Evidence.MEASURED
+            told = facts.source_url or "not recorded" in facts.source or not facts.known
+            assert told or ours, spec.quote
+
+
+def test_it_ships_what_one_h200_reached(shipped):
+    h200 = Platform.objects.get(slug="h200-sxm")
+    bandwidth, *_ = bandwidth_ceilings(h200)
+    assert (bandwidth.metric, bandwidth.evidence) == ("copy_bandwidth", Evidence.MEASURED)
+    assert 0.85 < bandwidth.value / find(h200, "memory_bandwidth").value < 1
+    assert not measured_here(h200, ["copy_bandwidth"])
 
 
 @pytest.mark.parametrize("slug", GAPS)

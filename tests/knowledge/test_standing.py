@@ -5,14 +5,14 @@ import pytest
 from knowledge.importer import import_wiki
 from knowledge.models import Document, Spec
 from knowledge.specs.citation import CitationState
-from knowledge.standing import standings, with_citations
+from knowledge.standing import standings
 from tests.knowledge.conftest import BANDWIDTH, TDP
 
 X1 = "docs/hardware/x-1.md"
 
 
 def found():
-    specs = list(with_citations(Spec.objects.all()))
+    specs = list(Spec.objects.for_sheet())
     states = standings(specs)
     return {spec.metric: states.get(spec.pk) for spec in specs if spec.state == "approved"}
 
@@ -43,7 +43,7 @@ def test_it_sees_a_withdrawn_document_without_a_flag(wiki):
 
 
 def test_it_needs_the_same_queries_for_any_number(shipped, django_assert_num_queries):
-    specs = list(with_citations(Spec.objects.all()))
+    specs = list(Spec.objects.for_sheet())
     assert len(specs) > 100
     with django_assert_num_queries(2):  # flags, newest texts
         standings(specs)
@@ -55,4 +55,4 @@ def test_it_says_nothing_of_what_has_no_citation(wiki):
     spec.pk = None
     spec.rank = "normal"
     spec.save()
-    assert standings(list(with_citations(Spec.objects.filter(pk=spec.pk)))) == {}
+    assert standings(list(Spec.objects.for_sheet().filter(pk=spec.pk))) == {}

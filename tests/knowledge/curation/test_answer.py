@@ -19,7 +19,7 @@ def edited(wiki, page_text, curator):
     """A curator brings in a text with another bandwidth; the flag that this raises."""
     text = page_text(BANDWIDTH.replace("4.8", "4.9"), TDP, "", "It was 4.8 TB/s before.")
     readme = (wiki / "README.md").read_text()
-    take_files({X1: text, "README.md": readme}, Intake(by=curator))
+    take_files({X1: text, "README.md": readme}, Intake(origin="wiki", by=curator))
     return Flag.objects.open().get(kind="changed")
 
 
@@ -70,7 +70,7 @@ def test_who_changed_the_document_does_not_retire_its_value_either(edited, curat
 
 def test_a_later_text_of_somebody_else_frees_nobody(edited, curator, engineer):
     newest = Document.objects.get(path=X1).latest
-    take_files({X1: newest.text + "A remark.\n"}, Intake(by=engineer, origin="mine"))
+    take_files({X1: newest.text + "A remark.\n"}, Intake(origin="wiki", by=engineer, whole=False))
     newest = Document.objects.get(path=X1).latest
     with pytest.raises(Forbidden, match="who changed the document"):
         recite(Flag.objects.get(pk=edited.pk), Place(newest, 18, 18), curator, "still there")

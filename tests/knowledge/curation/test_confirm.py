@@ -6,7 +6,7 @@ from knowledge.archive import Brought
 from knowledge.curation.confirm import confirm, drop, take_at_once
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.plan import plan_import
-from knowledge.importer import import_wiki
+from knowledge.importer import import_wiki, write_measured_document
 from knowledge.models import Batch, Document, Platform, Revision, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 from tests.knowledge.curation.conftest import X1, person
@@ -17,7 +17,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 @pytest.fixture
 def batch(wiki, engineer, page_text):
     files = {X1: page_text(BANDWIDTH.replace("4.8", "4.9"), TDP)}
-    return plan_import(Brought("team", files), engineer)
+    return plan_import(Brought("wiki", files, whole=False), engineer)
+
+
+@pytest.fixture
+def own(wiki, engineer):
+    """A plan of new documents, under a name that nobody else has used."""
+    return plan_import(Brought("team", {"docs/n.md": "# N\n"}), engineer)
 
 
 def test_it_does_what_was_planned_in_the_name_of_its_author(batch, curator, engineer):
@@ -32,19 +38,19 @@ def test_it_does_what_was_planned_in_the_name_of_its_author(batch, curator, engi
     assert (spec.state, spec.proposed_by) == ("proposed", engineer)
 
 
-def test_it_lets_its_author_confirm_but_no_other_engineer(batch, engineer, viewer):
+def test_it_lets_its_author_confirm_but_no_other_engineer(own, engineer, viewer):
     for other in (person("eve", "engineer"), viewer):
         with pytest.raises(Forbidden):
-            confirm(batch, other)
+            confirm(own, other)
         with pytest.raises(Forbidden):
-            drop(batch, other)
-    assert confirm(batch, engineer).new_revisions == 1
+            drop(own, other)
+    assert confirm(own, engineer).new_revisions == 1
 
 
 def test_it_leaves_a_new_description_of_a_platform_to_a_curator(wiki, engineer, curator, page_text):
     files = {X1: page_text(BANDWIDTH, TDP).replace("sm_1", "sm_2")}
-    batch = plan_import(Brought("team", files), engineer)
-    with pytest.raises(Forbidden, match="describes x-1 anew; a curator confirms"):
+    batch = plan_import(Brought("wiki", files, whole=False), engineer)
+    with pytest.raises(Forbidden, match=r"describes x-1 anew; .* a curator other than its author"):
         confirm(batch, engineer)
     confirm(batch, curator)
     assert Platform.objects.get().target == "sm_2"
@@ -109,3 +115,15 @@ def test_it_remembers_no_import_that_changed_nothing(wiki):
     batch, summary = take_at_once(Brought("team", {X1: text}))
     assert (batch, summary.changed) == (None, False)
     assert not Batch.objects.exists()
+
+
+def test_it_remembers_no_import_that_only_met_an_own_measurement(wiki):
+    path = "docs/measured/x-1.md"
+    head = "# M\n\n## Platform\n\n- platform: x-1\n\n## Specs\n\n"
+    own = "evidence=measured | kind=measured | rank=preferred | source=here"
+    write_measured_document(path, f"{head}- copy_bandwidth: 4.1 TB/s | {own}\n")
+    theirs = f"{head}- copy_bandwidth: 4.0 TB/s | {own}\n"
+    for _ in range(2):
+        batch, summary = take_at_once(Brought("shipped", {path: theirs}, whole=False))
+        assert (batch, summary.changed) == (None, False)
+        assert [str(told.fate) for told in summary.told] == ["left out"]

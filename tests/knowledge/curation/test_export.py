@@ -1,15 +1,21 @@
-"""An export imports again to the same approved records, whatever people did by hand."""
+"""An export imports again to the same records, whatever people did by hand."""
 
 import io
+import re
 
 import pytest
+from django.db import connection
 
 from knowledge.archive import Brought, read_archive, write_archive
 from knowledge.curation.confirm import take_at_once
-from knowledge.curation.export import ExportRefused, export_folder, export_texts
+from knowledge.curation.export import ExportRefused, export_files, export_folder
+from knowledge.curation.plan import plan_import
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, retire, set_rank
-from knowledge.importer import SHIPPED, Intake, import_wiki, take_files
+from knowledge.curation.revise import store_text
+from knowledge.folder import ImportRefused
+from knowledge.importer import SHIPPED, Intake, import_wiki, take_files, write_measured_document
+from knowledge.lookup import find
 from knowledge.models import (
     Batch,
     Citation,
@@ -21,11 +27,17 @@ from knowledge.models import (
     SpecChange,
     Waiver,
 )
+from knowledge.models.document import text_hash
 from knowledge.specs.facts import Rank
+from knowledge.specs.kept import earlier_row, write_kept
 from tests.knowledge.conftest import BANDWIDTH, TDP
 from tests.knowledge.curation.conftest import X1, facts
 
 DEEPEST_FIRST = (Waiver, Flag, SpecChange, Citation, Spec, Revision, Document, Batch, Platform)
+
+
+def export_texts():
+    return dict(export_files())
 
 
 def approved():
@@ -54,25 +66,28 @@ def records():
 
 
 @pytest.fixture
-def empty_database(django_db_blocker):
+def empty_database(db):
     """Everything of the wiki away, past what keeps it; only a test may."""
-    from django.db import connection
+    return empty_wiki
 
-    def empty():
-        with connection.cursor() as cursor:
+
+def empty_wiki():
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL session_replication_role = 'replica'")
+            triggers = []
+        else:
             cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             triggers = cursor.fetchall()
-            for name, _ in triggers:
-                cursor.execute(f"DROP TRIGGER {name}")
-            cursor.execute("UPDATE knowledge_spec SET replaces_id = NULL")
-            for model in DEEPEST_FIRST:
-                cursor.execute(f"DELETE FROM {model._meta.db_table}")
-            for _, sql in triggers:
-                cursor.execute(sql)
-
-    if connection.vendor != "sqlite":
-        pytest.skip("empties the tables in the way of SQLite")
-    return empty
+        for name, _ in triggers:
+            cursor.execute(f"DROP TRIGGER {name}")
+        cursor.execute("UPDATE knowledge_spec SET replaces_id = NULL")
+        for model in DEEPEST_FIRST:
+            cursor.execute(f"DELETE FROM {model._meta.db_table}")
+        for _, sql in triggers:
+            cursor.execute(sql)
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL session_replication_role = 'origin'")
 
 
 def round_trip(empty):
@@ -80,7 +95,7 @@ def round_trip(empty):
     before = records()
     empty()
     assert not Spec.objects.exists()
-    packed = io.BytesIO(write_archive(files))
+    packed = io.BytesIO(write_archive(files.items()))
     take_at_once(read_archive("export", packed))
     return before, files
 
@@ -117,9 +132,7 @@ def by_hand(curator, second_curator):
     text = Document.objects.get(path="docs/hardware/h200-sxm.md").latest.text
     changed = text.replace("- memory_capacity: 141 GB", "- memory_capacity: 142 GB")
     assert changed != text
-    take_files(
-        {"docs/hardware/h200-sxm.md": changed}, Intake(origin="edit", by=curator, whole=False)
-    )
+    take_files({"docs/hardware/h200-sxm.md": changed}, Intake(by=curator, whole=False))
     gone = Spec.objects.approved().filter(platform__slug="t4").first().citation.revision.document
     files = {d.path: d.latest.text for d in Document.objects.filter(origin="shipped")}
     take_files({p: t for p, t in files.items() if p != gone.path}, Intake(by=curator))
@@ -132,7 +145,9 @@ def _stored(path, line):
 
 def test_it_says_nothing_of_what_the_documents_say(wiki):
     assert export_texts()["specs.json"] == (
-        '{"kopt_wiki": 1,\n"platforms": [],\n"earlier": [],\n"specs": []}\n'
+        '{"kopt_wiki": 2, "part": 1,\n"documents": [\n'
+        '{"path": "README.md", "origin": "wiki"},\n'
+        f'{{"path": "{X1}", "origin": "wiki"}}\n],\n"more": false}}\n'
     )
 
 
@@ -149,7 +164,7 @@ def test_it_writes_an_index_where_there_is_none(db):
 
 
 def test_it_exports_the_same_bytes_again(wiki):
-    assert write_archive(export_texts()) == write_archive(export_texts())
+    assert write_archive(export_files()) == write_archive(export_files())
 
 
 def test_it_believes_nothing_when_a_person_brings_it(wiki, engineer, curator, empty_database):
@@ -165,20 +180,17 @@ def test_it_believes_nothing_when_a_person_brings_it(wiki, engineer, curator, em
     assert Spec.objects.filter(proposed_by=engineer, shown="720 W", rank="preferred").exists()
 
 
-def test_it_leaves_exceptions_to_a_user_of_that_name(wiki, engineer, curator, empty_database):
+def test_it_keeps_exceptions_as_those_of_nobody_here(wiki, engineer, curator, empty_database):
     spec = Spec.objects.get(metric="tdp")
     Waiver.objects.create(spec=spec, constraint="range", reason="big", by=curator)
     files = export_texts()
     empty_database()
     summary = take_files(files, Intake(origin="team"))
     waiver = Waiver.objects.get()
-    assert (waiver.by, waiver.reason, waiver.spec.metric) == (curator, "big", "tdp")
+    assert (waiver.by, waiver.who, waiver.spec.metric) == (None, "cora, imported", "tdp")
+    assert re.fullmatch(r"imported: cora on .* UTC: big", waiver.reason)
     assert [str(told.fate) for told in summary.told] == ["resolved"]
-    empty_database()
-    stranger = files | {"specs.json": files["specs.json"].replace("cora", "zoe")}
-    summary = take_files(stranger, Intake(origin="team"))
-    assert "no such user here" in summary.told[-1].why
-    assert not Waiver.objects.exists()
+    assert export_texts() == files
 
 
 def test_it_says_which_record_no_longer_holds(wiki, engineer, curator, empty_database):
@@ -218,7 +230,7 @@ def test_it_writes_over_nothing_else(wiki, tmp_path, name, text):
 
 def test_it_exports_changed_and_moved_lines_too(wiki, curator, page_text, empty_database):
     files = {X1: page_text("", BANDWIDTH.replace("4.8", "4.9"), TDP)}
-    take_files(files, Intake(origin="edit", by=curator, whole=False))
+    take_files(files, Intake(origin="wiki", by=curator, whole=False))
     assert Flag.objects.open().count() == 2
     before, _ = round_trip(empty_database)
     assert records() == before
@@ -229,3 +241,104 @@ def test_it_can_be_brought_in_again_without_a_change(wiki, empty_database):
     _, files = round_trip(empty_database)
     assert take_at_once(Brought("export", files))[1].changed is False
     assert import_wiki(wiki).new_revisions == 0
+
+
+def kept_earlier(path, text="# T\n\nhello\n", sha256=None):
+    sha256 = sha256 or text_hash(text)
+    return dict(write_kept([earlier_row(path, sha256, text)]))
+
+
+OUTSIDE = ["../../x.md", "/tmp/x.md", "", "..", "a\nb.md", "x.txt", "x" * 198 + ".md"]
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_it_takes_no_earlier_text_of_a_path_that_is_no_document(wiki, path):
+    with pytest.raises(ImportRefused, match=r"^specs.json:L3: \$.earlier\[0\].path: "):
+        take_at_once(Brought("evil", kept_earlier(path), whole=False))
+    assert Document.objects.count() == 2
+
+
+def test_it_takes_no_earlier_text_with_the_hash_of_another(wiki):
+    with pytest.raises(ImportRefused, match=r"L3: \$.earlier\[0\].sha256: accepted: the hash"):
+        take_at_once(Brought("evil", kept_earlier("docs/a.md", sha256="ab" * 32), whole=False))
+
+
+def test_it_stores_no_earlier_text_that_a_person_brings(wiki, engineer):
+    files = kept_earlier("docs/a.md")
+    plan = plan_import(Brought("evil", files, whole=False), engineer).plan
+    assert [(t["text"], t["fate"]) for t in plan["told"]] == [("docs/a.md", "left out")]
+    assert take_files(files, Intake(origin="evil", by=engineer, whole=False)).changed is False
+    assert not Document.objects.filter(path="docs/a.md").exists()
+    take_at_once(Brought("mine", files, whole=False))
+    assert Document.objects.get(path="docs/a.md").latest.text == "# T\n\nhello\n"
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/tmp/kopt-x.md", ""])
+def test_it_writes_nothing_outside_of_its_folder(wiki, tmp_path, path):
+    store_text(path, "Evil", "# Evil\n", origin="evil", by=None)
+    with pytest.raises(ExportRefused, match="accepted are relative paths"):
+        export_folder(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "x.md").exists()
+    with pytest.raises(ImportRefused, match="accepted are relative paths"):
+        write_archive([(path, "# Evil\n")])
+
+
+MEASURED = "docs/measured/x-1.md"
+
+
+def measured(figure):
+    line = f"copy_bandwidth: {figure} TB/s | evidence=measured | kind=measured | rank=preferred"
+    head = "# M\n\n## Platform\n\n- platform: x-1\n\n## Specs\n\n"
+    return f"{head}- {line} | source=here\n"
+
+
+@pytest.fixture
+def backup(wiki):
+    """An export of a wiki with shipped documents, one of which was measured here since."""
+    Document.objects.update(origin="shipped")
+    files = {d.path: d.latest.text for d in Document.objects.all()}
+    take_files(files | {MEASURED: measured("4.0")}, Intake(whole=False))
+    take_files({"docs/notes.md": "# N\n"}, Intake(origin="team"))
+    write_measured_document(MEASURED, measured("4.1"))
+    return export_texts()
+
+
+def origins():
+    return dict(Document.objects.filter(withdrawn_at=None).values_list("path", "origin"))
+
+
+def test_a_restored_measurement_stays_before_the_shipped_wiki(backup, empty_database):
+    before = origins()
+    assert set(before.values()) == {"shipped", "measured", "team"}
+    empty_database()
+    take_at_once(Brought("backup", backup))
+    assert origins() == before
+    shipped = {path: text for path, text in backup.items() if before.get(path) == "shipped"}
+    shipped[MEASURED] = measured("4.0")
+    assert take_at_once(Brought("shipped", shipped))[0] is None
+    assert find(Platform.objects.get(), "copy_bandwidth").shown == "4.1 TB/s"
+    assert not Flag.objects.open().exists()
+    assert export_texts() == backup
+    # The folder that brought a document may bring it again.
+    take_files({"docs/notes.md": "# N 2\n"}, Intake(origin="team", whole=False))
+
+
+def test_nothing_becomes_an_own_document_beside_own_documents(backup, wiki, empty_database):
+    shipped = {path: backup[path] for path in ("README.md", X1)}
+    empty_database()
+    take_files(shipped, Intake())
+    take_at_once(Brought("backup", backup))
+    assert origins() == dict.fromkeys(shipped, "shipped") | {
+        MEASURED: "backup", "docs/notes.md": "team",
+    }  # fmt: skip
+    empty_database()
+    take_files(shipped | {MEASURED: measured("4.0")}, Intake())
+    with pytest.raises(ImportRefused, match=r"belongs to 'shipped'; .*a backup is restored into"):
+        take_at_once(Brought("backup", backup))
+
+
+def test_no_person_says_whose_a_document_is(backup, engineer, empty_database):
+    empty_database()
+    take_files(backup, Intake(origin="mine", by=engineer))
+    assert set(origins().values()) == {"mine"}

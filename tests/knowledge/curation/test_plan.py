@@ -111,7 +111,7 @@ def test_it_says_what_becomes_of_records_and_citation_lines(plan):
 
 def test_it_shows_a_platform_that_is_described_anew(plan, page_text):
     text = page_text(BANDWIDTH, TDP, UNKNOWN_CORES).replace("target: sm_1", "target: sm_2")
-    batch = plan({X1: text})
+    batch = plan({X1: text}, name="wiki")
     assert batch.plan["platforms"] == [
         {"slug": "x-1", "change": "target: sm_1 → sm_2", "is_new": False}
     ]
@@ -124,6 +124,15 @@ def test_it_lists_no_more_than_a_page_can_show(plan, page_text, monkeypatch):
     (row,) = found["documents"]
     assert found["unchecked"] == 53
     assert (len(row["specs"]), row["specs_more"]) == (50, 10)
+
+
+def test_it_takes_so_many_values_of_a_person_and_all_of_a_command(wiki, engineer, monkeypatch):
+    monkeypatch.setattr("knowledge.curation.plan.MOST_VALUES", 1)
+    files = {"records.json": json.dumps([{"value": 1}, {"value": 2}])}
+    with pytest.raises(CurationError, match="files: 2 values; accepted: 1 at a time"):
+        plan_import(Brought("team", files, whole=False), engineer)
+    assert not Batch.objects.exists()
+    assert plan_import(Brought("team", files, whole=False), None).plan["told"]
 
 
 def test_it_withdraws_nothing_for_loose_files(plan):
@@ -141,3 +150,15 @@ def test_it_lets_no_viewer_plan(wiki, viewer):
     with pytest.raises(Forbidden):
         plan_import(Brought("team", {"a.md": "# A\n"}), viewer)
     assert not Batch.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["platform", "source", "note"])
+@pytest.mark.parametrize("escape", ["\\u0000", "\\ud800"])
+def test_it_tells_of_a_record_that_no_database_stores(plan, name, escape):
+    record = {"platform": "x-1", "metric": "tdp", "value": 710, "unit": "W", "source": "s"}
+    record |= {"evidence_class": "documented", "note": "n", name: "a?b"}
+    batch = plan({"x.json": json.dumps([record]).replace("?", escape)})
+    (told,) = batch.plan["told"]
+    assert told["fate"] == "unresolved"
+    sign = json.loads(f'"{escape}"')
+    assert not [text for text in told.values() if sign in str(text)]

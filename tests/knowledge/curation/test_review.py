@@ -8,6 +8,7 @@ from knowledge.curation.answer import explain
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
+from knowledge.curation.store import NewSpec, store_specs
 from knowledge.importer import Intake, take_files
 from knowledge.models import Answer, Document, Flag, Immutable, Revision, Spec, SpecState
 from knowledge.specs.facts import Rank
@@ -90,6 +91,34 @@ def test_a_replacement_retires_what_it_replaces(x1, note, engineer, curator):
     old.refresh_from_db()
     assert old.state == SpecState.RETIRED
     assert old.changes.first().after == "4.9 TB/s"
+
+
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        (facts("4.9 TB/s", qualifiers={"clock": "base"}), 5),
+        (facts("5.1 GiB", metric="memory_capacity"), 6),
+    ],
+)
+def test_it_replaces_no_answer_to_another_question(x1, note, curator, other, line):
+    old = old_bandwidth()
+    quote = note.quoted(line, line)
+    row = NewSpec(other, x1, note, line, line, quote, SpecState.PROPOSED, "", replaces=old)
+    (new,) = store_specs([row], None)
+    with pytest.raises(CurationError, match=r"4\.8 TB/s answers another question; accepted"):
+        approve(new, curator, "yes")
+    old.refresh_from_db()
+    assert (old.state, old.rank) == (SpecState.APPROVED, Rank.PREFERRED)
+
+
+def test_a_replacement_of_the_preferred_value_leaves_a_preferred_one(x1, note, engineer, curator):
+    beside = propose(x1, facts("5.1 TB/s", rank=Rank.NORMAL), Place(note, 6, 6), engineer, "b")
+    approve(beside, curator)
+    low = facts("4.9 TB/s", rank=Rank.NORMAL)
+    new = propose(x1, low, Place(note, 5, 5), engineer, "newer", replaces=old_bandwidth())
+    with pytest.raises(CurationError, match="no value of memory_bandwidth would be preferred"):
+        approve(new, curator, "yes")
+    assert old_bandwidth().state == SpecState.APPROVED
 
 
 def test_a_first_value_has_to_be_preferred_and_answers_the_unknown(x1, wiki, engineer, curator):
@@ -202,7 +231,7 @@ def test_an_unknown_takes_the_place_of_no_value(x1, wiki, engineer, curator):
     place = Place(Document.objects.get(path="docs/u.md").latest, 3, 3)
     unknown = facts("UNKNOWN", note="ask them", rank=Rank.NORMAL)
     spec = propose(x1, unknown, place, engineer, "nobody says")
-    with pytest.raises(Conflict, match="has a value"):
+    with pytest.raises(Conflict, match="has an answer"):
         approve(spec, curator)
 
 

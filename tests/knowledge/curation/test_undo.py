@@ -7,7 +7,7 @@ from knowledge.curation.confirm import confirm, take_at_once
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.plan import plan_import
 from knowledge.curation.propose import Place, propose
-from knowledge.curation.review import approve, retire
+from knowledge.curation.review import approve, restore, retire
 from knowledge.curation.undo import undo
 from knowledge.importer import Intake, take_files
 from knowledge.models import Batch, Document, Flag, Platform, Revision, Spec, SpecChange
@@ -30,12 +30,12 @@ def records():
 
 
 @pytest.fixture
-def team(wiki, engineer):
-    """Plan and confirm an import of these files."""
+def team(wiki, engineer, third_curator):
+    """Plan an import of these files; a curator confirms it."""
 
-    def make(files, name="team", **options):
-        batch = plan_import(Brought(name, files, **options), engineer)
-        confirm(batch, engineer)
+    def make(files, name="wiki", *, whole=False):
+        batch = plan_import(Brought(name, files, whole=whole), engineer)
+        confirm(batch, third_curator)
         return batch
 
     return make
@@ -74,11 +74,11 @@ def test_it_puts_everything_back_and_keeps_the_history(wiki, changed, curator, e
 
 def test_it_leaves_the_approved_values_as_they_were(wiki, engineer, curator, page_text):
     before = records()
-    batch = plan_import(Brought("team", {
+    batch = plan_import(Brought("wiki", {
         X1: page_text(TDP, FASTER).replace("sm_1", "sm_2"),
         "x.json": '[{"platform": "x-1", "metric": "tdp", "value": 710, "unit": "W",'
         ' "evidence_class": "documented", "source": "s"}]',
-    }), engineer)  # fmt: skip
+    }, whole=False), engineer)  # fmt: skip
     confirm(batch, curator)
     assert records() != before
     undo(batch, curator, "no")
@@ -99,7 +99,7 @@ def test_it_lets_the_same_folder_come_in_again(wiki, team, curator, page_text):
 
 def test_it_brings_withdrawn_documents_back(wiki, team, curator):
     before = records()
-    batch = team({"README.md": (wiki / "README.md").read_text()}, name="wiki")
+    batch = team({"README.md": (wiki / "README.md").read_text()}, whole=True)
     assert Flag.objects.open().count() == 3
     undo(batch, curator, "forgot half of it")
     assert records() == before
@@ -120,7 +120,7 @@ def test_it_reverses_what_a_command_had_approved(wiki, curator, page_text):
     sheet = page_text(TDP.replace("700", "650")).replace("x-1", "y-1")
     sheet = sheet.replace("aliases: Maker X 1; X1", "aliases: Y")
     files = {X1: page_text(FASTER, TDP, UNKNOWN_CORES), "docs/y.md": sheet}
-    batch, summary = take_at_once(Brought("team", files, whole=False), vouched=True)
+    batch, summary = take_at_once(Brought("wiki", files, whole=False), vouched=True)
     assert (summary.specs_added, summary.specs_retired) == (2, 1)
     undo(batch, curator, "no")
     specs, texts, platforms = records()
@@ -153,7 +153,7 @@ def refused(batch, by, match):
 
 
 def test_it_refuses_when_its_document_was_revised_since(changed, team, curator, page_text):
-    later = team({X1: page_text("", FASTER, TDP, "")}, name="more", whole=False)
+    later = team({X1: page_text("", FASTER, TDP, "")})
     refused(changed, curator, f"built upon since: {X1} has revision 3 by enzo")
     undo(later, curator, "no")
     undo(changed, curator, "now it can")
@@ -182,6 +182,16 @@ def test_it_refuses_when_a_value_of_it_was_replaced(changed, curator, second_cur
     refused(changed, curator, r"x-1 l2_size: 60 MiB replaces 50 MiB")
 
 
+def test_it_refuses_when_what_it_retired_was_judged_since(wiki, curator, engineer, page_text):
+    files = {X1: page_text(FASTER, TDP, UNKNOWN_CORES)}
+    batch, _ = take_at_once(Brought("wiki", files, whole=False), vouched=True)
+    old = Spec.objects.get(shown="4.8 TB/s")
+    restore(old, engineer, "maybe it was right")
+    retire(Spec.objects.get(pk=old.pk), curator, "no: it is wrong")
+    refused(batch, curator, "4.8 TB/s.* was retired by cora")
+    assert Spec.objects.get(pk=old.pk).state == "retired"
+
+
 def test_it_needs_a_curator_and_a_reason(changed, engineer, curator):
     with pytest.raises(Forbidden):
         undo(changed, engineer, "no")
@@ -193,7 +203,7 @@ def test_it_is_undone_once(changed, curator, second_curator):
     late = Batch.objects.get(pk=changed.pk)
     undo(changed, curator, "no")
     revisions = Revision.objects.count()
-    with pytest.raises(Conflict, match=r"undone \(cora\)"):
+    with pytest.raises(Conflict, match="undone by cora in the meantime"):
         undo(late, second_curator, "no")
     assert Revision.objects.count() == revisions
 

@@ -124,3 +124,21 @@ def test_it_says_ok_changed_or_lost():
     assert resolve(citation, quote, "head\n") is CitationState.LOST
     assert resolve(citation, quote, None) is CitationState.LOST
     assert resolve(citation, "bandwidth", "head\nbandwidth\n") is CitationState.CHANGED
+
+
+@pytest.mark.parametrize("shown", ["UNKNOWN", "NONE"])
+def test_lines_that_were_searched_need_no_number(shown):
+    citation = CitationLine("nvlink_bandwidth", shown, "a.md", 2, 2)
+    quote = "links: not supported"
+    assert not citation.known
+    assert citation.proven_by(quote)
+    assert resolve(citation, quote, f"head\n{quote}\n") is CitationState.OK
+    assert resolve(citation, quote, "head\nlinks: 18\n") is CitationState.CHANGED
+    assert resolve(citation, quote, "head\n") is CitationState.LOST
+
+
+def test_a_value_is_proven_by_lines_that_hold_it():
+    citation = CitationLine("memory_bandwidth", "4.8 TB/s", "a.md", 2, 2)
+    assert citation.known
+    assert citation.proven_by("| bandwidth | 4.8 |")
+    assert not citation.proven_by("| bandwidth | 4.85 |")

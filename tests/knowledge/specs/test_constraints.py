@@ -183,6 +183,54 @@ def test_it_sees_hedges_in_the_value_and_before_the_number_in_the_quote():
     assert said(fact("memory_bandwidth", "4.8 TB/s", quote="about 141 GB, 4.8 TB/s")) == {}
 
 
+BANDWIDTH_HEAD = "NVIDIA H200\nmodel | bandwidth"
+
+
+@pytest.mark.parametrize(
+    ("metric", "shown", "quote", "context", "warns"),
+    [
+        ("memory_bandwidth", "2024 GB/s", "see page 2024", "NVIDIA H200", True),
+        ("memory_bandwidth", "2024 GB/s", "see page 2024", "", True),
+        ("memory_bandwidth", "2024 GB/s", "| H200 | 2024 |", BANDWIDTH_HEAD, False),
+        ("memory_bandwidth", "2024 GB/s", "2024 GB", "", True),
+        ("memory_bandwidth", "2024 GB/s", "2024GB/s", "", False),
+        ("memory_bandwidth", "2024 GB/s", "2.024 TB/s is 2024", "", False),
+        ("memory_bandwidth", "2024 GB/s", "HBM: 2024", "", False),
+        ("max_smem_per_sm", "228 KiB", "228 KB", "", False),
+        ("sm_count", "132 SM", "132", "GPU | Tensor", True),
+        ("sm_count", "132 SM", "132", "GPU | SMs", False),
+        ("sm_count", "132 SM", "132 multiprocessors", "", False),
+        ("tdp", "700 W", "up to 700 watts", "", False),
+        ("tdp", "700 W", "700", "Max power", False),
+        ("tdp", "700 W", "in 700 shops", "", True),
+        ("peak_fp8_tensor_dense", "1979 TFLOPS", "| 1979 | 3958 |", "Year | Sold", True),
+        ("peak_fp8_tensor_dense", "1979 TFLOPS", "| 1979 | 3958 |", "FP8 | FP8 sparse", False),
+        ("memory_type", "HBM3e", "HBM3e", "", False),
+        ("memory_bandwidth", "UNKNOWN", "page 2024", "", False),
+        ("memory_bandwidth", "2024 GB/s", "", "", False),
+    ],
+)
+def test_it_sees_a_number_without_unit_and_metric(metric, shown, quote, context, warns):
+    subject = fact(metric, shown, quote=quote, context=context)
+    assert ("bare-number" in said(subject)) is warns
+
+
+def test_it_says_which_number_is_of_nothing():
+    assert said(fact("memory_bandwidth", "2024 GB/s", quote="page 2024")) == {
+        "bare-number": "the cited text holds 2024 and says neither a unit of it nor "
+        "memory_bandwidth"
+    }
+
+
+def test_it_sees_a_document_about_another_product():
+    subject = fact("memory_bandwidth", "4.8 TB/s", about="h100-nvl")
+    assert said(subject) == {
+        "other-product": "the cited document speaks of h100-nvl, and the value is one of h200-sxm"
+    }
+    assert said(fact("memory_bandwidth", "4.8 TB/s", about="h200-sxm")) == {}
+    assert said(fact("memory_bandwidth", "4.8 TB/s")) == {}
+
+
 def test_it_silences_exactly_the_waived_warning_and_keeps_its_reason():
     subject = fact("memory_bandwidth", "4.8 GB/s", quote="~4.8 GB/s")
     plain = check_constraints(subject, Known())
@@ -195,7 +243,7 @@ def test_it_silences_exactly_the_waived_warning_and_keeps_its_reason():
 def test_it_registers_each_constraint_once_with_words_for_people():
     assert list(CONSTRAINTS) == [
         *("unit-dimension", "range", "sparse-ratio", "bandwidth-from-clock"),
-        *("sibling-outlier", "duplicate", "hedged"),
+        *("sibling-outlier", "duplicate", "hedged", "other-product", "bare-number"),
     ]
     for id, each in CONSTRAINTS.items():
         assert (each.id, each.severity in Severity) == (id, True)

@@ -2,7 +2,9 @@
 
 import json
 
-from knowledge.specs.json_lines import line_of, value_lines
+import pytest
+
+from knowledge.specs.json_lines import line_of, records_of, value_lines
 
 TEXT = """{"a": 1,
  "b": [
@@ -37,3 +39,29 @@ def test_it_finds_what_is_around_a_place_that_is_not_there():
     assert line_of(TEXT, "$.b[9]") == 2
     assert line_of(TEXT, "nowhere") == 1
     assert line_of("{", "$.a") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "elements", "around"),
+    [
+        ("[]", [], "[]"),
+        ('[{"a": [1, 2]}, 3 , "x,]"]', ['{"a": [1, 2]}', "3", '"x,]"'], "[0, 0 , 0]"),
+        ('{"records": [{}, [\n]], "b": [4]}', ["{}", "[\n]"], '{"records": [0, 0\n], "b": [4]}'),
+        ('{"b": {"records": [1]}, "records": [2]}', ["2"], None),
+        ('[{"a": nonsense "b"}, {}]', ['{"a": nonsense "b"}', "{}"], "[0, 0]"),
+        ("[{} {}]", ["{} {}"], "[0]"),
+    ],
+)
+def test_it_finds_the_elements_of_a_list_without_reading_them(text, elements, around):
+    found = records_of(text)
+    assert [text[start:end] for _, start, end in found.elements] == elements
+    base = "$.records" if "records" in text else "$"
+    assert [place for place, _, _ in found.elements] == [
+        f"{base}[{n}]" for n in range(len(elements))
+    ]
+    assert around in (None, found.around)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "3", '{"a": [1]}', "[", "[}", "[{]}", '["x'])
+def test_it_finds_no_list_where_there_is_none(text):
+    assert records_of(text) is None

@@ -1,7 +1,13 @@
 """The registry: one word per thing, other spellings found but never written."""
 
+import re
+
 import pytest
 
+from campaigns.evaluator.problem import DTYPES as PROBLEM_DTYPES
+from knowledge.importer import SHIPPED
+from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
 from knowledge.specs.metrics import (
     ALIASES,
     DIMENSIONS,
@@ -10,7 +16,9 @@ from knowledge.specs.metrics import (
     metric_named,
     resolve_metric,
 )
+from knowledge.specs.qualifiers import DTYPES, QUALIFIERS
 from knowledge.specs.quantity import ACCEPTED
+from knowledge.specs.reader import read_page
 
 METRIC_LIST = list(METRICS.values())
 
@@ -65,3 +73,115 @@ def test_it_names_near_metrics_for_a_name_that_nobody_registered():
         resolve_metric("tensor_corse")
     with pytest.raises(MetricError, match=r"accepted: boost_clock, .*write_bandwidth"):
         resolve_metric("sparkle")
+
+
+def asked(metric, **qualifiers):
+    """Facts about that question; a FactsError where the metric does not take it."""
+    unit = METRICS[metric].unit
+    known = (Evidence.MEASURED, SourceKind.MEASURED, "this device")
+    return SpecFacts(metric, f"5 {unit}", *known, qualifiers=qualifiers)
+
+
+def test_it_names_only_registered_qualifiers_and_uses_each():
+    used = {name for metric in METRIC_LIST for name in metric.qualifiers}
+    assert used == set(QUALIFIERS)
+
+
+@pytest.mark.parametrize(
+    ("metric", "qualifiers"),
+    [
+        ("peak_fp16_tensor_dense", {"accumulate": "float32"}),
+        ("peak_bf16_tensor_dense", {"per": "GCD"}),
+        ("peak_fp64", {"clock": "1410MHz"}),
+        ("matmul_throughput", {"dtype": "float16", "accumulate": "float32"}),
+        ("matmul_throughput", {"dtype": "int8", "sparsity": "2:4", "clock": "base"}),
+        ("fma_throughput", {"dtype": "float64"}),
+        ("copy_bandwidth", {"cache": "warm"}),
+        ("read_bandwidth", {"cache": "cold", "array_bytes": "4194304"}),
+        ("max_cluster_size", {"portable": "no"}),
+        ("l1_scalar_cache", {"per": "2CU"}),
+    ],
+)
+def test_a_metric_takes_its_qualifiers(metric, qualifiers):
+    assert asked(metric, **qualifiers).qualifiers == qualifiers
+
+
+def test_a_measured_rate_of_integers_says_its_sums_no_second_time():
+    with pytest.raises(FactsError, match=r"accumulate=int32: .*; accepted: write it without"):
+        asked("matmul_throughput", dtype="int8", accumulate="int32")
+    assert asked("matmul_throughput", dtype="float16", accumulate="float32").qualifiers
+
+
+@pytest.mark.parametrize(
+    ("metric", "key", "value", "words"),
+    [
+        ("peak_bf16_tensor_dense", "sparsity", "2:4", "the metric peak_bf16_tensor_sparse alone"),
+        ("peak_bf16_tensor_dense", "sparsity", "dense", "the metric peak_bf16_tensor_dense alone"),
+        ("peak_bf16_tensor_dense", "dtype", "float8_e4m3fn", "the metric peak_fp8_tensor_dense"),
+        ("peak_bf16_tensor_sparse", "dtype", "float16", "the metric peak_fp16_tensor_sparse alone"),
+        ("peak_bf16_tensor_dense", "dtype", "bfloat16", "the metric peak_bf16_tensor_dense alone"),
+        ("peak_bf16_tensor_dense", "dtype", "float64", "peak_fp64 or peak_fp64_tensor alone"),
+        ("peak_fp8_tensor_dense", "dtype", "float6_e2m3fn", "metric peak_fp6_tensor_dense alone"),
+        ("peak_bf16_tensor_dense", "dtype", "int32", "takes no dtype; accepted: accumulate, clock"),
+        ("peak_fp6_tensor_dense", "sparsity", "2:4", "takes no sparsity; accepted: accumulate"),
+        ("peak_bf16_tensor_dense", "cache", "warm", "takes no cache; accepted: accumulate, clock"),
+        ("infinity_fabric_bandwidth", "per", "link", "the metric infinity_fabric_per_link alone"),
+        ("cuda_cores", "per", "SM", "the metric cuda_cores_per_sm alone"),
+        ("register_file_total", "per", "SM", "the metric register_file_per_sm alone"),
+        ("warp_size", "per", "SM", "warp_size takes no per; accepted: no qualifier"),
+        ("matmul_throughput", "sparsity", "dense", "sparsity='dense'; accepted: 2:4"),
+        ("matmul_throughput", "dtype", "bf16", "dtype='bf16'; accepted: float64, float32"),
+        ("matmul_throughput", "accumulate", "fp32", "accumulate='fp32'; accepted: float16"),
+        ("matmul_throughput", "clock", "1.8GHz", "accepted: base, or MHz such as 1830MHz"),
+        ("copy_bandwidth", "cache", "hot", "cache='hot'; accepted: cold, warm"),
+        ("copy_bandwidth", "array_bytes", "0", "array_bytes='0'; accepted: a whole number"),
+        ("copy_bandwidth", "array_bytes", "4e6", "array_bytes='4e6'; accepted: a whole number"),
+        ("max_cluster_size", "portable", "true", "portable='true'; accepted: yes, no"),
+        ("l2_size", "per", "xcd", "per='xcd'; accepted: GCD, XCD"),
+        ("l2_size", "per", "package", "a product is one package; accepted: write it without"),
+        ("l2_size", "per", "socket", "a product fills one socket; accepted: write it without"),
+        ("peak_fp64", "clock", "boost", "without it; accepted: write it without"),
+        ("peak_int8_tensor_dense", "accumulate", "int32", "accepted: write it without"),
+        ("peak_int4_tensor_dense", "accumulate", "int32", "accepted: write it without"),
+        ("peak_fp32_matrix", "accumulate", "float32", "accepted: write it without"),
+        ("l2_size", "per", "1XCD", "per='1XCD'; accepted: GCD, XCD"),
+    ],
+)
+def test_one_question_has_one_spelling(metric, key, value, words):
+    with pytest.raises(FactsError) as refused:
+        asked(metric, **{key: value})
+    assert words in str(refused.value)
+    assert refused.value.field == "qualifiers"
+
+
+def test_a_share_of_nothing_is_a_value_and_a_peak_of_nothing_is_none():
+    known = (Evidence.MEASURED, SourceKind.MEASURED, "this device")
+    assert SpecFacts("host_busy_share", "0 ratio", *known).value == 0
+    with pytest.raises(MetricError, match="is negative"):
+        SpecFacts("host_busy_share", "-0.1 ratio", *known)
+    with pytest.raises(MetricError, match="or NONE where the source says that the part has none"):
+        SpecFacts("nvlink_bandwidth", "0 GB/s", *known)
+
+
+README = (SHIPPED / "README.md").read_text()
+
+
+def test_the_readme_says_what_each_qualifier_takes():
+    rows = [line.split(" | ") for line in README.split("\n") if re.match(r"\| `\w+` \|", line)]
+    assert [row[0].strip("|` ") for row in rows] == list(QUALIFIERS)
+    for row in rows:
+        name = row[0].strip("|` ")
+        words = re.findall(r"`([^`]+)`", row[1])
+        assert all(QUALIFIERS[name].pattern.fullmatch(word) for word in words), name
+        named = set(re.findall(r"`(\w+)`", row[2])) & set(METRICS)
+        assert all(name in METRICS[metric].qualifiers for metric in named), name
+
+
+def test_the_readme_shows_lines_that_read():
+    lines = [line.strip() for line in README.split("\n") if line.startswith("    - ")]
+    text = "# X\n\n## Platform\n\n- platform: x\n\n## Specs\n\n" + "\n".join(lines) + "\n"
+    assert len(read_page("x.md", text).specs) == len(lines) == 6
+
+
+def test_it_has_a_word_for_every_dtype_of_a_problem():
+    assert set(PROBLEM_DTYPES) <= set(DTYPES)

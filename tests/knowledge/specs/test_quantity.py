@@ -56,6 +56,8 @@ def test_it_writes_any_number_so_that_it_reads_back(value, unit):
         ("9**9 B", "'9**9' is not a plain number"),
         ("nan B", "'nan' is not a plain number"),
         ("1e999 B", "only finite numbers"),
+        ("1e-400 TB/s", "'1e-400' is too small to store"),
+        ("-1e-400 TB/s", "'-1e-400' is too small to store"),
     ],
 )
 def test_it_refuses_what_it_can_not_be_sure_of_and_names_what_it_takes(text, named):
@@ -71,3 +73,13 @@ def test_it_refuses_to_convert_bytes_per_second_into_operations():
 
 def test_it_knows_the_canonical_unit_of_each_spelling():
     assert {canonical_unit(unit) for group in ACCEPTED.values() for unit in group} == set(ACCEPTED)
+
+
+def test_it_refuses_what_overflows_in_the_canonical_unit():
+    with pytest.raises(QuantityError, match="only finite numbers"):
+        Quantity.parse("1e300 TB/s").canonical()
+
+
+@pytest.mark.parametrize("zero", ["0", "0.00", "0e5", "-0"])
+def test_it_reads_a_zero_that_is_written_as_one(zero):
+    assert Quantity.parse(f"{zero} B").value == 0

@@ -1,9 +1,15 @@
 """Documents read into facts, and every slip is an error with its line."""
 
+from dataclasses import replace
+
 import pytest
 
+from knowledge.models import Platform, Spec
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import (
+    MOST,
+    MOST_OF_PLATFORM,
+    FactsError,
     PlatformFacts,
     PlatformKind,
     Rank,
@@ -59,9 +65,10 @@ def test_it_keeps_conflicting_values_as_several_lines():
 
 def test_it_reads_unknown_with_how_to_obtain_it_and_none():
     unknown = "- tdp: UNKNOWN | evidence=documented | kind=vendor | source=none found | how=ask"
-    absent = "- pcie: NONE | evidence=documented | kind=vendor | rank=preferred | source=sheet"
+    absent = "- pcie: NONE | evidence=documented | kind=vendor | source=sheet | note=it prints NA"
     facts = [spec.facts for spec in read_page("x.md", page(unknown, absent)).specs]
-    assert [(f.known, f.value, f.note) for f in facts] == [(False, None, "ask"), (False, None, "")]
+    assert [(f.known, f.value) for f in facts] == [(False, None)] * 2
+    assert [f.note for f in facts] == ["ask", "it prints NA"]
     assert str(facts[0]).endswith("| how=ask")
 
 
@@ -97,6 +104,26 @@ GOOD = str(BANDWIDTH)
         ([GOOD.split(" | source=")[0]], "no source; accepted: source=title <https://address>"),
         ([GOOD.replace("rank=", "dtpe=f | rank=")], "unknown field 'dtpe'; accepted: dtype"),
         ([GOOD.replace("rank=", "dtype=f 32 | rank=")], "dtype='f 32': one word"),
+        ([GOOD.replace("rank=", "dtype=float32 | rank=")], "memory_bandwidth takes no dtype; acc"),
+        ([GOOD.replace("rank=", "per=xcd | rank=")], "per='xcd'; accepted: GCD, XCD"),
+        ([GOOD.replace("4.8", "-4.8")], "'-4.8 TB/s' is negative; accepted: no sign"),
+        ([GOOD.replace("4.8", "0.0")], "accepted: a number above 0, or NONE where the source says"),
+        ([GOOD.replace("4.8", "1e-400")], "'1e-400' is too small to store"),
+        ([GOOD.replace("4.8", "1e300")], "only finite numbers are accepted"),
+        ([GOOD.replace("4.8", "4." + "8" * 80)], "value: 87 characters; accepted: at most 80"),
+        ([GOOD.replace("data", "d" * 300)], "source: 315 characters; accepted: at most 300"),
+        ([GOOD.replace("x.pdf", "x" * 500)], "source_url: 520 characters; accepted: at most 500"),
+        ([GOOD.replace("example.org", "[x")], "is no valid URL; accepted: http:// or https://"),
+        ([GOOD.replace("highest", "high\0est")], "note: it holds a NUL character"),
+        ([GOOD.replace("highest", "high\ud800est")], "note: it is not Unicode text"),
+        (
+            [GOOD.replace("memory_bandwidth: 4.8 TB/s", "memory_type: likely HBM4")],
+            "memory_type: 'likely' makes it a guess; accepted: a plain value",
+        ),
+        (
+            [GOOD.replace("4.8 TB/s", "NONE").split(" | note")[0]],
+            "NONE needs note=, how the source says that there is none",
+        ),
         (
             [GOOD.replace("rank=", "kind=vendor | rank=")],
             "'kind=vendor' does not read as key=value",
@@ -170,3 +197,52 @@ def test_it_names_this_cpu_by_its_model():
 def test_it_names_a_cpu_whose_kernel_gives_no_model_name():
     facts = cpu_platform("CPU implementer\t: 0x41\nCPU part\t: 0xd40\n", "aarch64")
     assert (facts.name, facts.vendor) == ("aarch64 CPU part 0xd40", "0x41")
+
+
+@pytest.mark.parametrize(("model", "most"), [(Spec, MOST), (Platform, MOST_OF_PLATFORM)])
+def test_it_takes_no_longer_texts_than_the_columns_do(model, most):
+    """A registered word or a number of the columns that are not said is short by itself."""
+    columns = {c.name: c.max_length for c in model._meta.concrete_fields if c.max_length}
+    words = {"metric", "unit", "evidence", "source_kind", "rank", "state"}
+    assert {name: length for name, length in columns.items() if name not in words} == dict(most)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("name", "X" * 201, "name: 201 characters; accepted: at most 200"),
+        ("slug", "x" * 81, "slug: 81 characters; accepted: at most 80"),
+        ("target", "sm\0", "target: it holds a NUL character"),
+        ("vendor", "\udc00", "vendor: it is not Unicode text"),
+        ("aliases", ("X\0",), "aliases: it holds a NUL character"),
+    ],
+)
+def test_it_refuses_a_platform_that_one_database_would_not_store(field, text, words):
+    with pytest.raises(FactsError) as refused:
+        replace(PLATFORM, **{field: text})
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("javascript:alert(1)", "ftp://example.org/x", "http://", "https:///x", "//example.org"),
+        *("https://exa mple.org", "https://example.org/<x>", "https://u:p@example.org", "x.org"),
+        *("https://example.org:port/", "https://-x.org"),
+    ],
+)
+def test_it_refuses_what_is_no_address_of_a_page(address):
+    with pytest.raises(FactsError, match="accepted: http:// or https:// and a host") as refused:
+        replace(BANDWIDTH, source_url=address)
+    assert refused.value.field == "source_url"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("https://example.org", "HTTP://Example.org:8080/a?b=(c)#d", "http://wiki/a"),
+        *("http://localhost:8000/", "https://10.0.0.1/x", "https://de.wikipedia.org/wiki/Größe"),
+    ],
+)
+def test_it_takes_the_address_of_a_page(address):
+    assert replace(BANDWIDTH, source_url=address).source_url == address

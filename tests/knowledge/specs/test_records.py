@@ -126,11 +126,15 @@ def test_it_stores_what_is_unavailable_as_unknown_with_how(how, note):
 def test_it_reads_a_source_as_object_and_qualifiers():
     facts = one(
         source={"title": "H200 | NVIDIA", "ref": "table 2", "kind": "vendor-doc"},
-        qualifiers={"clock": "boost", "array_bytes": 1024},
+        qualifiers={"clock": "base", "per": "GCD"},
     )
     assert (facts.source, facts.source_url) == ("H200 / NVIDIA, table 2", "")
     assert facts.source_kind == SourceKind.VENDOR_DOCS
-    assert facts.qualifiers == {"clock": "boost", "array_bytes": "1024"}
+    assert facts.qualifiers == {"clock": "base", "per": "GCD"}
+    swept = {"metric": "copy_bandwidth", "qualifiers": {"array_bytes": 1024}}
+    assert one(**swept).qualifiers == {"array_bytes": "1024"}
+    rate = {"metric": "fma_throughput", "unit": "TFLOPS", "qualifiers": {"dtype": "FP16"}}
+    assert one(**rate).qualifiers == {"dtype": "float16"}
     facts = one(source={"title": "page", "ref": "https://x.example/a", "kind": None})
     assert (facts.source, facts.source_url) == ("page", "https://x.example/a")
     assert one(source="https://x.example/a").source == "https://x.example/a"
@@ -201,8 +205,11 @@ def test_it_refuses_the_whole_file_for_one_bad_record():
 
 
 def test_it_reads_long_numbers_without_computing_them():
-    with pytest.raises(RecordError, match="only finite numbers"):
+    with pytest.raises(RecordError, match="value: 405 characters; accepted: at most 80"):
         read_records(json.dumps([RECORD]).replace("4.8", "9" * 400))
+    for number, words in (("9e400", "only finite numbers"), ("1e-400", "too small to store")):
+        with pytest.raises(RecordError, match=words):
+            read_records(json.dumps([RECORD]).replace("4.8", number))
 
 
 def test_it_accepts_its_own_list_of_fields_only():

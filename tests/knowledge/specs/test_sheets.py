@@ -125,7 +125,7 @@ def test_it_takes_evidence_from_the_field_its_group_or_its_record():
         "vendor-docs",
         "X1 sheet",
     )
-    assert peak.qualifiers == {"accumulate": "fp32"}
+    assert peak.qualifiers == {"accumulate": "float32"}
     assert peak.note == (
         "evidence class vendor-published; 8 parts; also X1 survey; training / inference"
     )

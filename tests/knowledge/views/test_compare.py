@@ -9,6 +9,11 @@ import pytest
 PAIR = {"p": ["h200-sxm", "h100-sxm5-80gb"]}
 
 
+def _shown(context):
+    """The rows of the page, those that are folded away too."""
+    return [*context["rows"], *context["sweep"]]
+
+
 def test_without_platforms_it_is_a_form(viewer, shipped):
     answer = viewer.get("/w/compare/")
     page = answer.content.decode()
@@ -72,7 +77,7 @@ def test_json_and_csv_have_the_rows_of_the_page(viewer, shipped, only):
     asked = PAIR | {"only": only}
     shown = [
         (row.metric, row.relation, [cell.spec and cell.spec.value for cell in row.cells])
-        for row in viewer.get("/w/compare/", asked).context["rows"]
+        for row in _shown(viewer.get("/w/compare/", asked).context)
     ]
     data = viewer.get("/w/compare.json", asked).json()["rows"]
     assert [
@@ -108,3 +113,13 @@ def test_it_needs_the_same_queries_for_any_pair(viewer, shipped, django_assert_n
     # session, user, platforms, specs, citations, drift, newest texts
     with django_assert_num_queries(7):
         viewer.get("/w/compare/", {"p": ["h200-sxm", "mi300x", "b200", "a10"]})
+
+
+def test_it_folds_the_steps_of_a_sweep_away(viewer, shipped):
+    answer = viewer.get("/w/compare/", PAIR)
+    swept = [row for row in answer.context["sweep"] if "array_bytes" in row.qualifiers]
+    assert len(swept) == len(answer.context["sweep"]) > 0
+    page = answer.content.decode()
+    first, folded = page.split("Measured over a sweep of sizes", 1)
+    assert "array_bytes=" not in first
+    assert folded.count("array_bytes=") == len(swept)

@@ -1,5 +1,6 @@
 """Decisions on one spec: who may, who was first, and what has to be written."""
 
+import re
 from html import unescape
 
 import pytest
@@ -71,6 +72,36 @@ def test_a_raw_second_approval_is_told_as_well(as_, proposal, curator, second_cu
     answer = post(as_(second_curator), proposal, "approve")
     assert answer.status_code == 409
     assert "cora was first" in answer.content.decode()
+
+
+def shown(client, spec):
+    """What the form of an approval keeps of the page."""
+    page = client.get(f"/w/s/{spec.pk}/").content.decode()
+    return re.search(r'name="seen" value="(\d+)"', page)[1]
+
+
+def test_an_approval_knows_which_value_it_takes_the_place_of(
+    as_, x1, note, proposal, engineer, curator, second_curator
+):
+    rival = propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "another sheet")
+    seen = [shown(as_(curator), proposal), shown(as_(second_curator), rival)]
+    assert post(as_(curator), proposal, "approve", seen=seen[0]).status_code == 302
+    answer = post(as_(second_curator), rival, "approve", seen=seen[1])
+    assert answer.status_code == 409
+    assert "cora was first: approved at" in unescape(answer.content.decode())
+    assert "(x-1 memory_bandwidth: 4.9 TB/s)" in unescape(answer.content.decode())
+    assert (state(rival)[0], state(proposal)) == ("proposed", ("approved", "preferred"))
+    again = shown(as_(second_curator), rival)
+    assert post(as_(second_curator), rival, "approve", seen=again).status_code == 302
+    assert (state(rival)[1], state(proposal)[1]) == ("preferred", "normal")
+
+
+def test_another_proposal_of_the_question_holds_no_approval_up(
+    as_, x1, note, proposal, engineer, curator
+):
+    seen = shown(as_(curator), proposal)
+    propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "another sheet")
+    assert post(as_(curator), proposal, "approve", seen=seen).status_code == 302
 
 
 def test_a_stale_rank_is_a_conflict(as_, proposal, curator, second_curator, old):

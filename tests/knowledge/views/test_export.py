@@ -3,6 +3,7 @@
 import io
 
 from knowledge.archive import read_archive
+from knowledge.curation.revise import store_text
 
 
 def test_it_gives_a_folder_that_can_be_read_again(viewer, wiki):
@@ -19,3 +20,10 @@ def test_it_asks_for_a_login_and_only_reads(client, viewer, wiki):
     assert viewer.post("/w/export.zip").status_code == 405
     client.logout()
     assert client.get("/w/export.zip").status_code == 302
+
+
+def test_it_writes_no_name_that_leaves_the_folder(viewer, wiki):
+    store_text("../x.md", "Evil", "# Evil\n", origin="evil", by=None)
+    answer = viewer.get("/w/export.zip")
+    assert answer.status_code == 409
+    assert "../x.md: points outside the folder" in answer.content.decode()

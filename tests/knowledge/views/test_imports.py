@@ -49,15 +49,15 @@ def zipped(files, name="team.zip"):
 @pytest.fixture
 def batch(wiki, people, page_text):
     files = {X1: page_text("", BANDWIDTH.replace("4.8", "4.9"), TDP), "docs/n.md": "# N\n"}
-    return plan_import(Brought("team", files), people["eve"])
+    return plan_import(Brought("wiki", files, whole=False), people["eve"])
 
 
 def test_it_plans_an_uploaded_folder_and_shows_problems_first(as_, wiki, page_text):
     files = {"docs/a.md": "# A\n", X1: page_text("", BANDWIDTH.replace("4.8", "4.9"), TDP)}
-    answer = as_("eve").post("/w/imports/", {"files": zipped(files)})
+    answer = as_("eve").post("/w/imports/", {"files": zipped(files, "wiki.zip")})
     batch = Batch.objects.get()
     assert (answer.status_code, answer.url) == (302, f"/w/imports/{batch.pk}/")
-    assert (batch.origin, batch.author.username) == ("team", "eve")
+    assert (batch.origin, batch.author.username) == ("wiki", "eve")
     page = unescape(as_("eve").get(answer.url).content.decode())
     assert page.index(X1) < page.index("docs/a.md")
     assert 'data-cite-state="changed"' in page
@@ -82,7 +82,7 @@ def test_it_takes_loose_files(as_, wiki):
         ({}, "no file; accepted"),
         ({"files": SimpleUploadedFile("a.txt", b"x")}, "a.txt: accepted are .md and .json"),
         ({"files": SimpleUploadedFile("a.zip", b"x")}, "a.zip: not a readable .zip"),
-        ({"files": zipped({"../a.md": "# A\n"})}, "../a.md: points outside the archive"),
+        ({"files": zipped({"../a.md": "# A\n"})}, "../a.md: points outside the folder"),
         ({"files": SimpleUploadedFile("a.md", b"\xff")}, "a.md: not UTF-8 at byte 0"),
         ({"files": zipped({"a.md": "# A\n"}, "shipped.zip")}, "'shipped' names documents of"),
     ],
@@ -119,9 +119,13 @@ def test_it_says_what_to_do_when_there_is_none(as_, wiki):
 
 def test_it_confirms_and_undoes(as_, batch):
     url = f"/w/imports/{batch.pk}/"
-    page = as_("eve").get(url).content.decode()
+    page = unescape(as_("eve").get(url).content.decode())
+    assert "documents of 'wiki' were brought in by a command" in page
+    assert 'id="confirm"' not in page
+    assert as_("eve").post(f"{url}confirm/").status_code == 403
+    page = as_("cora").get(url).content.decode()
     assert page.count('class="primary"') == 1
-    assert as_("eve").post(f"{url}confirm/").status_code == 302
+    assert as_("cora").post(f"{url}confirm/").status_code == 302
     assert Spec.objects.filter(shown="4.9 TB/s", state="proposed").exists()
     assert 'id="undo"' not in as_("eve").get(url).content.decode()
     assert as_("eve").post(f"{url}undo/", {"why": "x"}).status_code == 403
@@ -138,10 +142,10 @@ def test_it_confirms_and_undoes(as_, batch):
 
 def test_it_tells_who_was_first(as_, batch, people):
     url = f"/w/imports/{batch.pk}/"
-    confirm(Batch.objects.get(pk=batch.pk), people["eve"])
+    confirm(Batch.objects.get(pk=batch.pk), people["cora"])
     answer = as_("cora").post(f"{url}drop/")
     assert answer.status_code == 409
-    assert "was confirmed by eve in the meantime" in answer.content.decode()
+    assert "was confirmed by cora in the meantime" in answer.content.decode()
 
 
 def test_it_drops_a_plan(as_, batch):
@@ -189,10 +193,10 @@ def test_it_decides_by_post_only(as_, batch, verb):
 def test_it_needs_the_same_queries_for_any_number_of_documents(
     as_, shipped, people, django_assert_num_queries
 ):
-    files = {d.path: d.latest.text + "\nmore\n" for d in Document.objects.all()}
+    files = {f"more/{d.path}": d.latest.text for d in Document.objects.all()}
     batch = plan_import(Brought("team", files), people["cora"])
     client = as_("cora")
-    with django_assert_num_queries(5):  # session, user, batch, permissions of both kinds
+    with django_assert_num_queries(6):  # session, user, batch, its name, permissions of both kinds
         client.get(f"/w/imports/{batch.pk}/")
     with django_assert_num_queries(6):  # session, user, count, batches, permissions
         client.get("/w/imports/")

@@ -81,7 +81,7 @@ def test_it_takes_one_picked_line_for_both_ends(as_, engineer, note):
         ({"qualifiers": "type=float16"}, "qualifiers", "accepted: key=value once each, of dtype"),
         ({"evidence": "heard"}, "evidence", "accepted: documented, derived, measured"),
         ({"source_kind": ""}, "source_kind", "accepted: vendor, vendor-docs"),
-        ({"source_url": "javascript:alert(1)"}, "source_url", "Enter a valid URL"),
+        ({"source_url": "javascript:alert(1)"}, "source_url", "is no valid URL"),
         ({"source": "a | b"}, "source", "one line without '|'"),
         ({"rank": "best"}, "rank", "accepted: preferred, normal, deprecated"),
         ({"rank": "deprecated"}, "note", "Needed for UNKNOWN"),

@@ -1,5 +1,6 @@
 """The review queue."""
 
+import re
 from datetime import timedelta
 from html import unescape
 
@@ -64,6 +65,18 @@ def test_it_approves_what_is_ticked_and_reports_the_rest(as_, curator, three):
     assert "memory_bandwidth: 4.9 TB/s: approved." in page
     assert "l2_size: 5.1 kB: not approved; warning" in page
     assert "memory_capacity: 4.8 GiB: not approved; You proposed" in page
+
+
+def test_of_rivals_that_are_ticked_one_is_approved(as_, curator, second_curator, three, x1, note,
+                                                   engineer):  # fmt: skip
+    rival = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), engineer, "another")
+    page = as_(curator).get("/w/review/").content.decode()
+    seen = dict(re.findall(r'name="(seen-\d+)" value="(\d+)"', page))
+    assert f"seen-{rival.pk}" in seen
+    as_(second_curator).post("/w/review/", {"spec": three[0].pk} | seen)
+    page = body(as_(curator).post("/w/review/", {"spec": rival.pk} | seen, follow=True))
+    assert states(three[0], rival) == ["approved", "proposed"]
+    assert "memory_bandwidth: 4.8 TB/s: not approved; carl was first: approved at" in page
 
 
 def test_a_waived_warning_holds_nothing_up(as_, second_curator, curator, three):

@@ -7,7 +7,7 @@ import pytest
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, restore, retire
 from knowledge.importer import import_wiki
-from knowledge.models import Flag, Spec, Waiver
+from knowledge.models import Flag, Spec, SpecChange, Waiver
 from knowledge.usage import Use, register, unregister
 from tests.knowledge.conftest import BANDWIDTH, TDP
 from tests.knowledge.curation.conftest import facts
@@ -48,11 +48,11 @@ def test_it_says_how_to_obtain_what_is_unknown(viewer, wiki):
 
 
 def test_it_says_the_command_that_asks_the_same(viewer, wiki, page_text):
-    line = BANDWIDTH.replace("TB/s |", "TB/s | array_bytes=1024 |")
+    line = BANDWIDTH.replace("TB/s |", "TB/s | per=GCD |")
     (wiki / "docs/hardware/x-1.md").write_text(page_text(line))
     import_wiki(wiki, vouched=True)
     bandwidth = Spec.objects.preferred().get(metric="memory_bandwidth")
-    command = "python manage.py spec get x-1 memory_bandwidth --array-bytes 1024"
+    command = "python manage.py spec get x-1 memory_bandwidth --per GCD"
     assert f"<code>{command}</code>" in page_of(viewer, bandwidth)
 
 
@@ -201,3 +201,13 @@ def test_it_needs_the_same_queries_for_any_number_of_rivals(
     most = Spec.objects.filter(metric="peak_fp32", platform__slug="h100-sxm5-80gb").first()
     with django_assert_max_num_queries(20):
         viewer.get(f"/w/s/{most.pk}/")
+
+
+def test_it_marks_who_did_it_elsewhere(viewer, x1, note):
+    known = {"by": "alice", "at": "2026-01-31T12:00:00+00:00"}
+    spec = Spec.objects.get(metric="tdp")
+    Spec.objects.filter(pk=spec.pk).update(elsewhere=known)
+    change = {"action": "approved", "state": "approved", "rank": "preferred"}
+    SpecChange.objects.create(spec=spec, **change, elsewhere=known | {"why": ""})
+    page = viewer.get(spec.get_absolute_url()).content.decode()
+    assert page.count("alice, imported") == 2

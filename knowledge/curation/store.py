@@ -1,0 +1,93 @@
+"""Store new values, each with its citation and the first line of its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from knowledge.curation.history import entry_of
+from knowledge.models import Action, Citation, Platform, Revision, Spec, SpecChange, SpecState
+from knowledge.specs.facts import Rank, SpecFacts
+
+Row = TypeVar("Row")
+ROWS_AT_ONCE = 500  # keys that one query names
+
+
+@dataclass(frozen=True, slots=True)
+class NewSpec:
+    """A value that is not stored yet, and the lines that it rests on, counted from 1.
+
+    rank: None for the one of the facts. replaces: the value in use whose place it is to take.
+    """
+
+    facts: SpecFacts
+    platform: Platform
+    revision: Revision
+    first_line: int
+    last_line: int
+    quote: str
+    state: SpecState
+    why: str
+    rank: Rank | None = None
+    replaces: Spec | None = None
+
+
+def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
+    """The stored specs, in the order of `rows`. by: the user, or None. Run it in a turn."""
+    new = list(rows)
+    specs = Spec.objects.bulk_create(_spec(each, by) for each in new)
+    Citation.objects.bulk_create(
+        Citation(
+            spec=spec,
+            revision=each.revision,
+            first_line=each.first_line,
+            last_line=each.last_line,
+            quote=each.quote,
+        )
+        for spec, each in zip(specs, new, strict=True)
+    )
+    SpecChange.objects.bulk_create(
+        _first_entry(spec, each, by) for spec, each in zip(specs, new, strict=True)
+    )
+    return specs
+
+
+def fields_of(facts: SpecFacts) -> dict[str, Any]:
+    """The columns of a spec that a line states, all but its rank."""
+    return {
+        "metric": facts.metric,
+        "value": facts.value,
+        "unit": facts.unit,
+        "shown": facts.shown,
+        # One order of keys, as in Spec.save: SQLite compares JSON as text.
+        "qualifiers": dict(sorted(facts.qualifiers.items())),
+        "evidence": facts.evidence,
+        "source_kind": facts.source_kind,
+        "source": facts.source,
+        "source_url": facts.source_url,
+        "note": facts.note,
+    }
+
+
+def chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in parts that one query may name."""
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[first : first + ROWS_AT_ONCE]
+
+
+def _spec(new: NewSpec, by: Any) -> Spec:
+    return Spec(
+        **fields_of(new.facts),
+        platform=new.platform,
+        rank=new.facts.rank if new.rank is None else new.rank,
+        state=new.state,
+        proposed_by=by,
+        replaces=new.replaces,
+    )
+
+
+def _first_entry(spec: Spec, new: NewSpec, by: Any) -> SpecChange:
+    action = Action.APPROVED if new.state == SpecState.APPROVED else Action.PROPOSED
+    before = new.replaces.shown if new.replaces is not None else ""
+    return entry_of(spec, action, by, new.why, before=before, after=spec.shown)

@@ -1,0 +1,29 @@
+"""What people may write: text that both databases store as it is."""
+
+from __future__ import annotations
+
+from knowledge.curation.errors import CurationError
+
+LONGEST_REASON = 2000  # characters
+LONGEST_BATCH_REASON = 300  # characters; the column of an import
+
+
+def require_storable(field: str, text: str, most: int = LONGEST_REASON) -> str:
+    """The text itself. CurationError names the field where it is too long or no database text.
+
+    PostgreSQL stores neither NUL nor half of a surrogate pair; SQLite would take the first.
+    """
+    if "\0" in text:
+        raise CurationError(field, "it holds a NUL character; accepted: text without")
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise CurationError(field, "it is not Unicode text; accepted: UTF-8")
+    if len(text) > most:
+        raise CurationError(field, f"{len(text)} characters; accepted: at most {most}")
+    return text
+
+
+def require_reason(why: str, most: int = LONGEST_REASON) -> str:
+    """The reason without outer blanks; CurationError where there is none."""
+    if not why.strip():
+        raise CurationError("why", "a reason is needed; it stays in the history")
+    return require_storable("why", why.strip(), most)

@@ -1,0 +1,38 @@
+"""A warning may have been excepted elsewhere: then nobody of this installation did it."""
+
+from django.conf import settings
+from django.db import migrations, models
+from django.db.migrations import RunPython
+
+from knowledge.triggers import EVERY_ROW, Event, refuse
+
+WAIVER = {"knowledge_waiver": EVERY_ROW}
+FROZEN = refuse(Event.UPDATE, "frozen", WAIVER)
+KEPT = refuse(Event.DELETE, "kept", WAIVER)
+
+
+def lifted(operation):
+    """The operation that takes this one back."""
+    return RunPython(operation.reverse_code, operation.code)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("knowledge", "0008_elsewhere")]
+    # SQLite makes the table anew, without its triggers.
+    operations = [
+        lifted(FROZEN),
+        lifted(KEPT),
+        migrations.AlterField(
+            "waiver",
+            "by",
+            models.ForeignKey(
+                settings.AUTH_USER_MODEL,
+                models.PROTECT,
+                null=True,
+                blank=True,
+                related_name="+",
+            ),
+        ),
+        FROZEN,
+        KEPT,
+    ]
