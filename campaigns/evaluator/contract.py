@@ -8,6 +8,7 @@ each other instead of misreading. Standard library only: this module is imported
 from __future__ import annotations
 
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -112,7 +113,8 @@ class Job:
 
     device: "cpu" or "cuda:<index>". target: what compilers build for ("native", "sm_90a", ...).
     incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
-    timed: False stops after the correctness check.
+    timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
+    its smallest case instead, and nothing else (campaigns/evaluator/sanitizers).
     """
 
     job_id: str
@@ -126,7 +128,49 @@ class Job:
     incumbent: Source | None = None
     protocol: Protocol = field(default_factory=Protocol)
     timed: bool = True
+    sanitize: bool = False
     schema: int = SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How the longest kernel of a call was launched, as the driver's tracer says in the runner.
+
+    The runner could forge it: it informs people, and nothing is decided by it. kernels: launches in
+    one call. grid, block: along x, y and z. shared_bytes: of one block. occupancy_percent: threads
+    at once on a multiprocessor over the most that it takes, as estimated in whole numbers (0: less
+    than 1 %); None where not told.
+    """
+
+    kernels: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    registers: int
+    shared_bytes: int
+    occupancy_percent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKernel:
+    """A kernel that the arm's own source defines. launches, device_us: per call; 0 never ran."""
+
+    name: str
+    launches: float
+    device_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What ran on the device in the traced calls, as the driver's tracer says in the runner.
+
+    The runner could forge it: it may raise a doubt, and nothing is accepted by it. own: kernels by
+    the names in the source. other_us: device µs per call of everything else; filling_us of that
+    only sets memory to one value, which computes nothing.
+    """
+
+    own: tuple[OwnKernel, ...]
+    other_us: float
+    filling_us: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +181,10 @@ class Timing:
     device_us: device time per call as the driver's tracer counts it; None where there is none.
     device_samples_us: the same once per sample, kept where LOOP is the timer and this decides.
     event_us: time per call between two device events around one burst.
+    launch: how the work was split; None where there is no launch to see.
+    traced: which kernels ran, and how long; None where nothing was traced.
+    warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
+    or nobody asked. eager_us: a call launched by itself, where samples are of a GRAPH.
     """
 
     samples_us: tuple[float, ...]
@@ -146,13 +194,20 @@ class Timing:
     device_us: float | None = None
     device_samples_us: tuple[float, ...] = ()
     event_us: float | None = None
+    launch: Launch | None = None
+    traced: Traced | None = None
+    warm_us: float | None = None
+    eager_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
     """What was found on one case.
 
-    margin: worst error as a share of its tolerance; over 1 is wrong.
+    margin: worst error as a share of its tolerance, by element or by norm; over 1 is wrong.
+    norm_error: |error| / |answer|, the worst of all calls.
+    repeat_margin: how far two answers to the same inputs were apart, as a share of the tolerance;
+    0 when they were equal bit by bit. It is measured, not forbidden.
     candidate, incumbent: samples of equal index are one pair of the A B B A schedule.
     """
 
@@ -165,11 +220,76 @@ class CaseReport:
     message: str = ""
     candidate: Timing | None = None
     incumbent: Timing | None = None
+    norm_error: float | None = None
+    repeat_margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How device and host stood at one moment of timing; None for what they do not tell.
+
+    case, block: after how many blocks of which case; 0 is before the first.
+    clock_mhz: of the multiprocessors, or of the fastest CPU that the judge may run on.
+    temperature_c, power_w: of the GPU. throttled: what holds its clock down.
+    others: on a GPU the processes that compute on it and are not of this service; on a CPU how
+    many CPUs others kept busy since the moment before. load: runnable tasks, average of a minute.
+    pressure, stolen: shares of the time since the moment before in which a task had to wait for a
+    CPU, and in which the hypervisor gave the CPUs to others.
+    """
+
+    case: str
+    block: int
+    clock_mhz: float | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    throttled: tuple[str, ...] = ()
+    others: float | None = None
+    load: float | None = None
+    pressure: float | None = None
+    stolen: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("block", "clock_mhz", "temperature_c", "power_w", "others", "load"):
+            self._require(name, math.inf)
+        for name in ("pressure", "stolen"):
+            self._require(name, 1.0)
+
+    def _require(self, name: str, most: float) -> None:
+        value = getattr(self, name)
+        if value is not None and not (math.isfinite(value) and 0 <= value <= most):
+            accepted = "a finite number from 0" + ("" if most == math.inf else f" to {most:g}")
+            raise ContractError(f"surroundings.{name}: {value!r}; accepted: {accepted}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a sanitizer saw; line: of the candidate's file `file`, 0 where it is not told."""
+
+    kind: str
+    what: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitized:
+    """What one sanitizer says; clean is one that ran and has no faults. note: why it did not run,
+    or why it had nothing to look for. A candidate could keep it from seeing: clean is no proof.
+    """
+
+    tool: str
+    ran: bool
+    faults: tuple[Fault, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All facts of one evaluation. Timings exist only where every case was correct."""
+    """All facts of one evaluation. Timings exist only where every case was correct.
+
+    surroundings: in the order in which they were looked at; empty where nothing was timed.
+    sanitized: one for each sanitizer that was asked for.
+    """
 
     job_id: str
     outcome: Outcome
@@ -181,9 +301,14 @@ class Report:
     notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     wall_s: Mapping[str, float] = field(default_factory=dict)
+    surroundings: tuple[Moment, ...] = ()
+    sanitized: tuple[Sanitized, ...] = ()
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
+        strange = {moment.case for moment in self.surroundings} - {c.case for c in self.cases}
+        if strange:
+            raise ContractError(f"surroundings: case {min(strange)!r} is not in the report")
         timed = any(case.candidate is not None for case in self.cases)
         if timed and self.outcome is not Outcome.PASSED:
             raise ContractError(f"outcome: {self.outcome} may not carry timings; only passed may")
@@ -202,6 +327,13 @@ def load_job(text: str) -> Job:
 def load_report(text: str) -> Report:
     """Read a report file. Raises ContractError naming the field."""
     return typing.cast(Report, _load(Report, text))
+
+
+def load_sanitized(text: str) -> tuple[Sanitized, ...]:
+    """Read what `json.dumps` made of such values. Raises ContractError naming the field."""
+    return typing.cast(
+        tuple[Sanitized, ...], _convert(tuple[Sanitized, ...], json.loads(text), "sanitized")
+    )
 
 
 def protocol_from(value: Mapping[str, Any]) -> Protocol:

@@ -1,4 +1,4 @@
-"""The three processes of one evaluation: a judge and a runner per arm.
+"""The processes of one evaluation: a judge, and per arm a warden with a runner in its box.
 
 A crew can be started before its job is known: each member starts the device (0.2 to 0.3 s on a
 GPU) and waits for its order. Every crew does one job and ends; no process ever sees two candidates.
@@ -6,98 +6,155 @@ GPU) and waits for its order. Every crew does one job and ends; no process ever 
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import secrets
+import signal
 import socket
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from campaigns.evaluator.contract import Job, Source, load_job
+from campaigns.evaluator.contract import Job, Source, dump, load_job
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
+from campaigns.evaluator.sandbox import warden
+from campaigns.evaluator.sandbox.identity import Lease, lease_uid
+from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.lock import Box
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
 JUDGE = "judge"
+# A warden that is told to end has processes to kill and a record to write.
+WARDEN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One process; an order is written to `orders`, the path of a job file."""
+    """One process; an order is written to `orders`, a job as a job file has it."""
 
     pid: int
     orders: int
 
 
-class Crew:
-    """Judge and runners on `device`, waiting for a job. `phases` reads the judge's progress."""
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Memory files of one arm that this process reads: the warden's record, the build log."""
 
-    def __init__(self, device: str) -> None:
+    record: int
+    build_log: int
+
+
+class Crew:
+    """Judge and runners on `device`, waiting for a job. `phases` reads the judge's progress.
+
+    session: names these very processes, which end with their job; no other crew has the same.
+    """
+
+    def __init__(self, device: str, plan: Plan) -> None:
         self.device = device
+        self.session = secrets.token_hex(8)
+        self._plan = plan
         self._members: dict[str, Member] = {}
-        log = os.memfd_create("kopt-crew-log", os.MFD_CLOEXEC)
+        self._notes: dict[str, Notes] = {}
+        self._leases: list[Lease] = []
+        log = _memory_file("kopt-crew-log")
         pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in ARMS}
         for name, (_, theirs) in pairs.items():
-            self._add(name, partial(_run, name, device, theirs), [theirs.fileno()], log)
+            self._add_runner(name, theirs, log)
         self.phases, told = os.pipe()
         ours = {name: pair[0] for name, pair in pairs.items()}
         # In memory and in two processes only: a file in the scratch folder could be forged.
-        self._report = os.memfd_create("kopt-report", os.MFD_CLOEXEC)
+        self._report = _memory_file("kopt-report")
         kept = [told, self._report, *(sock.fileno() for sock in ours.values())]
-        self._add(JUDGE, partial(_judge, device, ours, (told, self._report)), kept, log)
-        os.close(told)
-        os.close(log)
+        read_end, orders = os.pipe()
+        body = partial(_judge, device, ours, (told, self._report), read_end)
+        self._members[JUDGE] = Member(fork(body, log, (*kept, read_end)), orders)
+        for fd in (read_end, told, log):
+            os.close(fd)
         for pair in pairs.values():
             for end in pair:
                 end.close()
 
-    def _add(self, name: str, body: partial[int], keep: list[int], log: int) -> None:
-        read_end, write_end = os.pipe()
-        pid = fork(partial(body, read_end), log, (*keep, read_end))
+    def _add_runner(self, name: str, sock: socket.socket, log: int) -> None:
+        notes = Notes(_memory_file("kopt-record"), _memory_file("kopt-build-log"))
+        uid = None
+        if Layer.UID in self._plan.holds:
+            self._leases.append(lease_uid())
+            uid = self._leases[-1].uid
+        read_end, orders = os.pipe()
+        runner_only = (sock.fileno(), read_end)
+        ends = warden.Ends(notes.record, notes.build_log, runner_only)
+        body = partial(_run, name, self.device, sock, read_end)
+        watch = partial(warden.watch, self._plan, uid, ends, body)
+        pid = fork(watch, log, (*runner_only, notes.record, notes.build_log))
         os.close(read_end)
-        self._members[name] = Member(pid, write_end)
+        self._members[name] = Member(pid, orders)
+        self._notes[name] = notes
 
     def report(self) -> str:
         """What the judge wrote; only to be read once it has ended."""
-        size = os.fstat(self._report).st_size
-        return os.pread(self._report, size, 0).decode()
+        return _whole(self._report)
 
-    def order(self, job: Job, job_file: Path) -> None:
+    def record(self, name: str) -> warden.Record:
+        """What the warden of a runner wrote down; only to be read once it has ended."""
+        text = _whole(self._notes[name].record)
+        return warden.Record(**json.loads(text)) if text else warden.Record()
+
+    def build_log(self, name: str) -> str:
+        """What the compiler of a runner said."""
+        return _whole(self._notes[name].build_log)
+
+    def order(self, job: Job) -> None:
         """Hand out the job; a runner that it has no use for is ended."""
-        for name in arms_of(job):
-            folder_of(job, name).mkdir(parents=True)
         for name in (*arms_of(job), JUDGE):
-            os.write(self._members[name].orders, f"{job_file}\n".encode())
+            # One that has died already is found out about by the judge, and says why in its log.
+            with (
+                contextlib.suppress(BrokenPipeError),
+                os.fdopen(os.dup(self._members[name].orders), "w") as orders,
+            ):
+                orders.write(dump(job))
+            self._close_orders(name)
         for name in set(ARMS) - set(arms_of(job)):
             self.end_member(name, 0.0)
+
+    def _close_orders(self, name: str) -> None:
+        member = self._members[name]
+        if member.orders >= 0:
+            os.close(member.orders)
+            self._members[name] = Member(member.pid, -1)
 
     def end_member(self, name: str, grace_s: float) -> int | None:
         """Its own end if that comes within `grace_s`, then the end of its process group.
 
         Returns the wait status, or None when it could not be had.
         """
-        member = self._members.pop(name, None)
-        if member is None:
+        if name not in self._members:
             return None
-        os.close(member.orders)
-        status = wait_status(member.pid, grace_s)
-        kill_group(member.pid)
-        return status if status is not None else wait_status(member.pid, 5.0)
+        self._close_orders(name)
+        pid = self._members.pop(name).pid
+        status = wait_status(pid, grace_s)
+        if name in ARMS:
+            if status is None:
+                os.kill(pid, signal.SIGTERM)
+                wait_status(pid, WARDEN_S)
+            status = self.record(name).status
+        kill_group(pid)
+        return status if status is not None else wait_status(pid, WARDEN_S)
 
     def end(self) -> None:
         """End whoever is left, and whatever they have started."""
         for name in list(self._members):
             self.end_member(name, 0.0)
         end_descendants()
+        for lease in self._leases:
+            lease.end()
 
 
 def arms_of(job: Job) -> tuple[str, ...]:
     return ARMS if job.incumbent is not None else (CANDIDATE,)
-
-
-def folder_of(job: Job, arm: str) -> Path:
-    return job.scratch / arm
 
 
 def start_device(device: str) -> str:
@@ -114,7 +171,7 @@ def start_device(device: str) -> str:
     return ""
 
 
-def _run(name: str, device: str, sock: socket.socket, orders: int) -> int:
+def _run(name: str, device: str, sock: socket.socket, orders: int, box: Box) -> int:
     trouble = start_device(device)
     job = _await(orders)
     if job is None:
@@ -122,9 +179,7 @@ def _run(name: str, device: str, sock: socket.socket, orders: int) -> int:
     source: Source | None = job.candidate if name == CANDIDATE else job.incumbent
     if source is None:
         return 0
-    folder = folder_of(job, name)
-    _log_to(folder / "run.log")
-    return runner.main(job, source, folder, sock, trouble)
+    return runner.main(job, source, box, sock, trouble)
 
 
 def _judge(
@@ -134,7 +189,9 @@ def _judge(
     job = _await(orders)
     if job is None:
         return 0
-    _log_to(job.scratch / "judge.log")
+    with (job.scratch / "judge.log").open("wb") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
     pipe, report = told
@@ -143,12 +200,14 @@ def _judge(
 
 def _await(orders: int) -> Job | None:
     """The job that is ordered; None when the crew is ended without one."""
-    with os.fdopen(orders) as lines:
-        order = lines.readline().strip()
-    return load_job(Path(order).read_text()) if order else None
+    with os.fdopen(orders) as pipe:
+        order = pipe.read()
+    return load_job(order) if order else None
 
 
-def _log_to(path: Path) -> None:
-    with path.open("wb") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+def _memory_file(name: str) -> int:
+    return os.memfd_create(name, os.MFD_CLOEXEC)
+
+
+def _whole(fd: int) -> str:
+    return os.pread(fd, os.fstat(fd).st_size, 0).decode("utf-8", "replace")

@@ -92,17 +92,21 @@ class Plain:
     output: bool
 
 
-def lay_out(args: list[Plain | ScalarArg]) -> Layout:
-    """Place every tensor at a 256-byte boundary with a guard band on both sides."""
+def lay_out(args: list[Plain | ScalarArg], shift: int = 0) -> Layout:
+    """Place every tensor at a 256-byte boundary with a guard band on both sides.
+
+    shift: bytes that every tensor starts behind its boundary, at least one element if any.
+    """
     at = GUARD
     placed: list[TensorArg | ScalarArg] = []
     for arg in args:
         if isinstance(arg, ScalarArg):
             placed.append(arg)
             continue
-        tensor = TensorArg(arg.name, arg.dtype, arg.shape, at, arg.output)
+        start = at + (max(shift, ITEM_BYTES[arg.dtype]) if shift else 0)
+        tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output)
         placed.append(tensor)
-        at = _up(at + tensor.nbytes, ALIGN) + GUARD
+        at = _up(start + tensor.nbytes, ALIGN) + GUARD
     return Layout(tuple(placed), _up(at, ALIGN))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,9 +23,20 @@ DTYPES = (
     *("float64", "float32", "tfloat32", "float16", "bfloat16"),
     *("int64", "int32", "int16", "int8", "uint8"),
 )
+# What products of short floats are summed up in. float16 lets a kernel use float16 sums, too.
+ACCUMULATES = ("float32", "float16")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=,x-]{0,79}")
 REQUIRED = {"name": str, "title": str, "op": str, "dtype": str}
-OPTIONAL = {"schema", "summary", "refresh", "config_class", "files", "tolerance", "case"}
+OPTIONAL = {
+    *("schema", "summary", "refresh", "config_class", "files", "tolerance", "case"),
+    *("accumulate", "check"),
+}
+# Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
+# problems; a set on which the reference is not finite is left out.
+SETS = ("zeros", "constant", "large", "tiny", "shifted")
+USUAL_SETS = SETS[:4]
+# What base addresses are multiples of in a check: enough for vector loads of 16 bytes.
+ALIGN, ALIGNMENTS = 16, (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class ProblemError(ValueError):
@@ -46,8 +58,34 @@ class ProblemCase:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far an answer may be off, by element and by norm. None leaves it to the dtype."""
+
+    atol: float | None = None
+    rtol: float | None = None
+    norm: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSpec:
+    """What is checked beyond the declared cases.
+
+    sets: names from SETS. free: the integer parameters that hidden cases may move a little; None
+    stands for every one that is not small. align: what all base addresses are multiples of, bytes.
+    """
+
+    sets: tuple[str, ...] = USUAL_SETS
+    declared: bool = False
+    free: tuple[str, ...] | None = None
+    align: int = ALIGN
+
+
+@dataclass(frozen=True, slots=True)
 class ProblemSpec:
-    """What problem.toml says. refresh: how the judge makes each timed call's inputs new."""
+    """What problem.toml says. refresh: how the judge makes each timed call's inputs new.
+
+    bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
+    """
 
     folder: Path
     name: str
@@ -61,6 +99,9 @@ class ProblemSpec:
     files: Mapping[str, str]
     config_class: tuple[str, ...]
     cases: tuple[ProblemCase, ...]
+    accumulate: str = ACCUMULATES[0]
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    check: CheckSpec = field(default_factory=CheckSpec)
 
     def cases_on(self, kind: str) -> tuple[ProblemCase, ...]:
         return tuple(case for case in self.cases if kind in case.on)
@@ -78,13 +119,13 @@ def load_problem(folder: Path) -> ProblemSpec:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ProblemError(f"{where}: {error}") from None
     _known(where, data, set(REQUIRED) | OPTIONAL)
-    for field, kind in REQUIRED.items():
-        if not isinstance(data.get(field), kind) or not data[field]:
-            raise ProblemError(f"{where}: {field}: a text is needed, found {data.get(field)!r}")
+    for name, kind in REQUIRED.items():
+        if not isinstance(data.get(name), kind) or not data[name]:
+            raise ProblemError(f"{where}: {name}: a text is needed, found {data.get(name)!r}")
     if data.get("schema") != SCHEMA:
         raise ProblemError(f"{where}: schema: {SCHEMA} is accepted, found {data.get('schema')!r}")
     _inside(root, where, "ref.py", "ref.py")
-    atol, rtol = _tolerance(where, data.get("tolerance"))
+    bounds = _tolerance(where, data.get("tolerance"))
     return ProblemSpec(
         folder=root,
         name=_name(where, "name", data["name"]),
@@ -93,11 +134,14 @@ def load_problem(folder: Path) -> ProblemSpec:
         dtype=_one_of(where, "dtype", data["dtype"], DTYPES),
         summary=str(data.get("summary", "")),
         refresh=_one_of(where, "refresh", data.get("refresh", "setup"), REFRESHES),
-        atol=atol,
-        rtol=rtol,
+        atol=bounds[""].atol or 0.0,
+        rtol=bounds[""].rtol or 0.0,
         files=_files(root, where, data.get("files")),
         config_class=tuple(map(str, data.get("config_class", ()))),
         cases=_cases(where, data.get("case")),
+        accumulate=_accumulate(where, data),
+        bounds=bounds,
+        check=_check(where, data.get("check", {})),
     )
 
 
@@ -111,6 +155,15 @@ def _one_of(where: str, field: str, value: Any, accepted: tuple[str, ...]) -> st
     if value not in accepted:
         raise ProblemError(f"{where}: {field}: {value!r}; accepted: {', '.join(accepted)}")
     return str(value)
+
+
+def _accumulate(where: str, data: Mapping[str, Any]) -> str:
+    found = _one_of(where, "accumulate", data.get("accumulate", ACCUMULATES[0]), ACCUMULATES)
+    if found != ACCUMULATES[0] and data["dtype"] != found:
+        raise ProblemError(
+            f"{where}: accumulate: {found!r} of {data['dtype']}; accepted: {ACCUMULATES[0]}"
+        )
+    return found
 
 
 def _name(where: str, field: str, value: Any) -> str:
@@ -141,14 +194,47 @@ def _files(root: Path, where: str, value: Any) -> dict[str, str]:
     }
 
 
-def _tolerance(where: str, value: Any) -> tuple[float, float]:
+def _tolerance(where: str, value: Any) -> dict[str, Bounds]:
     found = value if isinstance(value, dict) else {}
-    for field in ("atol", "rtol"):
-        number = found.get(field)
-        if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
-            raise ProblemError(f"{where}: [tolerance] {field}: a number of at least 0 is needed")
-    _known(f"{where}: [tolerance]", found, {"atol", "rtol"})
-    return float(found["atol"]), float(found["rtol"])
+    own = found.get("outputs", {})
+    if not isinstance(own, dict) or not all(isinstance(item, dict) for item in own.values()):
+        raise ProblemError(f"{where}: [tolerance] outputs: a table per output is needed")
+    table = f"{where}: [tolerance]"
+    _known(table, found, {"atol", "rtol", "norm", "outputs"})
+    bounds = {"": _bounds(table, found, ("atol", "rtol"))}
+    for name, item in own.items():
+        _known(f"{where}: [tolerance.outputs.{name}]", item, {"atol", "rtol", "norm"})
+        bounds[name] = _bounds(f"{where}: [tolerance.outputs.{name}]", item, ())
+    return bounds
+
+
+def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bounds:
+    numbers: dict[str, float] = {}
+    for name in ("atol", "rtol", "norm"):
+        number = found.get(name)
+        if number is None and name not in needed:
+            continue
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < inf:
+            raise ProblemError(f"{where} {name}: a number of at least 0 is needed")
+        numbers[name] = float(number)
+    return Bounds(**numbers)
+
+
+def _check(where: str, value: Any) -> CheckSpec:
+    table = f"{where}: [check]"
+    if not isinstance(value, dict):
+        raise ProblemError(f"{table}: a table is needed, found {value!r:.60}")
+    _known(table, value, {"sets", "free", "align"})
+    for name in ("sets", "free"):
+        if not isinstance(value.get(name, []), list):
+            raise ProblemError(f"{table} {name}: a list of names is needed")
+    sets = tuple(_one_of(table, "sets", name, SETS) for name in value.get("sets", USUAL_SETS))
+    align = value.get("align", ALIGN)
+    if align not in ALIGNMENTS or isinstance(align, bool):
+        listed = ", ".join(map(str, ALIGNMENTS))
+        raise ProblemError(f"{table} align: {align!r}; accepted: {listed}")
+    free = tuple(map(str, value["free"])) if "free" in value else None
+    return CheckSpec(sets, "sets" in value, free, align)
 
 
 def _cases(where: str, value: Any) -> tuple[ProblemCase, ...]:

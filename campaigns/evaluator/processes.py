@@ -17,20 +17,21 @@ PR_SET_CHILD_SUBREAPER = 36
 GENERATIONS = 200
 
 
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends.
+def die_with_parent(parent: int) -> None:
+    """Ask the kernel to kill this process when its parent, process `parent`, ends.
 
-    Only for children of single-threaded parents: the signal follows the forking *thread*.
+    Only for children of single-threaded parents: the signal follows the forking *thread*. To be
+    asked for again after a change of user, which clears it.
     """
-    parent = os.getppid()
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent or parent == 1:
+    # A parent outside of this PID namespace has no number here.
+    if os.getppid() not in (parent, 0):
         os._exit(1)
 
 
-def adopt_orphans() -> None:
-    """Let processes that leave their group and lose their parent fall to this one."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def adopt_orphans(*, adopt: bool = True) -> None:
+    """Let processes that leave their group and lose their parent fall to this one, or no more."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def end_descendants() -> None:
@@ -51,20 +52,21 @@ def fork(body: Callable[[], int], log: int, keep: tuple[int, ...] = ()) -> int:
     Of all open files the child has only these two and `keep`: what the parent talks to others with
     is not for it. Returns the child's pid. The child never returns into the caller's code.
     """
+    parent = os.getpid()
     child = os.fork()
     if child:
         # Both sides set the group, so that neither can be too late for a kill.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.setpgid(child, child)
         return child
-    _become(body, log, keep)
+    _become(body, log, keep, parent)
 
 
-def _become(body: Callable[[], int], log: int, keep: tuple[int, ...]) -> NoReturn:
+def _become(body: Callable[[], int], log: int, keep: tuple[int, ...], parent: int) -> NoReturn:
     status = 1
     try:
         os.setpgid(0, 0)
-        die_with_parent()
+        die_with_parent(parent)
         os.dup2(log, 1)
         os.dup2(log, 2)
         _close_all_but({0, 1, 2, *keep})

@@ -1,15 +1,17 @@
 """The zygote: a process that has imported torch, never touched CUDA, and forks every evaluation.
 
-Started as `python -m campaigns.evaluator.service SOCKET`. Each connection is one evaluation: the
-client sends `JOB-FILE`, a forked supervisor answers with lines `phase NAME` and at last with
-`report BYTES` and the report. A fork has torch within milliseconds; a fresh interpreter needs
-seconds. On a GPU one crew waits in reserve with its device started, forked while the job before it
-was compiling. The service ends when its standard input closes, so it never outlives its starter.
+Started as `python -m campaigns.evaluator.service SOCKET POLICY` (sandbox/policy.py). Each
+connection is one evaluation: the client sends `JOB-FILE`, a forked supervisor answers with lines
+`phase NAME` and at last with `report BYTES` and the report. A fork has torch within milliseconds; a
+fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device started, forked
+while the job before it was compiling. The service ends when its standard input closes, so it never
+outlives its starter.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import select
@@ -22,6 +24,7 @@ from pathlib import Path
 from campaigns.evaluator.contract import dump
 from campaigns.evaluator.crew import Crew
 from campaigns.evaluator.processes import adopt_orphans, die_with_parent
+from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.supervisor import Outside, supervise
 
 LINE_LIMIT = 8192
@@ -33,9 +36,11 @@ RESERVE_S = 60.0
 QUIET_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def main(path: str) -> int:
+def main(path: str, policy: Policy) -> int:
     """Serve until standard input closes."""
     os.environ.update(QUIET_THREADS)
+    # Tried before anything large is loaded, while forks are cheap and there is one thread.
+    policy.examine()
     import torch
 
     from campaigns.evaluator.backends import base
@@ -46,12 +51,15 @@ def main(path: str) -> int:
     # Fork safety: nothing here may start a thread pool or a device context.
     if torch.cuda.is_initialized():
         raise RuntimeError("the zygote must not touch CUDA")
+    # What was imported stays: a collection in a fork would touch, and so copy, all of it.
+    gc.collect()
+    gc.freeze()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(path)
         os.chmod(path, 0o600)
         server.listen(8)
         print("ready", flush=True)
-        Zygote(server).serve()
+        Zygote(server, policy).serve()
     Path(path).unlink(missing_ok=True)
     return 0
 
@@ -59,8 +67,9 @@ def main(path: str) -> int:
 class Zygote:
     """The loop that takes connections and forks; it never waits for anything else."""
 
-    def __init__(self, server: socket.socket) -> None:
+    def __init__(self, server: socket.socket, policy: Policy) -> None:
         self._server = server
+        self.policy = policy
         self._children: set[int] = set()
         self._reserve: tuple[int, socket.socket] | None = None
         self._wishes, self._wish = os.pipe()
@@ -86,7 +95,7 @@ class Zygote:
     def _give_work(self, client: socket.socket) -> None:
         reserve, self._reserve = self._reserve, None
         if reserve is None or not _hand_over(client, reserve[1]):
-            self._fork(lambda: _serve(client, self.ask_for_reserve, None))
+            self._fork(lambda: _serve(client, self, None))
 
     def _hold_in_reserve(self, device: str) -> None:
         ours, theirs = socket.socketpair()
@@ -99,6 +108,7 @@ class Zygote:
             os.write(self._wish, f"{device}\n".encode())
 
     def _fork(self, body: Callable[[], int]) -> int:
+        zygote = os.getpid()
         child = os.fork()
         if child:
             self._children.add(child)
@@ -107,7 +117,7 @@ class Zygote:
         try:
             self._server.close()
             os.setpgid(0, 0)
-            die_with_parent()
+            die_with_parent(zygote)
             # Ends through `finally`, so that no member of a crew outlives its supervisor.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
             null = os.open(os.devnull, os.O_RDONLY)
@@ -132,14 +142,15 @@ def _wait_in_reserve(
 ) -> int:
     """Start a crew and wait for a connection to serve with it."""
     other.close()
-    crew = Crew(device)
+    adopt_orphans()
+    crew = Crew(device, zygote.policy.plan(device))
     try:
         control.settimeout(RESERVE_S)
         data, fds, _, _ = socket.recv_fds(control, 16, 1)
         if not data or not fds:
             return 0
         with socket.socket(fileno=fds[0]) as client:
-            return _serve(client, zygote.ask_for_reserve, crew)
+            return _serve(client, zygote, crew)
     except TimeoutError:
         return 0
     finally:
@@ -154,13 +165,14 @@ def _hand_over(client: socket.socket, control: socket.socket) -> bool:
     return False
 
 
-def _serve(client: socket.socket, wish: Callable[[str], None], crew: Crew | None) -> int:
+def _serve(client: socket.socket, zygote: Zygote, crew: Crew | None) -> int:
     request = client.makefile("r").readline(LINE_LIMIT).split()
     if len(request) != 1:
         client.sendall(b"refused: expected JOB-FILE\n")
         return 1
     adopt_orphans()
-    report = dump(supervise(Path(request[0]), Outside(client, wish), crew)).encode()
+    outside = Outside(client, zygote.ask_for_reserve, zygote.policy)
+    report = dump(supervise(Path(request[0]), outside, crew)).encode()
     client.sendall(b"report %d\n" % len(report) + report)
     return 0
 
@@ -172,4 +184,4 @@ def _end(child: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], Policy.read(sys.argv[2])))

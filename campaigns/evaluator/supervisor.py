@@ -13,20 +13,24 @@ import select
 import shutil
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from campaigns.evaluator.contract import Job, Outcome, Phase, Report, load_job, load_report
-from campaigns.evaluator.crew import (
-    CANDIDATE,
-    INCUMBENT,
-    JUDGE,
-    Crew,
-    arms_of,
-    folder_of,
+from campaigns.evaluator.contract import (
+    Job,
+    Outcome,
+    Phase,
+    Report,
+    load_job,
+    load_report,
+    load_sanitized,
 )
+from campaigns.evaluator.crew import CANDIDATE, INCUMBENT, JUDGE, Crew, arms_of
 from campaigns.evaluator.processes import describe_status
+from campaigns.evaluator.sandbox.layers import Layer, describe
+from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.warden import Record
 
 LOG_LIMIT = 64 * 1024
 # With less free than this not even a small kernel can be built.
@@ -42,11 +46,13 @@ LEAST_GRACE_S = 3.0
 class Outside:
     """Whom the supervisor talks to. wish: asks for a crew on a device, for the next job.
 
-    It is asked for while candidates compile, when nothing is being timed yet.
+    It is asked for while candidates compile, when nothing is being timed yet. policy: the layers
+    of the sandbox on this host.
     """
 
     client: socket.socket
     wish: Callable[[str], None]
+    policy: Policy
 
 
 def supervise(job_file: Path, outside: Outside, crew: Crew | None) -> Report:
@@ -58,7 +64,7 @@ def supervise(job_file: Path, outside: Outside, crew: Crew | None) -> Report:
     started = time.monotonic()
     origin = "started for this job" if crew is None else "from the reserve"
     try:
-        report = _blame_full_disk(_run(job, job_file, outside, crew), job.scratch)
+        report = _blame_full_disk(_run(job, outside, crew), job.scratch)
     except OSError as error:
         reason = f"{error.strerror}: {error.filename or job.scratch}"
         report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
@@ -73,19 +79,23 @@ def _blame_full_disk(report: Report, scratch: Path) -> Report:
     """A build without room fails in many ways, none of them the candidate's doing (law 8)."""
     if report.outcome is Outcome.PASSED or report.phase not in (Phase.START, Phase.BUILD):
         return report
-    said = os.strerror(errno.ENOSPC) in report.build_log
+    # In a view of its own a build has a folder in memory, and fills that by its own doing.
+    on_disk = Layer.MOUNTS not in report.environment.get("sandbox", "").split(", ")
+    said = on_disk and os.strerror(errno.ENOSPC) in report.build_log
     if said or shutil.disk_usage(scratch).free < LEAST_ROOM:
         return replace(report, outcome=Outcome.BROKEN_HOST, reason=f"disk full: {scratch}")
     return report
 
 
-def _run(job: Job, job_file: Path, outside: Outside, crew: Crew | None) -> Report:
+def _run(job: Job, outside: Outside, crew: Crew | None) -> Report:
+    if refusal := outside.policy.refusal(job.device):
+        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, refusal)
     if crew is not None and crew.device != job.device:
         crew.end()
         crew = None
-    crew = crew or Crew(job.device)
+    crew = crew or Crew(job.device, outside.policy.plan(job.device))
     try:
-        crew.order(job, job_file)
+        crew.order(job)
         stopped = _wait_for_judge(job, crew.phases, outside)
         status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
         grace_s = 0.0 if stopped else LAST_WORDS_S
@@ -93,7 +103,7 @@ def _run(job: Job, job_file: Path, outside: Outside, crew: Crew | None) -> Repor
         report = stopped or _judged(job, crew, status)
     finally:
         crew.end()
-    return _with_evidence(report, job, statuses)
+    return _with_evidence(report, job, crew, statuses[CANDIDATE])
 
 
 def _judged(job: Job, crew: Crew, status: int | None) -> Report:
@@ -146,24 +156,57 @@ def _tell(client: socket.socket, line: bytes) -> None:
         return
 
 
-def _with_evidence(report: Report, job: Job, statuses: Mapping[str, int | None]) -> Report:
-    """Add the logs, and to a bare reason what only they or the exit status can tell."""
-    build_log = _tail(folder_of(job, CANDIDATE) / "build.log")
+def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> Report:
+    """Add logs and records, and to a bare reason what only they or the exit status can tell."""
+    if job.sanitize and report.outcome is Outcome.PASSED:
+        said = load_sanitized(crew.build_log(CANDIDATE))
+        return replace(report, sanitized=said, environment=_placed(report, crew))
+    build_log = _printable(crew.build_log(CANDIDATE))
     # It was compiled under a name of ours; people know it by theirs.
     build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: job.candidate.name, build_log)
-    log = _tail(folder_of(job, CANDIDATE) / "run.log")
+    record = crew.record(CANDIDATE)
+    log = _printable(record.log)
     reason = report.reason
     if report.outcome is Outcome.BUILD_FAILED:
-        told = _telling_line(build_log)
-        reason = _telling_line(log) if report.phase is Phase.LOAD and told.startswith("$") else told
+        reason = _telling_line(log if report.phase is Phase.LOAD else build_log)
+    elif report.outcome is Outcome.CRASHED and not record.locked:
+        # It died before any of the candidate's code was there to be blamed.
+        return replace(
+            report,
+            outcome=Outcome.BROKEN_HOST,
+            reason=f"the sandbox could not be closed: {_telling_line(log)}",
+            runner_log=log,
+        )
     elif report.outcome is Outcome.CRASHED:
-        why = describe_status(statuses[CANDIDATE]) if "died" in reason else _telling_line(log)
-        reason = f"{reason}: {why}"
+        why = describe_status(status) if "died" in reason else _telling_line(log)
+        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}"
     elif report.outcome is Outcome.BROKEN_HOST:
-        log += _tail(folder_of(job, INCUMBENT) / "run.log")
+        if INCUMBENT in arms_of(job):
+            log += _printable(crew.record(INCUMBENT).log)
         if "see the log" in reason:
             reason = reason.replace("see the log", _telling_line(log))
-    return replace(report, reason=reason, build_log=build_log, runner_log=log)
+    return replace(
+        report,
+        reason=reason,
+        build_log=build_log,
+        runner_log=log,
+        environment=_placed(report, crew),
+    )
+
+
+def _placed(report: Report, crew: Crew) -> dict[str, str]:
+    found = _sandbox(crew.record(CANDIDATE))
+    return {**report.environment, **found, "session": crew.session}
+
+
+def _sandbox(record: Record) -> dict[str, str]:
+    """Which layers held, as the runner said before it loaded anything, and what was refused."""
+    found = {}
+    if record.holds:
+        found["sandbox"] = describe({Layer(name): said for name, said in record.holds.items()})
+    if record.refused:
+        found["refused"] = ", ".join(f"{what} ×{n}" for what, n in sorted(record.refused.items()))
+    return found
 
 
 def _telling_line(log: str) -> str:
@@ -176,14 +219,15 @@ def _telling_line(log: str) -> str:
 
 
 def _tail(path: Path) -> str:
-    """The last 64 KiB of a log that hostile code may have written: text, never parsed."""
+    """The last 64 KiB of a log of ours."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LOG_LIMIT))
+            return _printable(file.read(LOG_LIMIT).decode("utf-8", "replace"))
     except OSError:
         return ""
-    with os.fdopen(handle, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - LOG_LIMIT))
-        raw = file.read(LOG_LIMIT)
-    text = raw.decode("utf-8", "replace")
+
+
+def _printable(text: str) -> str:
+    """What hostile code may have written: text for people, never parsed."""
     return "".join(c for c in text if c in "\n\t" or c.isprintable())

@@ -1,8 +1,9 @@
 """Messages between judge and runner: fixed size, checked, nothing else is read.
 
 The runner is hostile once it has loaded its candidate. So from it the judge accepts only these
-48 bytes: a magic word, a kind, the sequence number of the question, and three numbers. What the
-judge sends is trusted by the runner's bootstrap and may carry a body (layouts, memory handles).
+48 bytes: a magic word, a kind, the sequence number of the question, and three numbers, together
+with the sender's process id, which the kernel writes. What the judge sends is trusted by the
+runner's bootstrap and may carry a body (layouts, memory handles).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 MAGIC = 0x6B6F7074
 REPLY = struct.Struct("<IIqqdd8x")
+CREDENTIALS = struct.Struct("=iII")
 BODY_LIMIT = 1 << 20
 
 
@@ -27,10 +29,13 @@ class Ask(IntEnum):
     LOAD = 3  # the candidate's first byte runs here
     CASE = 4  # lay the slots out
     CALL = 5  # one synchronous call on one slot
-    PREPARE = 6  # get ready for bursts of n calls
+    PREPARE = 6  # get ready for bursts of n calls, call by call if so asked
     BURST = 7  # wait for go, make n calls, synchronise, say done
     PROFILE = 8  # device time per call, as the driver's tracer sees it
     STOP = 9
+    LAUNCH = 10  # one part (0 to 3) of how a call's longest kernel was launched
+    KERNEL = 11  # what the last profile saw of the kernel of that name, "" for everything
+    SANITIZE = 12  # build and run it under sanitizers on slot 0; nothing is loaded
 
 
 class Answer(IntEnum):
@@ -81,13 +86,19 @@ def send_reply(sock: socket.socket, reply: Reply) -> None:
     )
 
 
-def receive_reply(sock: socket.socket, sequence: int) -> Reply | None:
-    """The runner's answer to question `sequence`; None when it has gone.
+def name_senders(sock: socket.socket) -> None:
+    """Have the kernel write its sender's process id beside every message read from `sock`."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
 
-    Raises WireError for anything but one well-formed answer, TimeoutError when the socket's
-    deadline passes.
+
+def receive_reply(sock: socket.socket, sequence: int) -> tuple[Reply, int] | None:
+    """The answer to question `sequence` and its sender's process id; None when it has gone.
+
+    The id is 0 on a socket that does not name senders. Raises WireError for anything but one
+    well-formed answer, TimeoutError when the socket's deadline passes.
     """
-    data = sock.recv(REPLY.size + 1)
+    space = socket.CMSG_SPACE(CREDENTIALS.size)
+    data, extra, _, _ = sock.recvmsg(REPLY.size + 1, space)
     if not data:
         return None
     if len(data) != REPLY.size:
@@ -95,4 +106,11 @@ def receive_reply(sock: socket.socket, sequence: int) -> Reply | None:
     magic, kind, echoed, a, x, y = REPLY.unpack(data)
     if magic != MAGIC or echoed != sequence or kind not in set(Answer):
         raise WireError(f"an answer out of turn (kind {kind}, sequence {echoed} for {sequence})")
-    return Reply(Answer(kind), echoed, a, x, y)
+    return Reply(Answer(kind), echoed, a, x, y), _sender(extra)
+
+
+def _sender(extra: list[tuple[int, int, bytes]]) -> int:
+    for level, kind, data in extra:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+            return int(CREDENTIALS.unpack_from(data)[0])
+    return 0

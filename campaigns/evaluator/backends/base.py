@@ -8,13 +8,14 @@ import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from campaigns.evaluator import backends
-from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.backends.kernel_names import no_kernels
+from campaigns.evaluator.contract import Job, Launch, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
 
 
 class BuildFailed(Exception):
@@ -31,8 +32,11 @@ class Plan(Protocol):
     def call(self, slot: int) -> None:
         """One call on one slot, finished when this returns."""
 
-    def prepare(self, calls: int) -> Timer:
-        """Get ready for bursts over the first `calls` slots; how they will be issued."""
+    def prepare(self, calls: int, loop: bool) -> Timer:
+        """Get ready for bursts over the first `calls` slots; how they will be issued.
+
+        loop: call by call from now on, even where something better is there.
+        """
 
     def run(self, calls: int) -> None:
         """One burst over the first `calls` slots, finished when this returns."""
@@ -40,9 +44,24 @@ class Plan(Protocol):
     def profile(self, calls: int) -> tuple[float, float]:
         """(device µs, event µs) per call, each negative where it can not be had."""
 
+    def kernel(self, name: str) -> tuple[int, float, float]:
+        """What the last profile saw of the candidate's own kernel of that name.
+
+        (launches in all traced calls, device µs per call, 0). With "" it is all that ran: (traced
+        calls, device µs per call, and of those what only fills memory).
+        """
+
+    def launch(self) -> Launch | None:
+        """How one call launches its longest kernel; None where that can not be seen."""
+
 
 class Kernel(Protocol):
-    """One candidate from source to bound calls."""
+    """One candidate from source to bound calls.
+
+    starts_programs: whether it needs a compiler after it was loaded, as Triton does on a GPU.
+    """
+
+    starts_programs: bool
 
     def build(self, example: Layout) -> None:
         """Compile. Raises BuildFailed with the log."""
@@ -55,12 +74,16 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """suffix: the file name ending of its candidates. kinds: device kinds that can time them."""
+    """suffix: the file name ending of its candidates. kinds: device kinds that can time them.
+
+    kernels: the names of the kernels that a source text defines.
+    """
 
     name: str
     suffix: str
     kinds: tuple[str, ...]
-    make: Callable[[Job, Source, Path], Kernel]
+    make: Callable[[Job, Source, Workplace], Kernel]
+    kernels: Callable[[str], tuple[str, ...]] = no_kernels
 
 
 class UnknownBackend(ValueError):
@@ -110,16 +133,16 @@ def check_flags(flags: tuple[str, ...]) -> None:
             )
 
 
-def compile_or_fail(command: list[str], folder: Path) -> str:
-    """Run a compiler in `folder`; its log. Raises BuildFailed with the log, Unsupported without."""
+def compile_or_fail(command: list[str], place: Workplace) -> str:
+    """Run a compiler, locked down; its log. Raises BuildFailed, Unsupported without a compiler."""
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
-        )
+        ended = place.run(command)
     except FileNotFoundError:
         raise Unsupported(f"{command[0]} is not on this host") from None
-    log = f"$ {' '.join(command)}\n{done.stdout}{done.stderr}"
-    (folder / "build.log").write_text(log)
-    if done.returncode:
+    except subprocess.SubprocessError as error:
+        raise Unsupported(f"the compiler could not be locked down: {error}") from None
+    log = f"$ {' '.join(command)}\n{ended.log}"
+    place.keep_log(log)
+    if ended.status:
         raise BuildFailed(log)
     return log

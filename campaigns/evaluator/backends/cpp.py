@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 from campaigns.evaluator.backends.base import (
     Backend,
@@ -17,6 +16,7 @@ from campaigns.evaluator.backends.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILERS = ("g++", "clang++")
 FLAGS = ("-O2", "-std=c++17", "-shared", "-fPIC")
@@ -31,17 +31,19 @@ def compiler() -> str:
 
 
 class CppKernel:
-    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+    starts_programs = False
+
+    def __init__(self, job: Job, source: Source, place: Workplace) -> None:
         self._source = source
-        self._folder = folder
+        self._place = place
         self._library: Library | None = None
 
     def build(self, example: Layout) -> None:
         check_flags(self._source.flags)
-        path = write_source(self._source, self._folder, ".cpp")
-        out = self._folder / "candidate.so"
+        path = write_source(self._source, self._place.folder, ".cpp")
+        out = self._place.folder / "candidate.so"
         command = [compiler(), *FLAGS, *self._source.flags, path.name, "-o", out.name]
-        compile_or_fail(command, self._folder)
+        compile_or_fail(command, self._place)
         self._library = Library(out, self._source, example)
 
     def load(self) -> None:

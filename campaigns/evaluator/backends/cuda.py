@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from pathlib import Path
 
 from campaigns.evaluator.backends.base import (
     Backend,
@@ -15,50 +14,63 @@ from campaigns.evaluator.backends.base import (
     register,
 )
 from campaigns.evaluator.backends.device import DevicePlan
+from campaigns.evaluator.backends.kernel_names import cuda_kernels
 from campaigns.evaluator.backends.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
 
-FLAGS = ("-O2", "-std=c++17", "-shared", "-Xcompiler=-fPIC")
+FLAGS = ("-shared", "-Xcompiler=-fPIC")
 # The legacy default stream can not be captured; this one can, and plain <<<…>>> launches land here.
 PER_THREAD = "--default-stream=per-thread"
 PER_THREAD_STREAM = 2
 TARGET = re.compile(r"sm_(\d+[af]?)")
 
 
+def target_flags(target: str) -> tuple[str, ...]:
+    """What every candidate for `target` ("sm_90a") is built with. Raises Unsupported."""
+    match = TARGET.fullmatch(target)
+    if match is None:
+        raise Unsupported(f"target {target!r}: nvcc builds for sm_…")
+    gpu = match.group(1)
+    code = f"-gencode=arch=compute_{gpu},code=sm_{gpu}"
+    return ("-O2", "-std=c++17", PER_THREAD, code)
+
+
 def nvcc() -> str:
     """The CUDA compiler, from PATH or CUDA_HOME. Raises Unsupported."""
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    found = shutil.which("nvcc")
-    for home in homes:
-        if found is None and home:
-            found = shutil.which("nvcc", path=f"{home}/bin")
+    found = toolkit_program("nvcc")
     if found is None:
         raise Unsupported("nvcc is not on PATH nor in CUDA_HOME; install the CUDA toolkit")
     return found
 
 
+def toolkit_program(name: str) -> str | None:
+    """A program of the CUDA toolkit, from PATH or where the toolkit is said or wont to be."""
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    places = [None, *(f"{home}/bin" for home in homes if home)]
+    return next((found for place in places if (found := shutil.which(name, path=place))), None)
+
+
 class CudaKernel:
-    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+    starts_programs = False
+
+    def __init__(self, job: Job, source: Source, place: Workplace) -> None:
         if not job.device.startswith("cuda"):
             raise Unsupported("a cuda candidate needs an NVIDIA GPU; this device is the CPU")
         self._job = job
         self._source = source
-        self._folder = folder
+        self._place = place
         self._library: Library | None = None
 
     def build(self, example: Layout) -> None:
         check_flags(self._source.flags)
-        match = TARGET.fullmatch(self._job.target)
-        if match is None:
-            raise Unsupported(f"target {self._job.target!r}: nvcc builds for sm_…")
-        gpu = match.group(1)
-        path = write_source(self._source, self._folder, ".cu")
-        out = self._folder / "candidate.so"
-        code = f"-gencode=arch=compute_{gpu},code=sm_{gpu}"
-        command = [nvcc(), *FLAGS, PER_THREAD, code, *self._source.flags, path.name]
-        compile_or_fail([*command, "-o", out.name], self._folder)
+        flags = (*target_flags(self._job.target), *FLAGS)
+        path = write_source(self._source, self._place.folder, ".cu")
+        out = self._place.folder / "candidate.so"
+        command = [nvcc(), *flags, *self._source.flags, path.name]
+        compile_or_fail([*command, "-o", out.name], self._place)
         self._library = Library(out, self._source, example)
 
     def load(self) -> None:
@@ -75,4 +87,4 @@ class CudaKernel:
         return DevicePlan(self._library.calls(layout, memory, slots), stream, layout, memory)
 
 
-register(Backend("cuda", ".cu", ("gpu",), CudaKernel))
+register(Backend("cuda", ".cu", ("gpu",), CudaKernel, cuda_kernels))

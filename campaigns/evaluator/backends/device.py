@@ -7,10 +7,14 @@ device-wide synchronise ends every burst, whatever streams the candidate used.
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from campaigns.evaluator.contract import Timer
+from campaigns.evaluator.backends.kernel_names import last_name
+from campaigns.evaluator.backends.trace import read_launch
+from campaigns.evaluator.contract import Launch, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 SENTINEL = 0x5C
 PROFILED_CALLS = 64
+# How the tracer names what sets memory to one value: the driver's own way, and torch's.
+FILLING = ("Memset", "FillFunctor")
 
 
 class DevicePlan:
@@ -37,6 +43,8 @@ class DevicePlan:
         self._memory = memory
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
         self._loops = False
+        self._seen: list[tuple[str, float]] = []
+        self._seen_calls = 1
 
     def call(self, slot: int) -> None:
         import torch
@@ -45,8 +53,11 @@ class DevicePlan:
             self._calls[slot]()
         torch.cuda.synchronize()
 
-    def prepare(self, calls: int) -> Timer:
-        """Capture the burst once; every later burst replays the same graph."""
+    def prepare(self, calls: int, loop: bool) -> Timer:
+        """Capture the burst once; every later burst replays the same graph, or loops for ever."""
+        if loop and not self._loops:
+            self._loops = True
+            self._graphs.clear()
         if not self._loops and calls not in self._graphs:
             self.call(0)  # compile and set up outside the capture
             graph = self._capture(calls)
@@ -100,6 +111,28 @@ class DevicePlan:
         """Device time of everything the driver's tracer saw, and events around one burst."""
         return self._traced_us(min(calls, PROFILED_CALLS)), self._event_us(calls)
 
+    def kernel(self, name: str) -> tuple[int, float, float]:
+        if name:
+            own = [us for traced, us in self._seen if last_name(traced) == name]
+            return len(own), sum(own) / self._seen_calls, 0.0
+        filling_us = sum(us for traced, us in self._seen if any(f in traced for f in FILLING))
+        total_us = sum(us for _, us in self._seen)
+        return self._seen_calls, total_us / self._seen_calls, filling_us / self._seen_calls
+
+    def launch(self) -> Launch | None:
+        """Trace one call and read its longest kernel."""
+        import torch
+        from torch.profiler import ProfilerActivity, profile
+
+        torch.cuda.synchronize()
+        with profile(activities=[ProfilerActivity.CUDA]) as trace:
+            with torch.cuda.stream(self._stream):
+                self._calls[0]()
+            torch.cuda.synchronize()
+        with tempfile.NamedTemporaryFile(dir=".", suffix=".json") as file:
+            trace.export_chrome_trace(file.name)
+            return read_launch(Path(file.name).read_text())
+
     def _traced_us(self, calls: int) -> float:
         import torch
         from torch.profiler import ProfilerActivity, profile
@@ -110,11 +143,13 @@ class DevicePlan:
                 for call in self._calls[:calls]:
                     call()
             torch.cuda.synchronize()
-        total_us = sum(
-            event.self_device_time_total
+        self._seen_calls = calls
+        self._seen = [
+            (event.name, event.self_device_time_total)
             for event in trace.events() or ()
             if event.device_type == torch.autograd.DeviceType.CUDA
-        )
+        ]
+        total_us = sum(us for _, us in self._seen)
         return total_us / calls if total_us > 0 else -1.0
 
     def _event_us(self, calls: int) -> float:

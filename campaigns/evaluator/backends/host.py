@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from campaigns.evaluator.contract import Timer
+from campaigns.evaluator.contract import Launch, Timer
 
 
 class HostPlan:
@@ -16,7 +16,7 @@ class HostPlan:
     def call(self, slot: int) -> None:
         self._calls[slot]()
 
-    def prepare(self, calls: int) -> Timer:
+    def prepare(self, calls: int, loop: bool) -> Timer:
         for call in self._calls[:calls]:
             call()
         return Timer.CALLS
@@ -27,3 +27,9 @@ class HostPlan:
 
     def profile(self, calls: int) -> tuple[float, float]:
         return -1.0, -1.0
+
+    def kernel(self, name: str) -> tuple[int, float, float]:
+        return 0, 0.0, 0.0
+
+    def launch(self) -> Launch | None:
+        return None

@@ -23,29 +23,32 @@ from campaigns.evaluator.backends.base import (
 )
 from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.backends.host import HostPlan
+from campaigns.evaluator.backends.kernel_names import triton_kernels
 from campaigns.evaluator.backends.shared_object import write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout, ScalarArg
-from campaigns.evaluator.processes import describe_status, fork
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
 
 ENTRY = "run_kernel"
 
 
 class TritonKernel:
-    def __init__(self, job: Job, source: Source, folder: Path) -> None:
+    def __init__(self, job: Job, source: Source, place: Workplace) -> None:
         self._target = job.target
         self._on_gpu = job.device.startswith("cuda")
         self._source = source
-        self._folder = folder
-        self._path = folder / "candidate.py"
+        self._place = place
+        self._path = place.folder / "candidate.py"
         self._example: Layout | None = None
         self._run: Callable[..., None] | None = None
+        # Triton compiles when a kernel is first launched: ptxas, and a C compiler for the launcher.
+        self.starts_programs = self._on_gpu
 
     def build(self, example: Layout) -> None:
         """Parse; without a GPU also compile every launch for the target, in a process apart."""
         self._example = example
-        write_source(self._source, self._folder, ".py")
+        write_source(self._source, self._place.folder, ".py")
         try:
             compile(self._source.text, self._source.name, "exec")
         except SyntaxError as error:
@@ -57,13 +60,10 @@ class TritonKernel:
             self._compile_apart(example)
 
     def _compile_apart(self, example: Layout) -> None:
-        log = self._folder / "build.log"
-        with log.open("wb") as file:
-            child = fork(lambda: compile_for(self._target, self._path, example), file.fileno())
-        _, status = os.waitpid(child, 0)
-        if status:
-            text = log.read_text()
-            raise BuildFailed(f"{text}compiling for {self._target}: {describe_status(status)}")
+        ended = self._place.apart(lambda: compile_for(self._target, self._path, example))
+        self._place.keep_log(ended.log)
+        if ended.status:
+            raise BuildFailed(f"{ended.log}compiling for {self._target}: {ended.words}")
 
     def load(self) -> None:
         if not self._on_gpu:
@@ -203,4 +203,4 @@ def install_stub(target: str) -> None:
     triton.runtime.driver.set_active(NoDevice())
 
 
-register(Backend("triton", ".py", ("gpu",), TritonKernel))
+register(Backend("triton", ".py", ("gpu",), TritonKernel, triton_kernels))

@@ -14,9 +14,8 @@ from typing import Any
 
 import torch
 
+from campaigns.evaluator.judge.noise import Noise
 from campaigns.evaluator.layout import Layout, TensorArg
-
-GUARD_BYTE = 0xA5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +73,25 @@ class Slots:
         """One argument of one slot in its own shape."""
         return self.all(arg)[slot].view(arg.shape)
 
-    def fill_gaps(self) -> None:
-        for start, end in self.layout.gaps():
-            self.rows[:, start:end] = GUARD_BYTE
+    def part(self, first: int, count: int) -> Slots:
+        """`count` of these slots from `first` on."""
+        return Slots(self.rows[first : first + count], self.layout)
 
-    def gaps_intact(self) -> bool:
+
+class Guards:
+    """Random bytes in every gap of some slots, and whether they are still there."""
+
+    def __init__(self, slots: Slots, noise: Noise) -> None:
+        self._gaps = [
+            (slots.rows[:, start:end], noise.guards(slots.count, end - start))
+            for start, end in slots.layout.gaps()
+        ]
+        for gap, wanted in self._gaps:
+            gap.copy_(wanted)
+
+    def intact(self) -> bool:
         """Whether no byte outside the tensors was written."""
-        return all(
-            bool((self.rows[:, start:end] == GUARD_BYTE).all()) for start, end in self.layout.gaps()
-        )
+        return all(torch.equal(gap, wanted) for gap, wanted in self._gaps)
 
 
 def slots_that_fit(arena_bytes: int, layout: Layout, most: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import secrets
 import socket
 import time
 from typing import Any
@@ -11,9 +12,12 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.judge.hold import Hold, StillStarting
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 SPINS_BETWEEN_LOOKS = 20_000
+# Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
+FIRST_BITS, STEP = 61, 1 << 20
 
 FAILED = {
     Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
@@ -52,35 +56,65 @@ class Channel:
     """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
 
     def __init__(
-        self, name: str, sock: socket.socket, *, spins: bool, total_s: float = float("inf")
+        self,
+        name: str,
+        sock: socket.socket,
+        hold: Hold,
+        *,
+        spins: bool,
+        total_s: float = float("inf"),
     ) -> None:
+        wire.name_senders(sock)
         self.name = name
         self._total_s = total_s
         self._deadline = time.monotonic() + total_s
         self.phase = Phase.START
         self.case = ""
+        # What a check does beyond the case as declared, for messages: "", "hidden sizes", …
+        self.detail = ""
         self.gate = Gate() if spins else None
         self._sock = sock
-        self._sequence = 0
+        self._sequence = secrets.randbits(FIRST_BITS)
+        # The process that answered first, before it had read a byte of the candidate.
+        self._runner = 0
+        self._hold = hold
 
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
         self._send(ask, body, fds or [])
         return self._receive(limit_s)
 
+    def freeze(self) -> None:
+        """Stop every runner, this one as well as the other arm's; they wait until asked again."""
+        try:
+            self._hold.freeze()
+        except StillStarting:
+            raise self.blame(Outcome.CHEATED, "it keeps starting processes") from None
+
+    def thaw(self) -> None:
+        """Let this runner go on; the other arm's stays as it is."""
+        self._hold.thaw(self._runner)
+
     def start_burst(self, calls: int, limit_s: float) -> None:
         """Make the runner wait for go: spinning on the gate, or blocked on the socket."""
+        self.thaw()
         if self.gate is not None:
             self.gate.reset()
             self.ask(Ask.BURST, calls, limit_s)
 
-    def burst(self, calls: int, limit_s: float) -> None:
-        """Say go and wait until the runner says done. The caller's clock runs around this."""
+    def go(self, calls: int) -> None:
+        """Start the burst. The caller's clock runs from here until `done`."""
         if self.gate is None:
-            self.ask(Ask.BURST, calls, limit_s)
+            self._send(Ask.BURST, calls, [])
+        else:
+            self.gate.go()
+
+    def done(self, limit_s: float) -> None:
+        """Wait until the runner says that its burst is done."""
+        if self.gate is None:
+            self._receive(limit_s)
             return
         deadline = min(time.monotonic() + limit_s, self._deadline)
-        self.gate.go()
         while (word := self.gate.answer()) == Gate.IDLE:
             if time.monotonic() > deadline:
                 raise self._late(limit_s)
@@ -99,25 +133,44 @@ class Channel:
             raise self._dead() from None
 
     def _send(self, ask: Ask, body: Any, fds: list[int]) -> None:
-        self._sequence += 1
+        self.thaw()
+        self._sequence += 1 + secrets.randbelow(STEP)
         try:
+            if self._has_spoken():
+                raise self.blame(Outcome.CHEATED, "forged message: an answer before the question")
             wire.send_ask(self._sock, ask, self._sequence, body, fds)
         except OSError:
             raise self._dead() from None
+
+    def _has_spoken(self) -> bool:
+        """Whether a message waits that nobody has asked for."""
+        self._sock.setblocking(False)
+        try:
+            return bool(self._sock.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return False
+        finally:
+            self._sock.setblocking(True)
 
     def _receive(self, limit_s: float) -> Reply:
         left_s = self._deadline - time.monotonic()
         self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
         try:
-            reply = wire.receive_reply(self._sock, self._sequence)
+            received = wire.receive_reply(self._sock, self._sequence)
         except TimeoutError:
             raise self._late(limit_s) from None
         except wire.WireError as error:
             raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
         except ConnectionError:
             raise self._dead() from None
-        if reply is None:
+        if received is None:
             raise self._dead()
+        reply, sender = received
+        if not self._runner:
+            self._runner = sender
+            self._hold.know(sender)
+        if sender != self._runner:
+            raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
         if reply.answer is not Answer.OK:
             self._fail(reply.answer)
         return reply
@@ -140,7 +193,7 @@ class Channel:
 
     def blame(self, outcome: Outcome, reason: str) -> Exception:
         """The error that says so: the candidate's own, or the host's when an incumbent fails."""
-        where = f"case {self.case}: " if self.case else ""
+        where = f"case {self.case}{self.detail}: " if self.case else ""
         if self.name != "candidate":
             return HostError(f"the {self.name} failed: {where}{reason}")
         return CandidateError(outcome, self.phase, f"{where}{reason}", self.case)

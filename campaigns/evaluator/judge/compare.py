@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """margin is the worst error as a share of its tolerance atol + rtol * |expected|."""
+    """margin is the worst error as a share of what is accepted, by element or by norm."""
 
     ok: bool
     max_abs_error: float
     max_rel_error: float
     margin: float
     message: str = ""
+    norm_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
+    """By element: error at most atol + rtol * |expected|; by norm: at most norm * |expected|.
+
+    Integers and booleans are compared bit by bit where `exact`; then the rest does not matter.
+    """
+
     atol: float
     rtol: float
+    norm: float = math.inf
+    exact: bool = False
+
+    @property
+    def by_element(self) -> Tolerance:
+        """For a sample of the elements, whose norm says little."""
+        return replace(self, norm=math.inf)
 
 
 def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> bool:
@@ -32,39 +46,69 @@ def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> 
     if found.numel() == 0:
         return False
     if not expected.is_floating_point():
-        return bool(torch.equal(found, expected))
+        return bool(torch.equal(_whole(found), _whole(expected)))
     bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
     # An infinite bound would let the wrong infinity pass.
     bound.clamp_(max=torch.finfo(expected.dtype).max)
-    return bool(((found - expected).abs_() <= bound).all())
+    error = found - expected
+    right = (error.abs() <= bound).all()
+    if math.isfinite(tolerance.norm):
+        right &= _norm(error) <= tolerance.norm * _norm(expected)
+    return bool(right)
 
 
 def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Comparison:
     """Compare in the precision of `expected` (the caller gives float64 where it can)."""
     if found.numel() == 0 or found.shape != expected.shape:
         raise ValueError(f"nothing to compare: {tuple(found.shape)} and {tuple(expected.shape)}")
+    found, expected = _whole(found), _whole(expected)
     want = expected if expected.is_floating_point() else expected.to(torch.float64)
     have = found.to(want.dtype)
     usual = torch.isfinite(want)
     error = (have - want).abs()
     bound = want.abs() * tolerance.rtol + tolerance.atol
-    exact = (have == want) | (torch.isnan(want) & torch.isnan(have))
-    share = torch.where(exact, 0.0, error / bound)
+    same = found == expected if tolerance.exact else have == want
+    exact = same | (torch.isnan(want) & torch.isnan(have))
+    share = torch.where(exact, 0.0, torch.inf if tolerance.exact else error / bound)
     # What is finite on one side only is infinitely wrong, and so is a NaN where none is wanted.
     share = torch.where(usual & torch.isfinite(have) | exact, share, torch.inf)
-    worst = int(share.argmax())
-    margin = float(share.reshape(-1)[worst])
     finite_error = torch.where(usual & torch.isfinite(have), error, 0.0)
     relative = finite_error / want.abs().clamp_min(torch.finfo(want.dtype).tiny)
     relative = torch.where(usual & (want != 0), relative, 0.0)
-    message = "" if margin <= 1 else _first_bad(have, want, share)
+    norm_error = _norm_error(finite_error, torch.where(usual, want, 0.0))
+    by_element, by_norm = float(share.max()), norm_error / tolerance.norm
+    message = ""
+    if by_element > 1:
+        message = _first_bad(have, want, share)
+    elif by_norm > 1:
+        message = (
+            f"every element is within its tolerance, but the norm of the error is {norm_error:.2g} "
+            f"of the answer's and {tolerance.norm:.2g} is accepted (a lower precision?)"
+        )
     return Comparison(
-        ok=margin <= 1,
+        ok=not message,
         max_abs_error=float(finite_error.max()),
         max_rel_error=float(relative.max()),
-        margin=margin,
+        margin=max(by_element, by_norm),
         message=message,
+        norm_error=norm_error,
     )
+
+
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Booleans as the bytes they are: only 0 and 1 are right, and torch takes any byte for true."""
+    return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor
+
+
+def _norm(tensor: torch.Tensor) -> torch.Tensor:
+    wide = torch.float64 if tensor.dtype is torch.float64 else torch.float32
+    return torch.linalg.vector_norm(tensor, dtype=wide)
+
+
+def _norm_error(error: torch.Tensor, want: torch.Tensor) -> float:
+    """|error| / |want|; 0 where nothing is wanted, since a share of nothing says nothing."""
+    size = float(_norm(want))
+    return float(_norm(error)) / size if size > 0 else 0.0
 
 
 def _first_bad(have: torch.Tensor, want: torch.Tensor, share: torch.Tensor) -> str:

@@ -2,60 +2,100 @@
 
 The copy is what the reference runs on, so nothing a runner writes can reach the expected answer.
 "shift" problems have inputs that are independent and identically distributed: one new set is drawn
-for each burst, and slot k gets the window that starts `k * step` elements further along, with
-offset and step drawn anew. That costs one copy instead of n calls of `setup`.
+for each burst, and every element of slot k comes from a window into it or into the same set turned
+round, by a secret pattern. Windows start `k * step` elements further along, with offsets, steps and
+turns drawn anew. That costs a few copies instead of n calls of `setup`, and no slot's answer can be
+put together from another's.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import torch
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.arena import Slots, as_integers
+from campaigns.evaluator.judge.noise import Noise
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
 SEED_BITS = 62
+# How much of an input is made at a time; bounds the memory that takes.
+CHUNK_BYTES = 8 << 20
+# A prime, so that the pattern of a mixture never falls into step with rows or slots.
+PATTERN = 98_317
 
 
 class Truth(Protocol):
     """The inputs of one burst, held by the judge alone."""
 
-    def rows(self, arg: TensorArg) -> torch.Tensor:
-        """[slots, elements] of one input over all slots."""
+    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
+        """Write one input of some slots, from slot `first` on, into [slots, elements]."""
 
 
 class Windows:
-    """Shifted windows over one set of inputs."""
+    """Where the windows into one tensor lie; the same places can be taken from another one."""
 
-    def __init__(self, inputs: Mapping[str, Any], count: int, draw: random.Random) -> None:
-        self._flat: dict[str, tuple[torch.Tensor, int, int]] = {}
-        self._count = count
-        for name, value in inputs.items():
-            if isinstance(value, torch.Tensor):
-                self._flat[name] = self._tile(value.reshape(-1), draw)
-
-    def _tile(self, flat: torch.Tensor, draw: random.Random) -> tuple[torch.Tensor, int, int]:
-        size = flat.numel()
-        if not flat.is_floating_point() or size == 1:
-            return flat, 0, 0
+    def __init__(self, size: int, count: int, width: int, draw: random.Random) -> None:
         # An odd step never lines up with the power-of-two row lengths that kernels are fond of.
-        step = draw.randint(1, max(1, size // self._count)) | 1
-        offset = draw.randrange(size)
-        needed = offset + (self._count - 1) * step + size
-        return flat.repeat(-(-needed // size)), offset, step
+        self._step = draw.randint(1, max(1, size // count)) | 1
+        self._offset = draw.randrange(size)
+        self._width = width
+        self._repeats = -(-(self._offset + (count - 1) * self._step + width) // size)
 
-    def rows(self, arg: TensorArg) -> torch.Tensor:
-        flat, offset, step = self._flat[arg.name]
-        return flat.as_strided((self._count, arg.count), (step, 1), offset)
+    def repeat(self, flat: torch.Tensor) -> torch.Tensor:
+        """`flat` as often as the windows reach."""
+        return flat.repeat(self._repeats)
+
+    def rows(self, repeated: torch.Tensor, first: int, count: int) -> torch.Tensor:
+        start = self._offset + first * self._step
+        return repeated.as_strided((count, self._width), (self._step, 1), start)
+
+
+class Mixed:
+    """Every element from one of two sets, by a window into a secret pattern.
+
+    Done on the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros.
+    """
+
+    def __init__(self, inputs: Mapping[str, Any], count: int, supply: Supply) -> None:
+        self._fixed: dict[str, torch.Tensor] = {}
+        self._parts: dict[str, tuple[Windows, Windows, torch.Tensor, torch.Tensor, torch.Tensor]]
+        self._parts = {}
+        for name, value in inputs.items():
+            if not isinstance(value, torch.Tensor):
+                continue
+            flat = value.reshape(-1)
+            size = flat.numel()
+            if not flat.is_floating_point() or size == 1:
+                self._fixed[name] = flat
+                continue
+            one = as_integers(flat)
+            other = one.flip(0).roll(supply.draw.randrange(size))
+            pattern = supply.pattern(one.dtype)
+            at = Windows(size, count, size, supply.draw)
+            choice = Windows(pattern.numel(), count, size, supply.draw)
+            self._parts[name] = (
+                *(at, choice),
+                *(at.repeat(one), at.repeat(one ^ other), choice.repeat(pattern)),
+            )
+
+    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
+        if arg.name in self._fixed:
+            into.copy_(self._fixed[arg.name])
+            return
+        at, choice, one, difference, pattern = self._parts[arg.name]
+        bits, count = as_integers(into), len(into)
+        chosen = choice.rows(pattern, first, count)
+        torch.bitwise_and(at.rows(difference, first, count), chosen, out=bits)
+        bits.bitwise_xor_(at.rows(one, first, count))
 
 
 class Separate:
-    """One call of `setup` per slot."""
+    """One set of inputs per slot, each made on its own."""
 
     def __init__(self, examples: list[Mapping[str, Any]]) -> None:
         self._rows = {
@@ -64,76 +104,91 @@ class Separate:
             if isinstance(value, torch.Tensor)
         }
 
-    def rows(self, arg: TensorArg) -> torch.Tensor:
-        return self._rows[arg.name]
+    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
+        into.copy_(self._rows[arg.name][first : first + len(into)])
 
 
 class Supply:
-    """Draws secret seeds and fills slots. `refresh` is "setup" or "shift"."""
+    """Draws secret seeds and makes inputs. `refresh` is "setup" or "shift"."""
 
     def __init__(self, reference: Reference, case: Case, layout: Layout, device: str) -> None:
         self._reference = reference
         self._case = case
         self._layout = layout
         self._device = device
-        self._draw = random.SystemRandom()
+        self.draw = random.SystemRandom()
         # Not torch's own generator: judge and runner are forks of one process and share its state.
-        self.generator = torch.Generator(device).manual_seed(self._draw.getrandbits(SEED_BITS))
+        self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))
+        self.noise = Noise(device, self.generator)
 
     def example(self) -> Mapping[str, Any]:
-        seed = self._draw.getrandbits(SEED_BITS)
+        seed = self.draw.getrandbits(SEED_BITS)
         return self._reference.example(self._case, seed, self._device).inputs
 
     def fresh(self, count: int, refresh: str) -> Truth:
-        if refresh == "shift":
-            return Windows(self.example(), count, self._draw)
+        if refresh == "shift" and count > 1:
+            return Mixed(self.example(), count, self)
         return Separate([self.example() for _ in range(count)])
 
-    def poison(self, arg: TensorArg) -> float | int:
-        """A finite value that no answer is likely to have; drawn anew for every burst."""
-        dtype = getattr(torch, arg.dtype)
-        if dtype is torch.bool:
-            return 1
-        if dtype.is_floating_point:
-            top = torch.finfo(dtype).max
-            return float(torch.tensor(self._draw.uniform(0.4, 0.9) * top, dtype=dtype))
-        info = torch.iinfo(dtype)
-        return self._draw.randint(info.max // 2, info.max)
+    def pattern(self, dtype: torch.dtype) -> torch.Tensor:
+        """All bits set or none, by chance."""
+        made = torch.randint(0, 2, (PATTERN,), device=self._device, generator=self.generator)
+        return made.neg_().to(dtype)
 
 
 def fill(slots: Slots, truth: Truth) -> None:
     """Refresh every input of every slot in place."""
     for arg in slots.layout.inputs:
-        slots.all(arg).copy_(truth.rows(arg))
+        for first, into in _chunks(slots, arg):
+            truth.write(arg, first, into)
 
 
-def poison_outputs(supply: Supply, slots: Slots) -> dict[str, float | int]:
-    """Fill every output with a value of its own; which, by name."""
-    poison = {arg.name: supply.poison(arg) for arg in slots.layout.outputs}
-    for arg in slots.layout.outputs:
-        slots.all(arg).fill_(poison[arg.name])
-    return poison
+def _chunks(slots: Slots, arg: TensorArg) -> Iterator[tuple[int, torch.Tensor]]:
+    """One argument of some slots at a time: the first slot's number, and [slots, elements]."""
+    step = max(1, CHUNK_BYTES // arg.nbytes)
+    for first in range(0, slots.count, step):
+        yield first, slots.all(arg)[first : first + step]
 
 
-def any_poison(slots: Slots, poison: Mapping[str, float | int]) -> bool:
-    """Whether a floating output still holds poison; says why a result is wrong, never that it is.
+class Poison:
+    """Fills every output of some slots with values of its own, and knows them again."""
 
-    Small integers have too few values for one of them to be unlikely.
-    """
-    return any(
-        bool((slots.all(arg) == poison[arg.name]).any())
-        for arg in slots.layout.outputs
-        if slots.all(arg).is_floating_point()
-    )
+    def __init__(self, slots: Slots, noise: Noise) -> None:
+        self._parts = [
+            (arg, slots.all(arg), noise.poison(arg, slots.count)) for arg in slots.layout.outputs
+        ]
+        for _, view, poison in self._parts:
+            view.copy_(poison)
+
+    def left_in(self, first: int, count: int) -> bool:
+        """Whether a floating output still holds poison; says why it is wrong, never that it is.
+
+        Small integers have too few values for one of them to be unlikely.
+        """
+        rows = slice(first, first + count)
+        return any(
+            bool((as_integers(view[rows]) == as_integers(poison[rows])).any())
+            for arg, view, poison in self._parts
+            if view.is_floating_point()
+        )
+
+    def untouched(self, first: int) -> bool:
+        """Whether every output from slot `first` on still holds its poison, bit by bit."""
+        return all(
+            torch.equal(as_integers(view[first:]), as_integers(poison[first:]))
+            for _, view, poison in self._parts
+        )
 
 
 def inputs_intact(slots: Slots, truth: Truth) -> str:
     """The name of the first input that was changed, or ""."""
     for arg in slots.layout.inputs:
-        rows = truth.rows(arg)
-        for first in range(0, slots.count, 64):
-            found = as_integers(slots.all(arg)[first : first + 64])
-            if not torch.equal(found, as_integers(rows[first : first + 64])):
+        wanted = None
+        for first, found in _chunks(slots, arg):
+            # One piece of memory for all of them: touching new pages costs more than the work.
+            wanted = torch.empty_like(found) if wanted is None else wanted[: len(found)]
+            truth.write(arg, first, wanted)
+            if not torch.equal(as_integers(found), as_integers(wanted)):
                 return arg.name
     return ""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from campaigns.evaluator.contract import (
     CaseReport,
     Job,
+    Moment,
     Outcome,
     Phase,
     Report,
@@ -36,6 +37,7 @@ class Progress:
     wall_s: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    surroundings: list[Moment] = field(default_factory=list)
     _since: float = field(default_factory=time.monotonic)
 
     def enter(self, phase: Phase, detail: str = "") -> None:
@@ -51,7 +53,8 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
     try:
         timings = _judge(job, channels, progress)
         progress.enter(Phase.DONE)
-        report = _report(job, progress, Outcome.PASSED, "correct on every case", timings)
+        reason = "looked at by sanitizers" if job.sanitize else "correct on every case"
+        report = _report(job, progress, Outcome.PASSED, reason, timings)
     except CandidateError as error:
         progress.checked.setdefault(error.case, CaseReport(error.case, False, 0))
         report = _report(job, progress, error.outcome, error.reason, {})
@@ -74,6 +77,10 @@ def _judge(
 
     session = Session(job, channels, progress)
     session.attach()
+    if job.sanitize:
+        progress.enter(Phase.CHECK)
+        session.sanitize()
+        return {}
     session.load()
     progress.enter(Phase.CHECK)
     for case in job.cases:
@@ -108,6 +115,8 @@ def _report(
                 message=checked.message,
                 candidate=arms.get("candidate"),
                 incumbent=arms.get("incumbent"),
+                norm_error=_finite(checked.norm_error),
+                repeat_margin=_finite(checked.repeat_margin),
             )
         )
     return Report(
@@ -119,6 +128,7 @@ def _report(
         notes=tuple(progress.notes),
         environment=progress.environment,
         wall_s=progress.wall_s,
+        surroundings=tuple(progress.surroundings),
     )
 
 

@@ -65,8 +65,8 @@ class Reference:
                 )
         return Example(inputs, tuple(outputs))
 
-    def layout(self, case: Case, device: str) -> Layout:
-        """The slot layout of `case`, from one example."""
+    def layout(self, case: Case, device: str, shift: int = 0) -> Layout:
+        """The slot layout of `case`, from one example; shift: see `lay_out`."""
         import torch
 
         example = self.example(case, seed=0, device=device)
@@ -85,7 +85,7 @@ class Reference:
                 args.append(ScalarArg(name, value))
             else:
                 raise BadReference(f"{where}: {type(value).__name__}; a tensor or a number only")
-        return lay_out(args)
+        return lay_out(args, shift)
 
     def expected(self, kwargs: Mapping[str, Any], outputs: tuple[str, ...]) -> None:
         """Run `reference(**kwargs)`, which writes the tensors named in `outputs` in place."""

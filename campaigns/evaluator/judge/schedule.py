@@ -30,6 +30,14 @@ def choose_lengths(call_s: float, burst_ms: float, most: int) -> Lengths:
     return Lengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
 
 
+def shorten(lengths: Lengths, most: int) -> Lengths | None:
+    """The same within `most` slots; None where those are too few for two lengths."""
+    if most < 2:
+        return None
+    long = min(lengths.long, most)
+    return Lengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
+
+
 def calibrate(burst: Callable[[int], float], most: int) -> float:
     """Seconds per call, roughly: grow the burst until it outweighs its own overhead."""
     calls, before = 1, burst(1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import random
+import secrets
 import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,24 +14,27 @@ from campaigns.evaluator import problem as problems
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import (
     Case,
-    CaseReport,
     Job,
     Outcome,
     Phase,
     Timer,
     Timing,
 )
-from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.errors import BadReference, CandidateError, HostError
 from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
-from campaigns.evaluator.judge.burst import Bench, compare_slot, run_burst
+from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.compare import Comparison, Tolerance
-from campaigns.evaluator.judge.fresh import Supply, any_poison, fill, inputs_intact, poison_outputs
+from campaigns.evaluator.judge.check import CaseCheck
+from campaigns.evaluator.judge.fresh import SEED_BITS, Supply
+from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.reference import Reference
-from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, turns
+from campaigns.evaluator.judge.schedule import turns
+from campaigns.evaluator.judge.tolerance import tolerances
+from campaigns.evaluator.judge.turn import Arm, Turn
+from campaigns.evaluator.judge.watch import Watch
 from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.wire import Ask, Reply
+from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
     from campaigns.evaluator.judge.main import Progress
@@ -38,8 +42,8 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 # Below this many times the last-level cache a ring of slots may stay in it; then it is scrubbed.
 COLD_RING = 4
-# How often one sample is tried; a candidate gains nothing by it, since every try is proven.
-RETAKES = 4
+# The share of the last-level cache that a warm burst's slots may take: the rest is everybody's.
+WARM_SHARE = 0.25
 
 
 class Session:
@@ -53,17 +57,24 @@ class Session:
         on_gpu = self._device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(self._device)
+        # Judge and runner are forks of one process. What a problem draws without its seed must not
+        # be what the runner can draw as well.
+        torch.manual_seed(secrets.randbits(SEED_BITS))
+        random.seed(secrets.randbits(SEED_BITS))
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder)
         self._layouts = {c.name: self._reference.layout(c, job.device) for c in job.cases}
         total_s = job.protocol.limits.total_s
+        hold = Hold()
         self._channels = {
-            n: Channel(n, s, spins=on_gpu, total_s=total_s) for n, s in channels.items()
+            n: Channel(n, s, hold, spins=on_gpu, total_s=total_s) for n, s in channels.items()
         }
         self._arenas: dict[str, Arena] = {}
         self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
+        self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
         progress.environment.update(surroundings.describe(self._device))
+        self._watch = Watch(self._device)
 
     @property
     def can_be_timed(self) -> bool:
@@ -93,13 +104,39 @@ class Session:
             channel.phase = Phase.LOAD
             channel.ask(Ask.LOAD, None, limits.load_s)
 
+    def sanitize(self) -> None:
+        """Have the candidate run under sanitizers on fresh inputs of its smallest case."""
+        case = min(self._job.cases, key=lambda each: self._layouts[each.name].stride)
+        layout, channel = self._layouts[case.name], self._channels["candidate"]
+        channel.case, channel.phase = case.name, Phase.CHECK
+        slot = self._arenas["candidate"].slots(layout, 1)
+        seed = secrets.randbits(SEED_BITS)
+        given = self._reference.example(case, seed, self._job.device).inputs
+        for arg in layout.tensors:
+            slot.one(arg, 0).copy_(given[arg.name])
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        channel.ask(Ask.SANITIZE, layout, self._job.protocol.limits.total_s)
+
     def check(self, case: Case) -> None:
-        """Every trial on its own slot and its own secret seed, against a float64 reference."""
-        layout = self._layouts[case.name]
-        count = min(self._job.protocol.trials, self._most(layout))
+        """Every call on fresh secret inputs, against a float64 reference.
+
+        The candidate also has to be right on inputs unlike the declared ones and on hidden sizes;
+        an incumbent once was, and is only asked whether it still is on the declared case.
+        """
         for name, channel in self._channels.items():
-            slots = self._lay_slots(name, case)
-            report = self._check_arm(channel, case, slots, count)
+            channel.phase = Phase.CHECK
+            bench, slots = self._lay_slots(channel, case, self._layouts[case.name])
+            checked = CaseCheck(channel, bench, slots)
+            extra = self._spec.check
+
+            def lay(near: Case, shift: int, to: Channel = channel) -> tuple[Bench, Slots] | None:
+                return self._lay_near(to, near, shift)
+
+            right = checked.plain(self._job.protocol.trials)
+            if name == "candidate":
+                _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
+            report = checked.report()
             if name == "candidate":
                 self._progress.checked[case.name] = report
             if not report.correct:
@@ -108,30 +145,6 @@ class Session:
                     raise HostError(f"the incumbent is wrong now: {reason}")
                 raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name)
 
-    def _check_arm(self, channel: Channel, case: Case, slots: Slots, count: int) -> CaseReport:
-        channel.phase = Phase.CHECK
-        bench = self.bench(case, slots)
-        errors: list[Comparison] = []
-        for k in range(count):
-            fresh = bench.supply.fresh(1, "setup")
-            one = Slots(slots.rows[k : k + 1], slots.layout)
-            fill(one, fresh)
-            poison = poison_outputs(bench.supply, one)
-            bench.wait()
-            channel.ask(Ask.CALL, k, self._job.protocol.limits.call_s)
-            found = compare_slot(bench, one, fresh, 0)
-            errors.append(found)
-            if not found.ok:
-                message = found.message
-                if any_poison(one, poison):
-                    message += " (the output, or part of it, was never written)"
-                return _checked(case, k + 1, errors, message)
-            if changed := inputs_intact(one, fresh):
-                return _checked(case, k + 1, errors, f"the call changed its input {changed!r}")
-            if not one.gaps_intact():
-                return _checked(case, k + 1, errors, "wrote outside its output")
-        return _checked(case, count, errors, "")
-
     def time(self, case: Case) -> dict[str, Timing]:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
@@ -139,64 +152,70 @@ class Session:
         most = self._most(layout)
         arms = {}
         for name, channel in self._channels.items():
-            arms[name] = Turn(self, channel, case, self._lay_slots(name, case), most)
-        # Where one arm is a plain loop device time decides, so both arms need it.
+            bench, slots = self._lay_slots(channel, case, layout)
+            warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
+            notes = self._progress.notes
+            arms[name] = Turn(Arm(self._job, channel, bench, slots, most, warm, notes))
+        # Where one arm is a plain loop device time decides, so both arms need it; and a graph on
+        # the other side would be another way to start kernels, not a faster or slower kernel.
         traced = any(arm.timer is Timer.LOOP for arm in arms.values())
+        for arm in arms.values():
+            if traced and arm.timer is Timer.GRAPH:
+                arm.as_loop()
         self._progress.enter(Phase.BURST, case.name)
         names = ["incumbent", "candidate"] if "incumbent" in arms else ["candidate"]
-        for name in turns(self._job.protocol.blocks, names):
+        order = list(turns(self._job.protocol.blocks, names))
+        self._note_surroundings(case, 0)
+        for taken, name in enumerate(order, 1):
             arms[name].take(traced=traced)
-        return {name: arm.timing() for name, arm in arms.items()}
+            block, inside = divmod(taken * self._job.protocol.blocks, len(order))
+            if not inside:
+                self._note_surroundings(case, block)
+        explained = len(arms) > 1
+        return {name: arm.timing(explained=explained) for name, arm in arms.items()}
 
     def stop(self) -> None:
         for channel in self._channels.values():
             channel.ask(Ask.STOP, None, self._job.protocol.limits.call_s)
 
-    def prepare(self, channel: Channel, calls: int) -> Timer:
-        channel.phase = Phase.PREPARE
-        reply = channel.ask(Ask.PREPARE, calls, self._job.protocol.limits.prepare_s)
-        possible = (Timer.CALLS,) if self._device.type == "cpu" else (Timer.GRAPH, Timer.LOOP)
-        for timer in possible:
-            if list(Timer).index(timer) == reply.a:
-                return timer
-        raise channel.blame(Outcome.CHEATED, f"no such way of timing here ({reply.a})")
+    def _note_surroundings(self, case: Case, block: int) -> None:
+        """Between two bursts, with the runners stopped, so that looking disturbs no time."""
+        self._progress.surroundings.append(self._watch.look(case.name, block))
 
-    def note_retake(self, channel: Channel) -> None:
-        self._progress.notes.append(
-            f"case {channel.case}: a sample of the {channel.name} was taken again: on a busy host "
-            "its long burst was over before its short one"
-        )
-
-    def profile(self, channel: Channel, calls: int) -> Reply:
-        return channel.ask(Ask.PROFILE, calls, self._job.protocol.limits.prepare_s)
-
-    @property
-    def burst_ms(self) -> float:
-        return self._job.protocol.burst_ms
-
-    def bench(self, case: Case, slots: Slots) -> Bench:
+    def _bench(self, case: Case, slots: Slots) -> Bench:
         ring = slots.rows.numel()
-        scrub = None
-        if ring < COLD_RING * self._cache_bytes:
-            scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
+        scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
         return Bench(
+            case=case,
+            layout=slots.layout,
             reference=self._reference,
             supply=Supply(self._reference, case, slots.layout, self._job.device),
-            tolerance=Tolerance(self._spec.atol, self._spec.rtol),
+            tolerances=tolerances(self._spec, slots.layout),
             refresh=self._spec.refresh,
             device=self._device,
             scrub=scrub,
             limit_s=self._job.protocol.limits.call_s,
         )
 
-    def _lay_slots(self, name: str, case: Case) -> Slots:
-        layout = self._layouts[case.name]
-        channel = self._channels[name]
+    def _lay_slots(self, channel: Channel, case: Case, layout: Layout) -> tuple[Bench, Slots]:
         channel.case = case.name
-        slots = self._arenas[name].slots(layout, self._most(layout))
-        slots.fill_gaps()
+        slots = self._arenas[channel.name].slots(layout, self._most(layout))
         channel.ask(Ask.CASE, (layout, slots.count), self._job.protocol.limits.load_s)
-        return slots
+        return self._bench(case, slots), slots
+
+    def _lay_near(self, channel: Channel, case: Case, shift: int) -> tuple[Bench, Slots] | None:
+        """A declared case with its addresses shifted, or a hidden one near it."""
+        declared = case in self._job.cases
+        try:
+            layout = self._reference.layout(case, self._job.device, shift)
+        except BadReference as error:
+            if declared or self._spec.check.free is not None:
+                raise
+            self._progress.notes.append(f"case {case.name}: no hidden sizes: {error}")
+            return None
+        if self._most(layout) < 1:
+            return None
+        return self._lay_slots(channel, case, layout)
 
     def _most(self, layout: Layout) -> int:
         size = next(iter(self._arenas.values())).size
@@ -214,80 +233,3 @@ class Session:
                 f"{size / MIB:.1f} MiB can be had; choose smaller cases"
             )
         return size
-
-
-class Turn:
-    """One arm on one case: its burst lengths and its samples."""
-
-    def __init__(
-        self, session: Session, channel: Channel, case: Case, slots: Slots, most: int
-    ) -> None:
-        self._session = session
-        self._channel = channel
-        self._slots = slots
-        self._bench = session.bench(case, slots)
-        call_s = calibrate(self._prepared_burst, most)
-        self._lengths = choose_lengths(call_s, session.burst_ms, most)
-        self.timer = Timer.CALLS
-        for calls in (self._lengths.short, self._lengths.long):
-            self.timer = session.prepare(channel, calls)
-        self._channel.phase = Phase.BURST
-        self._samples_us: list[float] = []
-        self._device_us: list[float] = []
-
-    def take(self, *, traced: bool) -> None:
-        """Measure one sample; one that is no time (something else held the cores) is retaken."""
-        for _ in range(RETAKES):
-            short_s = self._burst(self._lengths.short)
-            slope_us = self._lengths.slope_us(short_s, self._burst(self._lengths.long))
-            if slope_us > 0:
-                break
-            self._session.note_retake(self._channel)
-        self._samples_us.append(slope_us)
-        if traced:
-            device_us, _ = self._profile()
-            self._device_us.append(device_us or 0.0)
-
-    def timing(self) -> Timing:
-        device_us, event_us = self._profile()
-        return Timing(
-            samples_us=tuple(self._samples_us),
-            long_calls=self._lengths.long,
-            short_calls=self._lengths.short,
-            timer=self.timer,
-            device_us=device_us,
-            device_samples_us=tuple(self._device_us),
-            event_us=event_us,
-        )
-
-    def _profile(self) -> tuple[float | None, float | None]:
-        """(device µs, event µs) per call as the runner's driver says; it informs, no more."""
-        if self.timer not in (Timer.GRAPH, Timer.LOOP):
-            return None, None
-        reply = self._session.profile(self._channel, self._lengths.long)
-        return _positive(reply.x), _positive(reply.y)
-
-    def _prepared_burst(self, calls: int) -> float:
-        self._session.prepare(self._channel, calls)
-        self._channel.phase = Phase.BURST
-        return self._burst(calls)
-
-    def _burst(self, calls: int) -> float:
-        part = Slots(self._slots.rows[:calls], self._slots.layout)
-        return run_burst(self._bench, self._channel, part)
-
-
-def _checked(case: Case, calls: int, found: list[Comparison], message: str) -> CaseReport:
-    return CaseReport(
-        case=case.name,
-        correct=not message,
-        checked_calls=calls,
-        max_abs_error=max(e.max_abs_error for e in found),
-        max_rel_error=max(e.max_rel_error for e in found),
-        margin=max(e.margin for e in found),
-        message=message,
-    )
-
-
-def _positive(value: float) -> float | None:
-    return value if math.isfinite(value) and value > 0 else None

@@ -1,37 +1,42 @@
 """The runner: loads one candidate and does as told. It sees no reference, no answer, no clock.
 
-bootstrap (ours: start the device, open the judge's memory) → lock → load (the candidate's first
-byte). After the load nothing this process says is believed; it only ever moves numbers.
+bootstrap (ours: start the device, open the judge's memory) → lock → build → seal → load (the
+candidate's first byte). After the load nothing that this process says is believed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import json
 import mmap
 import os
 import socket
 import sys
 import traceback
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import Job, Source, Timer
+from campaigns.evaluator.contract import Job, Launch, Source, Timer
+from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.memory import Memory, open_memory
-from campaigns.evaluator.sandbox.lock import lock_down
+from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
+from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
+from campaigns.evaluator.sandbox.workplace import Workplace
+from campaigns.evaluator.sanitizers.run import Subject, sanitize
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 GO, DONE, FAILED = 1, 2, 3
 
 
-def main(job: Job, source: Source, folder: Path, sock: socket.socket, trouble: str) -> int:
+def main(job: Job, source: Source, box: Box, sock: socket.socket, trouble: str) -> int:
     """Serve the judge until it says stop or goes away.
 
     trouble: why the device could not be started, told when the judge asks to attach.
     """
-    runner = Runner(job, source, folder, trouble)
+    runner = Runner(job, source, box, trouble)
     while (asked := wire.receive_ask(sock)) is not None:
         ask, sequence, body, fds = asked
         if ask is Ask.STOP:
@@ -55,15 +60,18 @@ def _answer(
 class Runner:
     """The candidate's process from the inside."""
 
-    def __init__(self, job: Job, source: Source, folder: Path, trouble: str) -> None:
+    def __init__(self, job: Job, source: Source, box: Box, trouble: str) -> None:
         self._job = job
         self._source = source
-        self._folder = folder
+        limits = job.protocol.limits
+        self._lock = Lock(box, limits.total_s, sanitized=job.sanitize)
+        self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
         self._memory: Memory | None = None
         self._kernel: base.Kernel | None = None
         self._plan: base.Plan | None = None
         self._trouble = trouble
-        self.gate: mmap.mmap | None = None
+        self._launch: Launch | None = None
+        self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
 
     def do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[Answer, int, float, float]:
         """Do what was asked; an exception becomes the fitting answer, its text goes to the log."""
@@ -71,9 +79,9 @@ class Runner:
         try:
             return (Answer.OK, *self._do(ask, body, fds))
         except base.BuildFailed as error:
-            (self._folder / "build.log").write_text(str(error))
+            self._explain(ask, str(error))
             return Answer.BUILD_FAILED, 0, 0.0, 0.0
-        except base.Unsupported as error:
+        except (base.Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
             return Answer.UNSUPPORTED, 0, 0.0, 0.0
         except BaseException:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
@@ -84,36 +92,75 @@ class Runner:
         if ask is Ask.ATTACH:
             self._attach(body, fds)
         elif ask is Ask.BUILD:
-            self._kernel = base.get(self._job.backend).make(self._job, self._source, self._folder)
+            self._kernel = base.get(self._job.backend).make(self._job, self._source, self._place)
             self._kernel.build(body)
         elif ask is Ask.LOAD:
-            self._built().load()
+            kernel = self._built()
+            self._lock.seal(programs=kernel.starts_programs)
+            kernel.load()
         elif ask is Ask.CASE:
             self._lay_out(*body)
+        elif ask is Ask.SANITIZE:
+            self._sanitize(body)
         elif ask is Ask.CALL:
             self._planned().call(body)
         elif ask is Ask.PREPARE:
-            return list(Timer).index(self._planned().prepare(body)), 0.0, 0.0
+            return list(Timer).index(self._planned().prepare(*body)), 0.0, 0.0
         elif ask is Ask.BURST:
             self._planned().run(body)
-        elif ask is Ask.PROFILE:
-            return (0, *self._planned().profile(body))
+        else:
+            return self._tell(ask, body)
         return 0, 0.0, 0.0
+
+    def _tell(self, ask: Ask, body: Any) -> tuple[int, float, float]:
+        """What the driver's tracer saw."""
+        if ask is Ask.PROFILE:
+            return (0, *self._planned().profile(body))
+        if ask is Ask.KERNEL:
+            return self._planned().kernel(body)
+        if ask is Ask.LAUNCH:
+            return self._launch_part(body)
+        return 0, 0.0, 0.0
+
+    def _launch_part(self, part: int) -> tuple[int, float, float]:
+        """Part 0 looks, the others tell; no kernels where the tracer saw none or failed."""
+        if part == 0:
+            try:
+                self._launch = self._planned().launch()
+            except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+                self._launch = None
+                print(f"launch not traced: {error}", file=sys.stderr)
+        return launch_part(self._launch, part)
 
     def _attach(self, handle: Any, fds: list[int]) -> None:
         if self._trouble:
             raise base.Unsupported(self._trouble)
-        on_gpu = handle.cuda is not None
         self._memory = open_memory(handle, fds)
-        if on_gpu:
-            self.gate = mmap.mmap(fds[-1], mmap.PAGESIZE)
-        os.chdir(self._folder)
-        lock_down(self._folder)
+        if handle.cuda is not None:
+            self.gate = map_shared(fds[-1], mmap.PAGESIZE)
+        # With one of these files a candidate could cut the judge's memory off.
+        for fd in fds:
+            os.close(fd)
+        self._lock.lock_down()
+
+    def _explain(self, ask: Ask, why: str) -> None:
+        """A refusal by the compiler goes to the build log; one at the load to the runner's."""
+        if ask is Ask.BUILD:
+            self._place.keep_log(why)
+        else:
+            print(why, file=sys.stderr, flush=True)
 
     def _lay_out(self, layout: Layout, slots: int) -> None:
         if self._memory is None:
             raise RuntimeError("case before attach")
         self._plan = self._built().plan(layout, self._memory, slots)
+
+    def _sanitize(self, layout: Layout) -> None:
+        """Leave what the sanitizers say where the supervisor reads; nothing is loaded here."""
+        if self._memory is None:
+            raise RuntimeError("sanitizers before attach")
+        said = sanitize(Subject(self._job, self._place, layout), self._memory)
+        self._place.keep_log(json.dumps([asdict(one) for one in said]))
 
     def _built(self) -> base.Kernel:
         if self._kernel is None:

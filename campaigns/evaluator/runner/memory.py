@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import pickle
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +22,22 @@ class Memory(Protocol):
     def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor: ...
 
 
+def map_shared(fd: int, size: int) -> ctypes.Array[ctypes.c_ubyte]:
+    """Map a memory file for as long as this process lives; the file may be closed afterwards.
+
+    Python's own mmap keeps a copy of the descriptor, and whoever has one can shorten the file.
+    Raises OSError.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (*(ctypes.c_void_p, ctypes.c_size_t), *([ctypes.c_int] * 3), ctypes.c_long)
+    at = libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, fd, 0)
+    if at is None or at == ctypes.c_void_p(-1).value:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), "the judge's memory")
+    return (ctypes.c_ubyte * size).from_address(at)
+
+
 def open_memory(handle: Any, fds: list[int]) -> Memory:
     """Open what `campaigns.evaluator.judge.arena.Handle` describes."""
     if handle.cuda is None:
@@ -32,9 +49,8 @@ class HostMemory:
     """A shared memory file."""
 
     def __init__(self, fd: int, size: int) -> None:
-        self._map = mmap.mmap(fd, size)
-        self._anchor = ctypes.c_char.from_buffer(self._map)
-        self._base = ctypes.addressof(self._anchor)
+        self._map = map_shared(fd, size)
+        self._base = ctypes.addressof(self._map)
 
     def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
         return self._base + slot * layout.stride + arg.offset

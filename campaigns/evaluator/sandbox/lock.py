@@ -1,19 +1,40 @@
-"""The seam between bootstrap and load: what is closed here stays closed for the candidate.
+"""The lock of one runner, closed in three steps; none of them can be opened again.
 
-Called once per runner, after the device was started and the judge's memory was opened (both fail
-under a lock) and before the candidate's first byte is read.
+    enter      single-threaded, before the device starts: namespaces, view, bounding set
+    lock_down  the device runs and the judge's memory is open: environment, limits, user, Landlock
+    seal       the candidate is built, its first byte has not run: the system call filter
+
+The order is forced. A GPU allocation can not be opened by another user, nor CUDA be started under
+Landlock; a namespace can not be entered by a process with threads, and a driver starts some.
+So what binds *all* threads has to carry the guarantee by itself: the namespaces and the view, which
+every later thread inherits, the user id, which libc changes in all threads, and the filter, which
+the kernel puts on all threads. Landlock binds the main thread and what it starts; it comes on top.
+Whatever fails here raises, and then nothing of the candidate's is loaded.
 """
 
 from __future__ import annotations
 
-import ctypes
+import json
 import os
-import resource
+import socket
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-PR_SET_NO_NEW_PRIVS = 38
-FILE_BYTES = 1 << 30
-OPEN_FILES = 1024
+from campaigns.evaluator.processes import die_with_parent
+from campaigns.evaluator.sandbox import (
+    calls,
+    filters,
+    identity,
+    landlock,
+    limits,
+    namespaces,
+    seccomp,
+    view,
+)
+from campaigns.evaluator.sandbox.layers import Layer, Plan
+
 KEPT = (
     "PATH",
     "LD_LIBRARY_PATH",
@@ -25,18 +46,200 @@ KEPT = (
 )
 
 
-def lock_down(folder: Path) -> None:
-    """No new privileges, limits on files and core dumps, a clean environment, home in `folder`."""
+class NotLocked(Exception):
+    """A layer that this host has could not be closed; nothing may be loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One runner's place. control: the socket on which the warden is told what holds.
+
+    uid: the user it becomes; None where it stays who it is. build_log: a memory file of the
+    supervisor's. memory_is_bounded: by a control group, for all its processes together.
+    """
+
+    plan: Plan
+    uid: int | None
+    scratch: Path
+    control: int
+    build_log: int
+    memory_is_bounded: bool
+
+    @property
+    def owner(self) -> tuple[int, int]:
+        return (os.getuid(), os.getgid()) if self.uid is None else (self.uid, self.uid)
+
+    @property
+    def covers_shared(self) -> bool:
+        """Whether /dev/shm is the host's until the judge's memory on a GPU is open."""
+        return self.plan.kind == "cuda" and Layer.MOUNTS in self.plan.holds
+
+    @property
+    def writable(self) -> tuple[Path, ...]:
+        if Layer.MOUNTS in self.plan.holds:
+            return Path(view.TEMPORARY), Path(view.SHARED)
+        return (self.scratch,)
+
+
+def enter(box: Box) -> None:
+    """The first step. Raises OSError."""
+    holds = box.plan.holds
+    namespaces.enter(holds)
+    if Layer.MOUNTS in holds:
+        paths = (*box.plan.readable, *box.plan.devices)
+        fresh = Layer.PROC in holds
+        view.build_view(paths, box.owner, fresh_proc=fresh, shared=box.covers_shared)
+    if Layer.CAPABILITIES in holds:
+        calls.drop_bounding_set()
+    if box.uid is None:
+        # Nobody to become later: what is left of privileges ends before there are other threads.
+        calls.drop_capabilities()
+
+
+class Lock:
+    """The second and third step, in the runner itself."""
+
+    def __init__(self, box: Box, total_s: float, *, sanitized: bool = False) -> None:
+        """sanitized: the candidate runs only in programs of its own, built with sanitizers."""
+        self._box = box
+        self._total_s = total_s
+        self._sanitized = sanitized
+        self._holds = dict(box.plan.holds)
+        if sanitized and box.plan.kind == "cuda":
+            # CUDA is started anew in each of those programs, which it can not be under Landlock.
+            self._holds.pop(Layer.LANDLOCK, None)
+        for layer in (Layer.SECCOMP, Layer.AUDIT):
+            self._holds.pop(layer, None)
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """What a process needs open in which `seal` is called."""
+        return (self._box.control, self._box.build_log)
+
+    def lock_down(self) -> None:
+        """The second step; told to the warden. Raises NotLocked."""
+        box = self._box
+        _clean_environment(box.scratch)
+        try:
+            if box.covers_shared:
+                view.cover_shared()
+            self._limit()
+            if box.uid is not None:
+                parent = os.getppid()
+                identity.become(box.uid)
+                die_with_parent(parent)
+            # Its memory may hold what is not for code that runs as the same user.
+            calls.prctl(calls.PR_SET_DUMPABLE, 0)
+            # What Landlock and filters need as well; Linux has had it since 3.5.
+            identity.no_new_privileges()
+            if Layer.LANDLOCK in self._holds:
+                self._holds[Layer.LANDLOCK] = self._restrict()
+        except OSError as error:
+            raise NotLocked(f"sandbox: {error.filename or 'a limit'}: {error.strerror}") from error
+        self._look_at_threads(filtered=False)
+        os.chdir(box.scratch)
+        self._tell({"holds": self._holds})
+
+    def _limit(self) -> None:
+        box = self._box
+        own_user = box.uid is not None or Layer.USER in box.plan.holds
+        free = box.plan.kind == "cuda" or box.memory_is_bounded or self._sanitized
+        address = None if free else True
+        limits.limit_runner(
+            self._total_s,
+            own_count=own_user and (box.uid is not None or limits.counts_are_per_namespace()),
+            address_bytes=box.plan.memory_bytes if address else None,
+        )
+
+    def _restrict(self) -> str:
+        box = self._box
+        readable = (*box.plan.readable, *map(Path, ("/proc", "/etc", "/dev")), *box.writable)
+        version = landlock.restrict(readable, box.plan.devices, box.writable)
+        others = identity.threads() - 1
+        return f"{version} (not {others} threads of the driver)" if others else str(version)
+
+    def seal(self, *, programs: bool) -> None:
+        """The third step. Raises NotLocked.
+
+        programs: whether what runs now may start compilers.
+        """
+        box = self._box
+        if Layer.SECCOMP in box.plan.holds:
+            listener = self._filter(programs=programs, notify=Layer.AUDIT in box.plan.holds)
+            told = {layer: "" for layer in (Layer.SECCOMP, Layer.AUDIT) if layer in box.plan.holds}
+            self._tell({"holds": told}, listener)
+            if listener is not None:
+                os.close(listener)
+            self._look_at_threads(filtered=True)
+        os.close(box.control)
+        os.close(box.build_log)
+        if box.uid is None:
+            # For the warden, which is the same user here; nobody else has this user and namespace.
+            calls.prctl(calls.PR_SET_DUMPABLE, 1)
+
+    def compiler(self, seconds: float) -> Callable[[], None]:
+        """What a compiler's process runs before it becomes the compiler: the same lock, but with
+        programs, and refused calls that are not counted.
+        """
+        box = self._box
+
+        def lock() -> None:
+            if Layer.SECCOMP in box.plan.holds:
+                self._filter(programs=True, notify=False)
+            # Last: this process, a copy of the runner, has more mapped than a compiler may have.
+            limits.limit_compiler(seconds, box.plan.memory_bytes)
+
+        return lock
+
+    def sanitized(self, seconds: float) -> Callable[[], None]:
+        """What the process of a program with a sanitizer in it runs before it becomes that.
+
+        As for a compiler, but its shadow memory takes terabytes of addresses at fixed places. On a
+        GPU there is no filter: compute-sanitizer traces processes and talks through sockets.
+        """
+        box = self._box
+
+        def lock() -> None:
+            if box.plan.kind != "cuda":
+                calls.keep_addresses_fixed()
+                if Layer.SECCOMP in box.plan.holds:
+                    self._filter(programs=True, notify=False)
+            limits.limit_sanitized(seconds)
+
+        return lock
+
+    def _filter(self, *, programs: bool, notify: bool) -> int | None:
+        holds = self._box.plan.holds
+        allowed = filters.Permissions(
+            programs=programs,
+            on_gpu=self._box.plan.kind == "cuda",
+            shares_uid=not {Layer.UID, Layer.PROCESSES} & {*holds},
+            notify=notify,
+        )
+        try:
+            return seccomp.install(filters.program(allowed), listen=notify)
+        except OSError as error:
+            raise NotLocked(f"sandbox: seccomp: {error.strerror}") from error
+
+    def _look_at_threads(self, *, filtered: bool) -> None:
+        if Layer.CAPABILITIES not in self._holds:
+            return
+        if found := identity.unlocked_threads(uid=self._box.uid, filtered=filtered):
+            raise NotLocked(f"sandbox: {found[0]}")
+
+    def _tell(self, message: Mapping[str, object], listener: int | None = None) -> None:
+        fds = [listener] if listener is not None else []
+        with socket.socket(fileno=os.dup(self._box.control)) as control:
+            socket.send_fds(control, [json.dumps(message).encode()], fds)
+
+
+def _clean_environment(scratch: Path) -> None:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     for name in list(os.environ):
         del os.environ[name]
-    home = str(folder)
-    os.environ.update(
-        kept | {"HOME": home, "TMPDIR": home, "TRITON_CACHE_DIR": f"{home}/triton-cache"}
-    )
-    ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = OPEN_FILES if most == resource.RLIM_INFINITY else min(OPEN_FILES, most)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    home = str(scratch)
+    own = {"HOME": home, "TMPDIR": home, "TRITON_CACHE_DIR": f"{home}/triton-cache"}
+    # torch asks for the user's name, which a fresh user id does not have.
+    os.environ.update(kept | own | {"USER": "runner", "LOGNAME": "runner"})
+    # Remembered from before, when this was another folder.
+    tempfile.tempdir = None

@@ -1,0 +1,93 @@
+"""Which kernels a source defines, and how the driver's tracer calls them. Registers nothing.
+
+A name that a macro makes is not found; its launches then count as somebody else's.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+JIT = "jit"
+# Comments, strings and character constants hold no code.
+_DEAD = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_MARK = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t][^\n]*__global__")
+_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
+# What torch launches itself; a candidate's kernel may share its last name.
+TORCH = ("at::", "c10::")
+
+
+def no_kernels(text: str) -> tuple[str, ...]:
+    """For languages without kernels of their own."""
+    return ()
+
+
+def triton_kernels(text: str) -> tuple[str, ...]:
+    """Functions under `@triton.jit`, or given to it; none for a text that does not parse."""
+    try:
+        tree = ast.parse(text)
+        return tuple(dict.fromkeys(_jitted(tree)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def cuda_kernels(text: str) -> tuple[str, ...]:
+    """Functions marked `__global__`, also by a macro that stands for it."""
+    live = _DEAD.sub(" ", text)
+    marks = {"__global__", *_MARK.findall(live)}
+    found = re.finditer(rf"\b(?:{'|'.join(map(re.escape, sorted(marks)))})\b", live)
+    names = (_function_at(live, mark.end()) for mark in found)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def last_name(traced: str) -> str:
+    """`k` of `void space::k<256>(float const*, int)`; empty for what torch launches itself."""
+    plain = traced.replace("(anonymous namespace)::", "")
+    depth, kept = 0, []
+    for char in plain:
+        depth += (char == "<") - (char == ">")
+        if char == "(" and depth == 0:
+            break
+        if depth == 0 and char != ">":
+            kept.append(char)
+    words = "".join(kept).split()
+    name = words[-1] if words else ""
+    return "" if name.startswith(TORCH) else name.rpartition("::")[2]
+
+
+def _jitted(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list)):
+            yield node.name
+        elif isinstance(node, ast.Call) and _is_jit(node.func):
+            yield from (arg.id for arg in node.args[:1] if isinstance(arg, ast.Name))
+
+
+def _is_jit(node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name == JIT
+
+
+def _function_at(text: str, at: int) -> str:
+    """The function whose declaration goes on at `at`; attributes with arguments are passed over."""
+    while match := _NAME.match(text, at):
+        at = match.end()
+        if not text.startswith("(", at):
+            at += len(text[at:]) - len(text[at:].lstrip("*&: \t\r\n"))
+            continue
+        at = _behind(text, at)
+        if not _NAME.match(text, at):
+            return match[1]
+    return ""
+
+
+def _behind(text: str, at: int) -> int:
+    """The place behind the bracket that opens at `at`."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place + 1
+    return len(text)

@@ -1,0 +1,183 @@
+"""Bursts that are looked at halfway: does every call do its own work, and at its own time?
+
+A burst's time is shared out evenly over its calls, so a call that does the work of others on the
+side (all slots at once on many cores, or everything in the last call) would make a kernel look
+faster than any single call is. Outputs of honest calls appear one after the other and evenly, and
+a call takes as long alone as among others. An audit is a burst like any other until the judge
+looks, so nobody can behave for it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import torch
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.judge.arena import Slots, as_integers
+from campaigns.evaluator.judge.bench import Bench
+from campaigns.evaluator.judge.burst import Stage, run_burst
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.layout import TensorArg
+
+# Audits that say something; when one of the first looks odd there are more, and most must agree.
+FIRST, MOST, ODD = 2, 8, 6
+TRIES = 16
+# With fewer calls, or within this time, there is no order to be seen.
+LEAST_CALLS, LEAST_S = 6, 2e-4
+POSITIONS = 4
+# One slot is being written when the judge looks; one more may lie between its reads.
+UNDER_WAY = 2
+# When to look, in shares of the usual time. An honest burst is about as far as its time is. On a
+# busy host it is behind, the more so the shorter it is: the runner had to be woken, and its threads
+# wait for cores. What stores its calls up and answers in the end has nothing to show for a share.
+LOOK = (0.45, 0.75)
+WAKE_S, LEAST_PACE_S, BEHIND = 2e-3, 4e-3, 1 / 4
+# An audit whose burst took this much longer than usual says nothing: something held the cores.
+DISTURBED = 1.5
+# A call alone is held against one in a burst where both can be told from the noise. It is measured
+# with warm caches, so an honest one is rather faster alone. Trying again costs only a cheat, whose
+# call can never be shorter alone than its work is; an honest one may have to wait for free cores.
+LEAST_CALL_S = 1e-4
+ALONE_TRIES, ALONE_ROUNDS = 3, 16
+ALONE_RATIO, ALONE_SLACK_S = 1.5, 6e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What one look saw: share of slots begun, slots before those that were not finished, time.
+
+    share: of the burst's time that had passed since the runner must have woken, or None when that
+    can not be said.
+    """
+
+    begun: float
+    unfinished: int
+    share: float | None
+
+    @property
+    def words(self) -> str:
+        when = "halfway" if self.share is None else f"at {self.share:.0%} of its time"
+        return f"{self.begun:.0%} begun {when}, {self.unfinished} unfinished before others"
+
+    @property
+    def says_something(self) -> bool:
+        return self.begun < 1 or self.unfinished > UNDER_WAY
+
+    @property
+    def odd(self) -> bool:
+        late = self.share is not None and self.begun < BEHIND * self.share
+        return self.unfinished > UNDER_WAY or late
+
+
+def audit(bench: Bench, channel: Channel, slots: Slots, calls: int) -> None:
+    """Look into some bursts of `calls` calls. Raises what `Channel.blame` makes of odd ones."""
+    if calls < LEAST_CALLS:
+        return
+    usual_s = min(run_burst(bench, channel, slots, calls) for _ in range(2))
+    arg = _telling(slots)
+    if arg is not None and usual_s >= LEAST_S:
+        _look_into(bench, channel, slots, calls, (arg, usual_s))
+    if bench.device.type == "cpu" and usual_s >= calls * LEAST_CALL_S:
+        _compare_with_one(bench, channel, slots, calls, usual_s)
+
+
+def _look_into(
+    bench: Bench, channel: Channel, slots: Slots, calls: int, usual: tuple[TensorArg, float]
+) -> None:
+    """Do outputs appear one after the other, and evenly?"""
+    arg, usual_s = usual
+    glances: list[Glance] = []
+    for _ in range(TRIES):
+        delay_s = bench.supply.draw.uniform(*LOOK) * usual_s
+        peek = _Peek(arg, delay_s)
+        took_s = run_burst(bench, channel, slots, calls, look=peek)
+        glance = peek.glance(took_s)
+        if not glance.says_something or took_s > DISTURBED * usual_s:
+            continue
+        glances.append(glance)
+        odd = sum(seen.odd for seen in glances)
+        if odd >= ODD:
+            raise channel.blame(
+                Outcome.CHEATED,
+                "calls did each other's work: halfway through a burst its outputs had not appeared "
+                f"one after the other ({glances[-1].words})",
+            )
+        if len(glances) >= (MOST if odd else FIRST):
+            return
+
+
+def _compare_with_one(
+    bench: Bench, channel: Channel, slots: Slots, calls: int, usual_s: float
+) -> None:
+    """Does a call take as long alone as among others? Only for calls that are made one by one."""
+
+    def shortest_s(count: int) -> float:
+        tries = range(ALONE_TRIES)
+        return min(run_burst(bench, channel, slots, count, cold=False) for _ in tries)
+
+    nothing_s, one_s = shortest_s(0), shortest_s(1)
+    for _ in range(ALONE_ROUNDS):
+        nothing_s, one_s = min(nothing_s, shortest_s(0)), min(one_s, shortest_s(1))
+        alone_s, together_s = one_s - nothing_s, (usual_s - nothing_s) / calls
+        if alone_s <= ALONE_RATIO * together_s + ALONE_SLACK_S:
+            return
+    raise channel.blame(
+        Outcome.CHEATED,
+        f"calls did each other's work: one alone takes {alone_s * 1e6:.0f} µs, one of {calls} in a "
+        f"burst {together_s * 1e6:.0f} µs",
+    )
+
+
+def _telling(slots: Slots) -> TensorArg | None:
+    """The largest output whose values are many enough never to be poison by chance."""
+    wide = [arg for arg in slots.layout.outputs if as_integers(slots.all(arg)).element_size() > 1]
+    return max(wide, key=lambda arg: arg.count, default=None)
+
+
+def share_passed(at_s: float, seconds: float) -> float | None:
+    """Of a burst's time after the runner must have woken, what had passed at `at_s`."""
+    if seconds < LEAST_PACE_S or at_s <= WAKE_S:
+        return None
+    return (at_s - WAKE_S) / (seconds - WAKE_S)
+
+
+class _Peek:
+    """A look after `delay_s` at a few positions of every output, and how they were before."""
+
+    def __init__(self, arg: TensorArg, delay_s: float) -> None:
+        self._arg = arg
+        self._delay_s = delay_s
+        self._at_s = 0.0
+
+    def ready(self, stage: Stage) -> None:
+        arg, device = self._arg, stage.bench.device
+        self._stage = stage
+        self._view = as_integers(stage.timed.all(arg))
+        shape = (stage.calls, min(POSITIONS, arg.count))
+        self._at = torch.randint(
+            arg.count, shape, device=device, generator=stage.bench.supply.generator
+        )
+        # Read from the last slot to the first: what is seen early was written early.
+        order = torch.arange(stage.calls - 1, -1, -1, device=device)
+        self._rows = order.unsqueeze(1).expand_as(self._at)
+        self._before = self._view[self._rows, self._at]
+
+    def during(self, started: float) -> None:
+        time.sleep(self._delay_s)
+        # Before the look: what holds the judge up now makes outputs appear early, never late.
+        self._at_s = time.perf_counter() - started
+        self._seen = self._view[self._rows, self._at]
+        self._stage.bench.wait()
+
+    def glance(self, seconds: float) -> Glance:
+        """What was seen, in a burst that took `seconds` in all."""
+        share = share_passed(self._at_s, seconds)
+        changed = (self._seen != self._before).flip(0)
+        begun, finished = changed.any(1), changed.all(1)
+        touched = int(begun.sum())
+        if not touched:
+            return Glance(0.0, 0, share)
+        last = int(torch.nonzero(begun)[-1])
+        return Glance((last + 1) / len(begun), int((~finished[:last]).sum()), share)

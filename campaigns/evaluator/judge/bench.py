@@ -1,0 +1,88 @@
+"""What the checks and bursts of one case share, and what their answers are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.judge.arena import Slots, as_integers
+from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
+from campaigns.evaluator.judge.fresh import Supply, Truth, scalars
+from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.layout import Layout, TensorArg
+
+Answers = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """tolerances: by output name. scrub: memory whose reading empties the caches, or None."""
+
+    case: Case
+    layout: Layout
+    reference: Reference
+    supply: Supply
+    tolerances: Mapping[str, Tolerance]
+    refresh: str
+    device: torch.device
+    scrub: torch.Tensor | None
+    limit_s: float
+
+    def wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def expect(self, truth: Truth, k: int, precision: torch.dtype | None) -> Answers:
+        """What slot `k` should hold, computed from the judge's own inputs.
+
+        precision: the dtype floating tensors are raised to first; None keeps their own.
+        """
+
+        def raised(tensor: torch.Tensor) -> torch.Tensor:
+            wants = precision is not None and tensor.is_floating_point()
+            return tensor.to(precision) if wants else tensor
+
+        kwargs: dict[str, Any] = dict(scalars(self.layout))
+        for arg in self.layout.inputs:
+            # A copy of its own: a reference that writes to its inputs changes no truth.
+            made = self._empty(arg)
+            truth.write(arg, k, made.view(1, -1))
+            kwargs[arg.name] = raised(made)
+        outputs = {arg.name: raised(self._empty(arg)) for arg in self.layout.outputs}
+        ordered = {arg.name: {**kwargs, **outputs}[arg.name] for arg in self.layout.args}
+        self.reference.expected(ordered, tuple(outputs))
+        return outputs
+
+    def right(self, slots: Slots, want: Answers, k: int) -> bool:
+        """Whether slot `k` holds what is wanted; each output is read once, into a copy."""
+        return all(
+            is_right(copy_of(slots.one(arg, k)), want[arg.name], self.tolerances[arg.name])
+            for arg in self.layout.outputs
+        )
+
+    def closer_look(
+        self, slots: Slots, want: Answers, k: int, tolerances: Mapping[str, Tolerance] | None = None
+    ) -> Comparison:
+        """The worst comparison over the outputs of slot `k`."""
+        allowed = tolerances or self.tolerances
+        found = [
+            compare(copy_of(slots.one(arg, k)), want[arg.name], allowed[arg.name])
+            for arg in self.layout.outputs
+        ]
+        return max(found, key=lambda comparison: comparison.margin)
+
+    def _empty(self, arg: TensorArg) -> torch.Tensor:
+        return torch.empty(arg.shape, dtype=getattr(torch, arg.dtype), device=self.device)
+
+
+def copy_of(output: torch.Tensor) -> torch.Tensor:
+    """Bit by bit: a copy of booleans as such would turn every byte but 0 into 1."""
+    return as_integers(output).clone().view(output.dtype)
+
+
+def is_right(found: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> bool:
+    return quick(found, want, tolerance) or compare(found, want, tolerance).ok

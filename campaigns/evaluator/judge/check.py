@@ -1,0 +1,214 @@
+"""Is a candidate right? Fresh seeds, repeats, near-duplicates, unlike inputs and hidden sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract import Case, CaseReport, Outcome
+from campaigns.evaluator.errors import BadReference
+from campaigns.evaluator.judge import sets
+from campaigns.evaluator.judge.arena import Guards, Slots
+from campaigns.evaluator.judge.bench import Bench
+from campaigns.evaluator.judge.burst import let_settle
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
+from campaigns.evaluator.judge.fresh import Poison, Separate, fill, inputs_intact
+from campaigns.evaluator.judge.tolerance import looser
+from campaigns.evaluator.layout import ALIGN
+from campaigns.evaluator.problem import CheckSpec
+from campaigns.evaluator.wire import Ask
+
+Inputs = Mapping[str, Any]
+# Lays a case out for a runner, base addresses a number of bytes behind their usual place; None
+# where the setup of a case nobody declared refuses it or its slots do not fit.
+Laying = Callable[[Case, int], tuple[Bench, Slots] | None]
+
+
+class CaseCheck:
+    """The check of one arm on one case."""
+
+    def __init__(self, channel: Channel, bench: Bench, slots: Slots) -> None:
+        self._channel = channel
+        self._bench = bench
+        self._slots = slots
+        self._found: list[Comparison] = []
+        self._message = ""
+        self._repeat: float | None = None
+
+    def report(self) -> CaseReport:
+        found = self._found
+        return CaseReport(
+            case=self._bench.case.name,
+            correct=not self._message,
+            checked_calls=len(found),
+            max_abs_error=max(e.max_abs_error for e in found),
+            max_rel_error=max(e.max_rel_error for e in found),
+            margin=max(e.margin for e in found),
+            message=self._message,
+            norm_error=max(e.norm_error for e in found),
+            repeat_margin=self._repeat,
+        )
+
+    def plain(self, trials: int) -> bool:
+        """Fresh seeds by turns on two slots, so that an address is no key to an answer.
+
+        Then the last inputs once more (measures how far repeats differ), and almost the same ones.
+        """
+        slots, inputs, k = self._slots, self._bench.supply.example(), 0
+        for trial in range(trials):
+            k = trial % 2 % slots.count
+            inputs = self._bench.supply.example()
+            if not self._call(slots, k, inputs):
+                return False
+        before = self._outputs(slots, k)
+        if not self._call(slots, k, inputs, " (the inputs of the call before once more)"):
+            return False
+        self._repeat = _difference(before, self._outputs(slots, k), self._bench.tolerances)
+        near = sets.near_duplicate(inputs, tuple(before))
+        words = " (the inputs of the call before with a few elements changed)"
+        return near is None or self._call(slots, k, near, words)
+
+    def unlike(self, check: CheckSpec, lay: Laying) -> bool:
+        """Base addresses as little aligned as allowed, and the adversarial sets."""
+        laid = lay(self._bench.case, check.align if check.align < ALIGN else 0)
+        if laid is None:
+            return True
+        self._bench, slots = laid
+        inputs = self._bench.supply.example()
+        outputs = tuple(arg.name for arg in slots.layout.outputs)
+        words = f" (base addresses are multiples of {check.align} bytes)"
+        self._channel.detail = words
+        right = self._call(slots, 0, inputs, words)
+        for name in check.sets:
+            made = sets.adversarial(name, inputs, outputs)
+            if not right:
+                break
+            if made is not None:
+                self._channel.detail = words = f" ({sets.WORDS[name]})"
+                right = self._call_unlike(slots, made, words, declared=check.declared)
+        self._channel.detail = ""
+        return right
+
+    def hidden(self, check: CheckSpec, lay: Laying) -> bool:
+        """Sizes a little below and above the declared ones, which no message tells."""
+        declared = self._bench
+        for direction, case in sets.hidden_cases(declared.case, check).items():
+            names = ", ".join(sets.free_parameters(declared.case, check))
+            words = f" (hidden sizes, {names} a little {direction} than declared)"
+            laid = lay(case, check.align if check.align < ALIGN else 0)
+            if laid is None:
+                continue
+            self._bench, slots = laid
+            self._channel.detail = words
+            right = self._call(slots, 0, self._bench.supply.example(), words, tell=False)
+            self._channel.detail = ""
+            if not right:
+                return False
+        return True
+
+    def _call_unlike(self, slots: Slots, inputs: Inputs, words: str, *, declared: bool) -> bool:
+        bench, truth = self._bench, Separate([inputs])
+        try:
+            exact = bench.expect(truth, 0, torch.float64)
+            own = bench.expect(truth, 0, None)
+        except BadReference:
+            # A set that problem.toml does not name may be one that the reference refuses.
+            if declared:
+                raise
+            return True
+        if not all(_finite(answer) for answer in (*exact.values(), *own.values())):
+            return True
+        changed = [
+            bench.expect(Separate([near]), 0, torch.float64)
+            for near in sets.rounded(inputs, tuple(exact))
+        ]
+        allowed = {
+            name: looser(
+                tolerance,
+                sets.OWN_ERRORS * _largest_error(own[name], exact[name])
+                + sets.CHANGES * max(_largest_error(near[name], exact[name]) for near in changed),
+            )
+            for name, tolerance in bench.tolerances.items()
+        }
+        return self._call(slots, 0, inputs, words, allowed=allowed)
+
+    def _call(
+        self,
+        slots: Slots,
+        k: int,
+        inputs: Inputs,
+        words: str = "",
+        *,
+        allowed: Mapping[str, Tolerance] | None = None,
+        tell: bool = True,
+    ) -> bool:
+        """One checked call on slot `k`. tell: whether the message says where and what is wrong."""
+        bench, channel, one, truth = (
+            self._bench,
+            self._channel,
+            slots.part(k, 1),
+            Separate([inputs]),
+        )
+        channel.freeze()
+        guards, poison = Guards(one, bench.supply.noise), Poison(one, bench.supply.noise)
+        fill(one, truth)
+        bench.wait()
+        channel.ask(Ask.CALL, k, bench.limit_s)
+        channel.freeze()
+        want = bench.expect(truth, 0, torch.float64)
+        found = bench.closer_look(one, want, 0, allowed)
+        message = ""
+        if not found.ok:
+            never = poison.left_in(0, 1)
+            let_settle(bench, channel)
+            if bench.closer_look(one, want, 0, allowed).ok:
+                raise channel.blame(Outcome.CHEATED, "said done before its work was done")
+            message = found.message if tell else _without_place(found)
+            if never:
+                message += " (the output, or part of it, was never written)"
+        elif not guards.intact():
+            message = "wrote outside its output"
+        elif changed := inputs_intact(one, truth):
+            message = f"the call changed its input {changed!r}"
+        self._found.append(found)
+        self._message = message and message + words
+        return not message
+
+    def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
+        return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}
+
+
+def _without_place(found: Comparison) -> str:
+    if found.margin == float("inf"):
+        return "elements are wrong that are not even finite, or exact where they must be"
+    return f"elements are wrong, the worst by {found.margin:.2g} × its tolerance"
+
+
+def _difference(
+    before: Mapping[str, torch.Tensor],
+    after: Mapping[str, torch.Tensor],
+    tolerances: Mapping[str, Tolerance],
+) -> float:
+    """How far two answers to the same inputs are apart, in tolerances; 0 when bit by bit equal."""
+    return max(
+        0.0
+        if torch.equal(before[name], after[name])
+        else compare(after[name], before[name].double(), replace(tolerance, exact=False)).margin
+        for name, tolerance in tolerances.items()
+    )
+
+
+def _finite(answer: torch.Tensor) -> bool:
+    return not answer.is_floating_point() or bool(torch.isfinite(answer).all())
+
+
+def _largest_error(found: torch.Tensor, exact: torch.Tensor) -> float:
+    if not exact.is_floating_point():
+        return 0.0
+    error = float((found.double() - exact).abs().max())
+    return error if isfinite(error) else 0.0

@@ -1,0 +1,49 @@
+"""A look at positions of all outputs that nobody but the judge knows, while the clock runs."""
+
+from __future__ import annotations
+
+import torch
+
+from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.bench import Answers, Bench, is_right
+from campaigns.evaluator.layout import TensorArg
+
+# Positions over all slots of an output, so that looking takes as long for a short burst as for a
+# long one and cancels from their difference; and what each slot gets at the least.
+POSITIONS, LEAST = 4096, 4
+
+
+class Fence:
+    """What was read is kept and compared with the reference afterwards.
+
+    So an output that was not right when the clock stopped is seen whatever it held: poison, junk,
+    or half of the work.
+    """
+
+    def __init__(self, bench: Bench, slots: Slots) -> None:
+        self._parts: list[tuple[TensorArg, torch.Tensor, torch.Tensor]] = []
+        self._seen: list[torch.Tensor] = []
+        for arg in slots.layout.outputs:
+            each = min(max(LEAST, POSITIONS // max(slots.count, 1)), arg.count)
+            at = torch.randint(
+                arg.count,
+                (slots.count, each),
+                device=bench.device,
+                generator=bench.supply.generator,
+            )
+            self._parts.append((arg, slots.all(arg), at))
+
+    def look(self) -> None:
+        """Copy the positions out of every output."""
+        self._seen = [view.gather(1, at) for _, view, at in self._parts]
+
+    def saw(self, bench: Bench, want: Answers, k: int) -> bool:
+        """Whether slot `k` was right, at the positions, when `look` was called."""
+        return all(
+            is_right(
+                seen[k],
+                want[arg.name].reshape(-1)[at[k]],
+                bench.tolerances[arg.name].by_element,
+            )
+            for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True)
+        )

@@ -1,0 +1,189 @@
+"""One arm's turns on the judge's clock: its burst lengths, its samples, and what explains them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from campaigns.evaluator.backends import base
+from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Timing, Traced
+from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.audit import audit
+from campaigns.evaluator.judge.bench import Bench
+from campaigns.evaluator.judge.burst import run_burst, set_up
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, shorten
+from campaigns.evaluator.launch_parts import PARTS, launch_from
+from campaigns.evaluator.traced_parts import MOST_KERNELS, traced_from
+from campaigns.evaluator.wire import Ask
+
+# How often one sample is tried; a candidate gains nothing by it, since every try is proven.
+RETAKES = 4
+# Samples of a time that explains others and decides nothing; their median is kept.
+EXPLAINING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A runner with its slots of one case.
+
+    most: slots in a burst. warm: slots that stay in the last-level cache together.
+    """
+
+    job: Job
+    channel: Channel
+    bench: Bench
+    slots: Slots
+    most: int
+    warm: int
+    notes: list[str]
+
+
+class Turn:
+    """One arm on one case."""
+
+    def __init__(self, arm: Arm) -> None:
+        self._arm = arm
+        self._legal = 0
+        self._loops = False
+        call_s = calibrate(self._prepared_burst, arm.most)
+        self._lengths = choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most)
+        self.timer = Timer.CALLS
+        self._prepare_lengths()
+        arm.channel.phase = Phase.BURST
+        audit(arm.bench, arm.channel, arm.slots, self._lengths.long)
+        self._samples_us: list[float] = []
+        self._device_us: list[float] = []
+
+    def as_loop(self) -> None:
+        """From now on call by call, as the other arm has to be: a graph would flatter this one."""
+        self._loops = True
+        self._prepare_lengths()
+        self._arm.channel.phase = Phase.BURST
+
+    def take(self, *, traced: bool) -> None:
+        """Measure one sample; one that is no time (something else held the cores) is retaken."""
+        slope_us = 0.0
+        for _ in range(RETAKES):
+            slope_us = self._slope_us()
+            if slope_us > 0:
+                break
+            self._note_retake()
+        self._samples_us.append(slope_us)
+        if traced:
+            device_us, _ = self._profile()
+            self._device_us.append(device_us or 0.0)
+
+    def timing(self, *, explained: bool) -> Timing:
+        """What was measured. explained: warm and call by call as well, which takes more bursts."""
+        device_us, event_us = self._profile()
+        seen = device_us is not None
+        return Timing(
+            samples_us=tuple(self._samples_us),
+            long_calls=self._lengths.long,
+            short_calls=self._lengths.short,
+            timer=self.timer,
+            device_us=device_us,
+            device_samples_us=tuple(self._device_us),
+            event_us=event_us,
+            traced=self._traced() if seen else None,
+            launch=self._launch() if seen else None,
+            warm_us=self._warm_us() if explained else None,
+            # Last, because there is no way back from it.
+            eager_us=self._eager_us() if explained else None,
+        )
+
+    def _slope_us(self, *, cold: bool = True) -> float:
+        # In an order that cannot be known: nobody can tell by turns how long this one will be.
+        order = [self._lengths.short, self._lengths.long]
+        self._arm.bench.supply.draw.shuffle(order)
+        took = {calls: self._burst(calls, cold=cold) for calls in order}
+        return self._lengths.slope_us(took[self._lengths.short], took[self._lengths.long])
+
+    def _explaining_us(self, *, cold: bool) -> float | None:
+        return _positive(statistics.median(self._slope_us(cold=cold) for _ in range(EXPLAINING)))
+
+    def _warm_us(self) -> float | None:
+        """With inputs and outputs in the last-level cache; None where fewer than two calls fit."""
+        lengths = shorten(self._lengths, self._arm.warm)
+        if lengths is None:
+            return None
+        before, self._lengths = self._lengths, lengths
+        self._prepare_lengths()
+        self._arm.channel.phase = Phase.BURST
+        found = self._explaining_us(cold=False)
+        self._lengths = before
+        return found
+
+    def _eager_us(self) -> float | None:
+        """Launched call by call instead of as a graph; None where there is no graph."""
+        if self.timer is not Timer.GRAPH:
+            return None
+        self.as_loop()
+        return self._explaining_us(cold=True)
+
+    def _prepare_lengths(self) -> None:
+        for calls in (self._lengths.short, self._lengths.long):
+            self.timer = self._prepare(calls)
+
+    def _prepared_burst(self, calls: int) -> float:
+        self._prepare(calls)
+        self._arm.channel.phase = Phase.BURST
+        return self._burst(calls)
+
+    def _prepare(self, calls: int) -> Timer:
+        """Have the runner get ready for bursts of `calls`; it tries one."""
+        channel, bench = self._arm.channel, self._arm.bench
+        if calls > self._legal:
+            # The runner tries the burst: its slots must hold inputs that a call may be made on.
+            set_up(bench, channel, self._arm.slots, calls, cold=False)
+            self._legal = calls
+        channel.phase = Phase.PREPARE
+        limit_s = self._arm.job.protocol.limits.prepare_s
+        reply = channel.ask(Ask.PREPARE, (calls, self._loops), limit_s)
+        possible = (Timer.GRAPH, Timer.LOOP) if bench.device.type == "cuda" else (Timer.CALLS,)
+        for timer in possible:
+            if list(Timer).index(timer) == reply.a:
+                return timer
+        raise channel.blame(Outcome.CHEATED, f"no such way of timing here ({reply.a})")
+
+    def _burst(self, calls: int, *, cold: bool = True) -> float:
+        arm = self._arm
+        return run_burst(arm.bench, arm.channel, arm.slots, calls, cold=cold)
+
+    def _note_retake(self) -> None:
+        channel = self._arm.channel
+        self._arm.notes.append(
+            f"case {channel.case}: a sample of the {channel.name} was taken again: on a busy host "
+            "its long burst was over before its short one"
+        )
+
+    def _profile(self) -> tuple[float | None, float | None]:
+        """(device µs, event µs) per call as the runner's driver says; it informs, no more."""
+        if self.timer not in (Timer.GRAPH, Timer.LOOP):
+            return None, None
+        limit_s = self._arm.job.protocol.limits.prepare_s
+        reply = self._arm.channel.ask(Ask.PROFILE, self._lengths.long, limit_s)
+        return _positive(reply.x), _positive(reply.y)
+
+    def _launch(self) -> Launch | None:
+        """How the runner's driver says that a call is launched; it informs, no more."""
+        channel, limit_s = self._arm.channel, self._arm.job.protocol.limits.prepare_s
+        first = channel.ask(Ask.LAUNCH, PARTS[0], limit_s)
+        if first.a < 1:
+            return None
+        return launch_from([first, *(channel.ask(Ask.LAUNCH, n, limit_s) for n in PARTS[1:])])
+
+    def _traced(self) -> Traced | None:
+        """Which kernels the last profile of this arm saw, by the names in the arm's source."""
+        job, channel = self._arm.job, self._arm.channel
+        source = job.incumbent if channel.name == "incumbent" else job.candidate
+        names = base.get(job.backend).kernels(source.text if source else "")[:MOST_KERNELS]
+        limit_s = job.protocol.limits.prepare_s
+        told = [channel.ask(Ask.KERNEL, name, limit_s) for name in ("", *names)]
+        return traced_from(names, told)
+
+
+def _positive(value: float) -> float | None:
+    return value if math.isfinite(value) and value > 0 else None

@@ -1,0 +1,97 @@
+"""What one runner may use: processes, memory, files, processor time. Only ever lowered."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+MIB = 1 << 20
+FILE_BYTES = 1 << 30
+OPEN_FILES = 1024
+# Threads count as processes. An OpenMP team has one per core, a driver a few, a compiler some more.
+THREADS_AT_LEAST = 512
+THREADS_PER_CORE = 8
+LOCKED_BYTES = 64 * MIB
+COMPILER_BYTES = 8 << 30
+SANITIZED_STACK_BYTES = 256 * MIB
+LEAST_MEMORY = 512 * MIB
+# In a user namespace of its own an ordinary user's count starts afresh, from this kernel on.
+COUNTS_PER_NAMESPACE = (5, 14)
+
+
+def most_threads() -> int:
+    return max(THREADS_AT_LEAST, THREADS_PER_CORE * (os.cpu_count() or 1))
+
+
+def memory_limit(asked_bytes: int) -> int:
+    """What was asked for, else half of this host's memory."""
+    if asked_bytes:
+        return max(LEAST_MEMORY, asked_bytes)
+    return max(LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+
+
+def limit_runner(total_s: float, *, own_count: bool, address_bytes: int | None) -> None:
+    """Limits of a runner and of all it starts.
+
+    total_s: the limit of the whole evaluation; every core may be busy that long. own_count: nobody
+    else counts among this user's processes. address_bytes: what the runner may still map on top of
+    what it has; None on a GPU, whose driver reserves hundreds of GiB of addresses.
+    """
+    cores = os.cpu_count() or 1
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
+    _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    _lower(resource.RLIMIT_MEMLOCK, LOCKED_BYTES)
+    _lower(resource.RLIMIT_MSGQUEUE, 0)
+    _lower(resource.RLIMIT_NICE, 0)
+    _lower(resource.RLIMIT_RTPRIO, 0)
+    _lower(resource.RLIMIT_CPU, int(total_s * (cores + 1)) + 60)
+    others = 0 if own_count else _processes_of(os.getuid())
+    _lower(resource.RLIMIT_NPROC, most_threads() + others)
+    if address_bytes is not None:
+        _lower(resource.RLIMIT_AS, _mapped_bytes() + address_bytes)
+    os.umask(0o077)
+
+
+def limit_compiler(seconds: float, memory_bytes: int) -> None:
+    """Limits of one compiler process, on top of those of its runner."""
+    _lower(resource.RLIMIT_CPU, int(seconds) + 1)
+    _lower(resource.RLIMIT_AS, min(COMPILER_BYTES, memory_bytes))
+
+
+def limit_sanitized(seconds: float) -> None:
+    """Limits of a program with a sanitizer in it, on top of those of its runner.
+
+    Its frames are larger than those of a plain build, so its stack may be as well.
+    """
+    _lower(resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 1)
+    _lower(resource.RLIMIT_STACK, SANITIZED_STACK_BYTES)
+
+
+def counts_are_per_namespace() -> bool:
+    release = os.uname().release.split(".")
+    return (int(release[0]), int(release[1].partition("-")[0])) >= COUNTS_PER_NAMESPACE
+
+
+def _lower(kind: int, to: int) -> None:
+    _, most = resource.getrlimit(kind)
+    if most != resource.RLIM_INFINITY:
+        to = min(to, most)
+    resource.setrlimit(kind, (to, to))
+
+
+def _mapped_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _processes_of(uid: int) -> int:
+    count = 0
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                count += len(os.listdir(entry / "task"))
+        except OSError:
+            continue  # it has just ended
+    return count

@@ -1,0 +1,278 @@
+"""The process between supervisor and runner: it makes the box, watches it, and writes it down.
+
+It holds no candidate code and stays outside of the box, so that what it says is evidence: how the
+runner ended, what it printed, which layers held, what was refused, whether memory ran out.
+
+    supervisor ── warden ── [first process of the PID namespace] ── runner
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
+from campaigns.evaluator.sandbox import calls, cgroup, limits, lock, namespaces
+from campaigns.evaluator.sandbox.audit import Audit
+from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
+
+LOG_HEAD = 16 * 1024
+LOG_TAIL = 48 * 1024
+LOOK_S = 0.25
+STATUS = struct.Struct("<i")
+MESSAGE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Open files. record: a memory file, written at the end and never open in the runner.
+
+    build_log: the memory file of the compiler's words. runner: what only the runner may keep.
+    """
+
+    record: int
+    build_log: int
+    runner: tuple[int, ...]
+
+
+@dataclass
+class Record:
+    """What the warden saw. status: the runner's wait status, or None when it was ended from here.
+
+    locked: whether the runner said that it was, before any of the candidate's code ran; holds: the
+    layers that then held.
+    """
+
+    status: int | None = None
+    log: str = ""
+    locked: bool = False
+    holds: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+    memory: str = ""
+
+
+def watch(plan: Plan, uid: int | None, ends: Ends, body: Callable[[Box], int]) -> int:
+    """Run `body` in a box of its own until it ends or this process is told to (SIGTERM)."""
+    wake = _wake_on(signal.SIGCHLD, signal.SIGTERM)
+    adopt_orphans()
+    groups = cgroup.make(plan.memory_bytes, limits.most_threads())
+    scratch = SCRATCH if Layer.MOUNTS in plan.holds else _folder(uid)
+    log, log_end = os.pipe()
+    control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    status, status_end = os.pipe()
+    box = Box(plan, uid, scratch, control_end.fileno(), ends.build_log, groups.memory)
+    if Layer.USER in plan.holds:
+        namespaces.enter_user_namespace()
+    if Layer.PROCESSES in plan.holds:
+        namespaces.enter_process_namespace()
+    inside = partial(_inside, box, groups, body, ends.runner, status_end)
+    kept = (*ends.runner, box.control, ends.build_log, status_end)
+    child = fork(inside, log_end, kept)
+    for fd in (log_end, status_end, *ends.runner):
+        os.close(fd)
+    control_end.close()
+    warden = Warden(box, child, groups)
+    try:
+        warden.serve(log, control, wake)
+    finally:
+        end_descendants()
+    warden.finish(log, status)
+    groups.remove()
+    if scratch != SCRATCH:
+        shutil.rmtree(scratch, ignore_errors=True)
+    os.pwrite(ends.record, json.dumps(warden.record.__dict__).encode(), 0)
+    return 0
+
+
+def _wake_on(*numbers: signal.Signals) -> int:
+    """A pipe from which the numbers of these signals can be read as they come."""
+    read_end, write_end = os.pipe()
+    for fd in (read_end, write_end):
+        os.set_blocking(fd, False)
+    signal.set_wakeup_fd(write_end)
+    for number in numbers:
+        signal.signal(number, _nothing)
+    return read_end
+
+
+def _folder(uid: int | None) -> Path:
+    """A scratch folder on disk, where there is no view to have one in."""
+    folder = Path(tempfile.mkdtemp(prefix="kopt-runner-"))
+    if uid is not None:
+        os.chown(folder, uid, uid)
+    return folder
+
+
+def _inside(
+    box: Box,
+    groups: cgroup.Groups,
+    body: Callable[[Box], int],
+    runner: tuple[int, ...],
+    status: int,
+) -> int:
+    """The first process inside: closes the box, then is the runner or the parent of it."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    groups.enter()
+    lock.enter(box)
+    if Layer.PROCESSES not in box.plan.holds:
+        os.close(status)
+        return body(box)
+    # The first process of a PID namespace ignores the signals by which programs end themselves,
+    # so it is none of the candidate's: it waits, and all others end with it.
+    child = fork(partial(body, box), 1, (*runner, box.control, box.build_log))
+    for fd in (*runner, box.control, box.build_log):
+        os.close(fd)
+    calls.drop_capabilities()
+    while True:
+        ended, code = os.wait()
+        if ended == child:
+            os.write(status, STATUS.pack(code))
+            return 0
+
+
+class Warden:
+    """Reads the runner's output, answers its refused calls, looks at its memory."""
+
+    def __init__(self, box: Box, child: int, groups: cgroup.Groups) -> None:
+        self.record = Record()
+        self._box = box
+        self._child = child
+        self._groups = groups
+        readable = (*box.plan.readable, *box.plan.devices)
+        # Its own folder is what it was given; a look at another one in /tmp is worth a note, though
+        # there is nothing but what it has put there itself.
+        self._audit = Audit(readable, (box.scratch, Path(SHARED)), box.scratch)
+        self._printed = Printed()
+        self._waited: int | None = None
+
+    def serve(self, log: int, control: socket.socket, woken: int) -> None:
+        """Until the runner has ended, or SIGTERM came."""
+        os.set_blocking(log, False)
+        poll = select.poll()
+        for fd in (woken, log, control.fileno()):
+            poll.register(fd, select.POLLIN)
+        every_ms = None if self._groups.memory else LOOK_S * 1000
+        while not self._has_ended():
+            for fd, event in poll.poll(every_ms):
+                if fd == woken:
+                    if signal.SIGTERM in os.read(woken, 512):
+                        return
+                elif not self._attend(fd, event, log, control, poll):
+                    poll.unregister(fd)
+            if every_ms is not None and self._is_over_memory():
+                return
+
+    def _attend(
+        self, fd: int, event: int, log: int, control: socket.socket, poll: select.poll
+    ) -> bool:
+        """Take what has come on one descriptor; False when it has ended."""
+        if fd == log:
+            return self._printed.read(log)
+        if fd == control.fileno():
+            return self._hear(control, poll)
+        if event & select.POLLIN:
+            self._audit.answer(fd)
+        return bool(event & select.POLLIN)
+
+    def _has_ended(self) -> bool:
+        ended, code = os.waitpid(self._child, os.WNOHANG)
+        if ended:
+            self._waited = code
+        return bool(ended)
+
+    def _hear(self, control: socket.socket, poll: select.poll) -> bool:
+        data, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
+        if data:
+            self.record.locked = True
+            self.record.holds.update(json.loads(data)["holds"])
+        for listener in fds:
+            poll.register(listener, select.POLLIN)
+        return bool(data)
+
+    def _is_over_memory(self) -> bool:
+        """The watch where no control group bounds the memory: what lies in memory, four times a s.
+
+        Pages that several processes share are counted for each; that is on the safe side.
+        """
+        pages = sum(map(_resident_pages, _with_descendants(self._child)))
+        taken = pages * os.sysconf("SC_PAGE_SIZE")
+        if taken <= self._box.plan.memory_bytes:
+            return False
+        self.record.memory = _over(self._box.plan.memory_bytes)
+        return True
+
+    def finish(self, log: int, status: int) -> None:
+        """Complete the record once nothing of the runner is left."""
+        while self._printed.read(log) and select.select([log], [], [], 0)[0]:
+            pass
+        told = os.read(status, STATUS.size) if Layer.PROCESSES in self._box.plan.holds else b""
+        self.record.status = STATUS.unpack(told)[0] if told else self._waited
+        if self._groups.ran_out_of_memory():
+            self.record.memory = _over(self._box.plan.memory_bytes)
+        if times := self._groups.refused_processes():
+            self._audit.note("a thread or process too many", times)
+        self.record.refused = dict(self._audit.counts)
+        self.record.log = self._printed.text()
+
+
+class Printed:
+    """What a runner printed: the beginning and the end are kept, however much there is."""
+
+    def __init__(self) -> None:
+        self._head, self._tail, self._dropped = bytearray(), bytearray(), 0
+
+    def read(self, pipe: int) -> bool:
+        """Take what is there; False at the end of it."""
+        try:
+            data = os.read(pipe, 65536)
+        except BlockingIOError:
+            return True
+        room = LOG_HEAD - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        if (over := len(self._tail) - LOG_TAIL) > 0:
+            del self._tail[:over]
+            self._dropped += over
+        return bool(data)
+
+    def text(self) -> str:
+        middle = f"\n… {self._dropped} bytes left out …\n".encode() if self._dropped else b""
+        return (self._head + middle + self._tail).decode("utf-8", "replace")
+
+
+def _over(memory_bytes: int) -> str:
+    return f"over its memory limit of {memory_bytes >> 20:,} MiB"
+
+
+def _resident_pages(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def _with_descendants(pid: int) -> list[int]:
+    found = [pid]
+    for parent in found:
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def _nothing(number: int, frame: object) -> None:
+    """A handler, so that the signal wakes the poll and does nothing else."""

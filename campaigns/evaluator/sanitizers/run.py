@@ -1,0 +1,229 @@
+"""Build one candidate with each sanitizer of its backend and run it on the inputs of one case.
+
+Called in a runner that is locked and has loaded nothing: the candidate runs only in programs that
+this starts. Whatever goes wrong, there is an answer for each sanitizer.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from campaigns.evaluator.backends import cpp, cuda
+from campaigns.evaluator.backends.base import (
+    BuildFailed,
+    Unsupported,
+    check_flags,
+    compile_or_fail,
+)
+from campaigns.evaluator.backends.shared_object import write_source
+from campaigns.evaluator.backends.signature import argument_types
+from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
+from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
+from campaigns.evaluator.sanitizers import fair, harness, logs
+
+ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
+MEMCHECK, RACECHECK = "memcheck", "racecheck"
+COMPUTE_SANITIZER = "compute-sanitizer"
+# Undefined behaviour that reads or writes what is not there, or has no result at all. Left out is
+# what compiles to what its author meant on every machine here: unaligned and shifted integers,
+# signed overflow, conversions.
+UNDEFINED = "bounds,null,return,unreachable,vla-bound,integer-divide-by-zero"
+CPP_FLAGS = {
+    ADDRESS: (f"-fsanitize=address,{UNDEFINED}",),
+    THREAD: ("-fsanitize=thread",),
+}
+BUILD = ("-O1", "-g", "-fno-omit-frame-pointer")
+# Found are accesses and races alone: neither leaks (a workspace is kept on purpose) nor `free` for
+# `new`, threads that still wait at the end, or locks in an order that could deadlock.
+OPTIONS: Mapping[str, Mapping[str, str]] = {
+    ADDRESS: {
+        "ASAN_OPTIONS": "log_path=asan:detect_leaks=0:alloc_dealloc_mismatch=0"
+        ":new_delete_type_mismatch=0:detect_odr_violation=0:color=never",
+    },
+    THREAD: {
+        "TSAN_OPTIONS": "log_path=tsan:halt_on_error=1:report_thread_leaks=0:detect_deadlocks=0"
+        ":report_destroy_locked=0:report_signal_unsafe=0:color=never"
+    },
+}
+# A gap behind every allocation, so that an overrun does not end in the next one. The API's own
+# errors are left out: to ask for what a card may not have, and to go on, is honest.
+DEVICE_OPTIONS = {
+    MEMCHECK: ("--padding", "256", "--leak-check", "no", "--report-api-errors", "no"),
+    RACECHECK: ("--racecheck-report", "analysis"),
+}
+DEVICE_LOGS: Mapping[str, Callable[[str, str], tuple[Fault, ...]]] = {
+    MEMCHECK: logs.device_faults,
+    RACECHECK: logs.hazards,
+}
+# Instrumented code is ten times as slow, and its smallest case a small one.
+MOST_S = 60.0
+NAMES = {"cpp": (ADDRESS, THREAD), "cuda": (MEMCHECK, RACECHECK), "triton": (MEMCHECK,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is looked at: a candidate, where it is built, and one case's arguments."""
+
+    job: Job
+    place: Workplace
+    layout: Layout
+
+    @property
+    def source(self) -> Source:
+        return self.job.candidate
+
+
+def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
+    """What each sanitizer of the backend says; the inputs are those in slot 0 of `memory`."""
+    backend = subject.job.backend
+    if backend == "triton":
+        return (Sanitized(MEMCHECK, False, note=_triton_words(subject.job.device)),)
+    if off := fair.turned_off(subject.source):
+        return tuple(Sanitized(tool, False, note=off) for tool in NAMES[backend])
+    try:
+        _write(subject, memory)
+        return _on_host(subject) if backend == "cpp" else _on_device(subject)
+    except (BuildFailed, Unsupported) as error:
+        why = f"it could not be built: {telling_line(str(error))}"
+        return tuple(Sanitized(tool, False, note=why) for tool in NAMES[backend])
+
+
+def _triton_words(device: str) -> str:
+    if device == "cpu":
+        return "not applicable: Triton's interpreter runs Python, not the kernel's own accesses"
+    return "not built in: compute-sanitizer is run on CUDA C++ only, not on an interpreter"
+
+
+def _write(subject: Subject, memory: Memory) -> None:
+    """Source, harness and inputs, into the runner's folder."""
+    import torch
+
+    check_flags(subject.source.flags)
+    folder, layout = subject.place.folder, subject.layout
+    on_gpu = subject.job.backend == "cuda"
+    write_source(subject.source, folder, ".cu" if on_gpu else ".cpp")
+    types = argument_types(subject.source.text, subject.source.name, layout)
+    (folder / "harness.cpp").write_text(harness.program(layout, types, on_gpu=on_gpu))
+    with (folder / harness.INPUTS).open("wb") as file:
+        for arg in layout.tensors:
+            flat = memory.tensor(layout, 0, arg).reshape(-1).view(torch.uint8)
+            file.write(flat.cpu().numpy().tobytes())
+
+
+def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
+    program = _build_host(subject, ADDRESS)
+    first = _run_host(subject, ADDRESS, program)
+    if not fair.starts_threads(program):
+        idle = Sanitized(THREAD, True, note="it starts no threads, so nothing can race")
+        return first, idle
+    if why := fair.no_thread_verdict(subject.source):
+        return first, Sanitized(THREAD, False, note=f"no verdict: {why}")
+    try:
+        return first, _run_host(subject, THREAD, _build_host(subject, THREAD))
+    except BuildFailed as error:
+        why = f"it could not be built: {telling_line(str(error))}"
+        return first, Sanitized(THREAD, False, note=why)
+
+
+def _build_host(subject: Subject, tool: str) -> Path:
+    program = subject.place.folder / tool
+    flags = ("-std=c++17", *subject.source.flags, *BUILD, *CPP_FLAGS[tool])
+    command = [cpp.compiler(), *flags, "candidate.cpp", "harness.cpp", "-o", program.name]
+    compile_or_fail(command, subject.place)
+    return program
+
+
+def _run_host(subject: Subject, tool: str, program: Path) -> Sanitized:
+    file, place = subject.source.name, subject.place
+    _forget_outputs(place)
+    ended = place.run_sanitized([str(program)], OPTIONS[tool], MOST_S)
+    if tool == ADDRESS:
+        # Where undefined behaviour was told first, both speak on standard error.
+        said = f"{_log(place, 'asan')}\n{ended.log}"
+        faults = logs.address_faults(said, file) or logs.undefined_faults(said, file)
+    else:
+        faults = logs.thread_faults(_log(place, "tsan"), file)
+    if faults or _came_to_the_end(subject):
+        return Sanitized(tool, True, faults)
+    return Sanitized(tool, False, note=_ended_early(ended.words, ended.log))
+
+
+def _on_device(subject: Subject) -> tuple[Sanitized, ...]:
+    job, place = subject.job, subject.place
+    checker = compute_sanitizer()
+    if checker is None:
+        why = f"{COMPUTE_SANITIZER} is not on this host; install the CUDA toolkit"
+        return tuple(Sanitized(tool, False, note=why) for tool in NAMES["cuda"])
+    command = [cuda.nvcc(), *cuda.target_flags(job.target), *subject.source.flags, "-lineinfo"]
+    compile_or_fail([*command, "candidate.cu", "harness.cpp", "-o", "program"], place)
+    said = [_run_device(subject, checker, MEMCHECK)]
+    if why := fair.no_race_verdict(subject.source):
+        return *said, Sanitized(RACECHECK, False, note=f"no verdict: {why}")
+    return *said, _run_device(subject, checker, RACECHECK)
+
+
+def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
+    place, log = subject.place, f"{tool}.log"
+    _forget_outputs(place)
+    options = ["--log-file", log, "--show-backtrace", "no", "--print-limit", str(logs.MOST)]
+    command = [checker, "--tool", tool, *options, *DEVICE_OPTIONS[tool], "./program"]
+    ended = place.run_sanitized(command, {}, MOST_S)
+    text = _log(place, log)
+    faults = DEVICE_LOGS[tool](text, subject.source.name)
+    counted = logs.errors_counted(text)
+    if faults or (counted == 0 and _came_to_the_end(subject)):
+        return Sanitized(tool, True, faults)
+    if counted:
+        return Sanitized(tool, False, note=f"its report is not understood: {telling_line(text)}")
+    return Sanitized(tool, False, note=_ended_early(ended.words, text or ended.log))
+
+
+def compute_sanitizer() -> str | None:
+    """compute-sanitizer, from the CUDA toolkit or from beside its compiler."""
+    if found := cuda.toolkit_program(COMPUTE_SANITIZER):
+        return found
+    try:
+        beside = Path(cuda.nvcc()).resolve().parent
+    except Unsupported:
+        return None
+    return shutil.which(COMPUTE_SANITIZER, path=str(beside))
+
+
+def telling_line(log: str) -> str:
+    """The line of a compiler's or a tool's log that says why: its first error, else its last."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() or "cannot find" in line]
+    return (errors[:1] or lines[-1:] or ["no message"])[0][: logs.WORDS]
+
+
+def _came_to_the_end(subject: Subject) -> bool:
+    try:
+        size = (subject.place.folder / harness.OUTPUTS).stat().st_size
+    except FileNotFoundError:
+        return False
+    return size == harness.output_bytes(subject.layout)
+
+
+def _forget_outputs(place: Workplace) -> None:
+    (place.folder / harness.OUTPUTS).unlink(missing_ok=True)
+
+
+def _ended_early(words: str, log: str) -> str:
+    return f"it did not come to its end ({words}): {telling_line(log)}"
+
+
+def _log(place: Workplace, name: str) -> str:
+    """What was written under this name, by whichever process; a sanitizer adds the process id."""
+    parts = []
+    for path in sorted(place.folder.glob(f"{name}*")):
+        # Opened as a plain file: the candidate could have left a pipe of that name.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with os.fdopen(handle, "rb") as file:
+            parts.append(file.read(logs.LOG_CHARACTERS).decode("utf-8", "replace"))
+    return "\n".join(parts)[: logs.LOG_CHARACTERS]
