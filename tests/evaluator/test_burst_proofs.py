@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from campaigns.evaluator.contract import Outcome
 from tests.evaluator.small import LOOP, source
 
@@ -15,7 +13,7 @@ def test_it_catches_work_that_is_finished_after_done_was_said(judge):
     before = "#include <thread>\n#include <chrono>\n#include <cstring>\nstatic int calls = 0;\n"
     body = """
     auto work = [=] { for (int i = 0; i < N; ++i) y[i] = 2 * x[i]; };
-    if (++calls <= 3) { work(); return; }
+    if (++calls <= 14) { work(); return; }
     std::thread([=] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20)); work(); }).detach();
     """
@@ -26,7 +24,7 @@ def test_it_catches_work_that_is_finished_after_done_was_said(judge):
 
 def test_it_catches_half_of_the_work(judge):
     before = "static int calls = 0;\n"
-    body = "int n = ++calls <= 3 ? N : N / 2; for (int i = 0; i < n; ++i) y[i] = 2 * x[i];"
+    body = "int n = ++calls <= 14 ? N : N / 2; for (int i = 0; i < n; ++i) y[i] = 2 * x[i];"
     report = judge(source(body, before))
     assert report.outcome is Outcome.WRONG_RESULT
     assert "timed call" in report.reason
@@ -37,10 +35,11 @@ def test_it_catches_answers_from_a_cache_by_address(judge):
     #include <map>
     #include <vector>
     static std::map<const float*, std::vector<float>> seen;
+    static int calls = 0;
     """
     body = """
     auto it = seen.find(x);
-    if (it == seen.end()) {
+    if (++calls <= 14 || it == seen.end()) {
       LOOP
       seen[x] = std::vector<float>(y, y + N);
     } else {
@@ -54,7 +53,7 @@ def test_it_catches_answers_from_a_cache_by_address(judge):
 
 def test_it_catches_a_call_that_changes_its_input(judge):
     before = "static int calls = 0;\n"
-    body = LOOP + " if (++calls > 3) ((float*)x)[7] = 0;"
+    body = LOOP + " if (++calls > 14) ((float*)x)[7] = 0;"
     report = judge(source(body, before))
     assert report.outcome is Outcome.CHEATED
     assert "'x'" in report.reason
@@ -65,7 +64,7 @@ def test_it_catches_late_work_that_hides_behind_a_filled_output(judge):
     before = "#include <thread>\n#include <chrono>\nstatic int calls = 0;\n"
     body = """
     auto work = [=] { for (int i = 0; i < N; ++i) y[i] = 2 * x[i]; };
-    if (++calls <= 3) { work(); return; }
+    if (++calls <= 14) { work(); return; }
     for (int i = 0; i < N; ++i) y[i] = 1.0f;
     std::thread([=] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20)); work(); }).detach();
@@ -91,20 +90,3 @@ def test_it_believes_no_report_but_the_judges(judge):
     """
     report = judge(source(body, before))
     assert report.outcome is Outcome.CRASHED
-
-
-def test_it_leaves_no_process_that_left_its_group(judge, tmp_path):
-    before = "#include <unistd.h>\n#include <fstream>\n#include <cstdlib>\n"
-    marker = tmp_path / "pid"
-    body = f"""
-    static int calls = 0;
-    if (calls++ == 0 && fork() == 0) {{
-      setsid();
-      if (fork() == 0) {{ std::ofstream("{marker}") << getpid(); for (;;) pause(); }}
-      _Exit(0);
-    }}
-    {LOOP}
-    """
-    judge(source(body, before))
-    assert marker.exists()
-    assert not Path(f"/proc/{marker.read_text()}").exists()

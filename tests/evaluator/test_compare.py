@@ -56,3 +56,25 @@ def test_it_compares_integers_exactly():
     assert quick(a, a.clone(), exact)
     assert compare(a, a.clone(), exact).ok
     assert not compare(a, torch.tensor([1, 2, 4]), exact).ok
+
+
+def test_it_compares_large_integers_and_bytes_of_booleans_exactly():
+    exact = Tolerance(1e-3, 1e-3, exact=True)
+    a = torch.tensor([(1 << 60) + 1])
+    assert not compare(a, torch.tensor([1 << 60]), exact).ok
+    byte = torch.tensor([255], dtype=torch.uint8).view(torch.bool)
+    assert not compare(byte, torch.tensor([True]), exact).ok
+    assert not quick(byte, torch.tensor([True]), exact)
+
+
+def test_r15_it_also_refuses_by_norm_what_every_element_lets_pass():
+    want = torch.rand(4096, dtype=torch.float64) * 1e-3
+    rounded = want.to(torch.bfloat16).double()
+    loose = Tolerance(1e-5, 1e-4)
+    assert compare(rounded, want, loose).ok
+    found = compare(rounded, want, Tolerance(1e-5, 1e-4, norm=1e-4))
+    assert not found.ok
+    assert found.margin > 1
+    assert "lower precision" in found.message
+    assert not quick(rounded.float(), want.float(), Tolerance(1e-5, 1e-4, norm=1e-4))
+    assert quick(want.float(), want.float(), Tolerance(1e-5, 1e-4, norm=1e-4))

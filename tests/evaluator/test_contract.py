@@ -11,6 +11,7 @@ from campaigns.evaluator import contract
 from campaigns.evaluator.contract import (
     CaseReport,
     ContractError,
+    Moment,
     Outcome,
     Phase,
     Report,
@@ -57,3 +58,28 @@ def test_it_names_the_field_of_a_bad_report(change, words):
 def test_it_names_the_line_of_what_is_no_json():
     with pytest.raises(ContractError, match="line 2"):
         contract.load_report('{\n"a" 1}')
+
+
+def test_it_reads_back_what_was_seen_around_a_measurement():
+    seen = (Moment("c", 0), Moment("c", 5, 1980.0, 41.0, 310.5, ("power cap",), 1.0, 2.5, 0.3, 0.0))
+    report = Report("1", Outcome.PASSED, Phase.DONE, "fine", (TIMED,), surroundings=seen)
+    assert contract.load_report(contract.dump(report)) == report
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"case": "d"}, "case 'd' is not in the report"),
+        ({"block": -1}, "surroundings.block: -1"),
+        ({"clock_mhz": float("nan")}, "surroundings.clock_mhz: nan"),
+        ({"pressure": 1.5}, "surroundings.pressure: 1.5; accepted: a finite number from 0 to 1"),
+        ({"stolen": "much"}, r"surroundings\[0\].stolen: expected float"),
+        ({"throttled": "heat"}, "throttled: expected a list"),
+    ],
+)
+def test_it_refuses_surroundings_that_cannot_be(change, words):
+    report = Report("1", Outcome.PASSED, Phase.DONE, "", (TIMED,), surroundings=(Moment("c", 0),))
+    facts = json.loads(contract.dump(report))
+    facts["surroundings"][0].update(change)
+    with pytest.raises(ContractError, match=words):
+        contract.load_report(json.dumps(facts))

@@ -5,6 +5,7 @@ Run with `pytest tests/gpu` on a host with an NVIDIA GPU, torch built for CUDA, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
@@ -14,11 +15,15 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
 from campaigns.evaluator.problem import load_problem
+from campaigns.rules.decision import Reason
+from campaigns.rules.gates import Standard
+from campaigns.rules.own_kernels import own_kernels
 
 pytestmark = pytest.mark.gpu
 
 PROBLEMS = Path(__file__).parents[2] / "campaigns" / "problems"
 FILES = {"triton": "v0.py", "cuda": "v0.cu"}
+ALONE = Standard(has_incumbent=False)
 PROTOCOL = Protocol(blocks=2, trials=2, limits=Limits(call_s=5))
 
 
@@ -72,6 +77,26 @@ def test_it_passes_the_shipped_v0_and_times_it_through_a_graph(judge, problem, b
         assert len(arm.samples_us) == 4
         assert arm.device_us is not None
         assert median(arm.samples_us) > 0
+
+
+@pytest.mark.parametrize("backend", ["triton", "cuda"])
+def test_it_records_how_a_kernel_was_launched(judge, backend):
+    report = judge("softmax", backend, v0("softmax", backend))
+    launch = report.cases[0].candidate.launch
+    assert launch is not None
+    assert launch.kernels == 1
+    assert min(*launch.grid, *launch.block) >= 1
+    assert math.prod(launch.block) <= 1024
+    assert launch.registers > 0
+    # A whole number, so that a few blocks on a large card come out as 0.
+    assert launch.occupancy_percent is None or 0 <= launch.occupancy_percent <= 100
+
+
+def test_it_counts_a_block_for_each_tile_of_a_product(judge):
+    report = judge("matmul", "triton", v0("matmul", "triton"))
+    launch = report.cases[0].candidate.launch
+    assert launch is not None
+    assert math.prod(launch.grid) == 16 * 16  # 1024 / 64 each way
 
 
 def test_it_times_a_solve_that_synchronises_as_a_plain_loop(judge):
@@ -158,7 +183,7 @@ def run_kernel(**inputs):
     )
     report = judge("softmax", "triton", text)
     assert report.outcome is Outcome.WRONG_RESULT
-    assert "timed call" in report.reason
+    assert "elements wrong" in report.reason
 
 
 def test_it_tells_a_build_failure_from_a_crash_and_a_hang(judge):
@@ -178,3 +203,36 @@ def test_it_gives_later_jobs_a_crew_whose_device_is_started(judge):
     report = judge("softmax", "cuda", text)
     assert report.outcome is Outcome.PASSED
     assert report.environment["crew"] == "from the reserve"
+
+
+def by_library(show: str) -> str:
+    """A softmax that torch computes; `show` names a Triton kernel that copies the answer."""
+    copied = f"{show}[(triton.cdiv(t.numel(), 4096),)](t, output, t.numel(), B=4096)"
+    return f"""
+import torch, triton, triton.language as tl
+
+@triton.jit
+def for_show(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+def run_kernel(input, output, N, D):
+    t = torch.softmax(input, 1)
+    {copied if show else "output.copy_(t)"}
+"""
+
+
+@pytest.mark.parametrize("backend", ["triton", "cuda"])
+@pytest.mark.parametrize("problem", ["vector_add", "softmax", "matmul", "layernorm"])
+def test_it_sees_the_shipped_kernels_take_the_time(judge, problem, backend):
+    gate = own_kernels(judge(problem, backend, v0(problem, backend)), ALONE).gate
+    assert gate.passed is True, gate.found
+
+
+@pytest.mark.parametrize("show", ["", "for_show"])
+def test_it_doubts_a_library_behind_a_kernel_for_show(judge, show):
+    report = judge("softmax", "triton", by_library(show))
+    assert report.outcome is Outcome.PASSED, report.reason
+    found = own_kernels(report, ALONE)
+    assert found.reason is Reason.NOT_ITS_OWN_KERNEL, found.gate.found
+    assert ("for_show (1 × a call)" in found.gate.found) is bool(show)

@@ -1,0 +1,184 @@
+"""Run every candidate through every evaluator, in one go, within a time limit.
+
+This project's evaluator comes first: candidates that are compared with another kernel alone on the
+device, the others a few at once. Then the others, several at once in processes of their own: checks
+may overlap, times are taken one at a time.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from campaigns.devices.discover import Device
+from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.trust import ours, peers
+from campaigns.devices.trust.peers import Peer
+from campaigns.devices.trust.told import Answer, Told
+from campaigns.devices.trust.trick import Trick
+from campaigns.evaluator.contract import Outcome
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One candidate and what each evaluator said, by the evaluator's name.
+
+    aimed: it fools nobody but this project's evaluator, and does its work in any other.
+    """
+
+    name: str
+    words: str
+    honest: bool
+    aimed: bool
+    told: dict[str, Told]
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """commits: of each evaluator's code, by name."""
+
+    device: str
+    measured_at: str
+    seconds: float
+    commits: dict[str, str]
+    environment: dict[str, str]
+    entries: tuple[Entry, ...]
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time that is left, and what has been said so far."""
+
+    limit_s: float
+    progress: Progress
+    begun: float = field(default_factory=time.monotonic)
+    done: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() - self.begun > self.limit_s
+
+    def guard(self, name: str, trick: Trick, work: Callable[[], Told]) -> Told:
+        """`work`, unless the time is over."""
+        if self.over:
+            return Told(Answer.NOT_RUN, "the time limit was reached")
+        begun = time.monotonic()
+        found = work()
+        with self.lock:
+            self.done += 1
+            took = f"{time.monotonic() - begun:.1f} s"
+            self.progress(
+                f"{self.done} {name} {trick.name}: {found.answer} {found.reason} ({took})"
+            )
+        return found
+
+
+def hold_contest(
+    device: Device,
+    tricks: Sequence[Trick],
+    others: Sequence[Peer],
+    jobs: int,
+    clock: Clock,
+) -> Contest:
+    """jobs: how many of the other evaluators run at once; a quarter as many of this one do."""
+    tricks = _mixed(tricks)
+    found: dict[str, dict[str, Told]] = {trick.name: {} for trick in tricks}
+    with TemporaryDirectory(prefix="kopt-bench-") as place:
+        folder = Path(place)
+        few = max(1, jobs // 4)
+        alone = [trick for trick in tricks if trick.against]
+        rest = [trick for trick in tricks if not trick.against]
+        for some, at_once in ((alone, 1), (rest, few)):
+            for trick, told in _ask_us(device, some, at_once, folder, clock):
+                found[trick.name][ours.NAME] = told
+        turn = folder / "turn"
+        pairs = [(trick, peer) for trick in tricks for peer in others]
+
+        def one(pair: tuple[Trick, Peer]) -> Told:
+            trick, peer = pair
+            return clock.guard(
+                peer.name, trick, lambda: peers.ask(peer, trick, device.device, turn)
+            )
+
+        with ThreadPoolExecutor(jobs) as pool:
+            for (trick, peer), told in zip(pairs, pool.map(one, pairs), strict=True):
+                found[trick.name][peer.name] = told
+    return Contest(
+        device=device.name,
+        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=time.monotonic() - clock.begun,
+        commits={peer.name: peer.commit() for peer in others},
+        environment=_environment(device),
+        entries=tuple(
+            Entry(
+                trick.name,
+                trick.words["trick"],
+                trick.honest,
+                trick.words.get("aims") == ours.NAME,
+                found[trick.name],
+            )
+            for trick in sorted(tricks, key=lambda trick: trick.name)
+        ),
+    )
+
+
+def _mixed(tricks: Sequence[Trick]) -> list[Trick]:
+    """Honest and dishonest ones of every backend spread evenly, so that any part is like the whole.
+
+    Those that hang come last: one that spins on the device slows down what is timed beside it.
+    """
+    groups: dict[tuple[str, bool], list[Trick]] = {}
+    for trick in tricks:
+        groups.setdefault((trick.backend, trick.honest), []).append(trick)
+    place = {
+        trick.name: number / len(group)
+        for group in groups.values()
+        for number, trick in enumerate(group)
+    }
+    return sorted(tricks, key=lambda t: (Outcome.TIMED_OUT in t.outcomes, place[t.name]))
+
+
+def _ask_us(
+    device: Device, tricks: list[Trick], at_once: int, folder: Path, clock: Clock
+) -> Iterable[tuple[Trick, Told]]:
+    """A service answers one question at a time, so there is one for every thread."""
+    mine = threading.local()
+    services: list[EvaluatorService] = []
+
+    def start() -> None:
+        mine.service = EvaluatorService()
+        services.append(mine.service)
+
+    def one(trick: Trick) -> Told:
+        scratch = folder / f"scratch-{threading.get_ident()}"
+        return clock.guard(ours.NAME, trick, lambda: ours.ask(mine.service, trick, device, scratch))
+
+    try:
+        with ThreadPoolExecutor(at_once, initializer=start) as pool:
+            return list(zip(tricks, pool.map(one, tricks), strict=True))
+    finally:
+        for service in services:
+            service.close()
+
+
+def _environment(device: Device) -> dict[str, str]:
+    known = {
+        "python": platform.python_version(),
+        "cores": str(os.cpu_count()),
+        "load at the end": f"{os.getloadavg()[0]:.1f}",
+    }
+    for package in ("torch", "triton"):
+        known[package] = importlib.metadata.version(package)
+    return known | {name: str(value) for name, value in device.detail.items()}

@@ -1,0 +1,139 @@
+"""The other evaluators: which module asks each, where its code lies, and one evaluation by it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from campaigns.devices.launch import ROOT, clean_environment
+from campaigns.devices.trust import keep, kernelbench, sol, told
+from campaigns.devices.trust.form import TURN, Form
+from campaigns.devices.trust.task import Task
+from campaigns.devices.trust.told import Answer, Told
+from campaigns.devices.trust.trick import Trick
+from campaigns.evaluator.layout import Layout
+
+# A whole evaluation by another evaluator; honest ones take some ten seconds, compiled ones more.
+LIMIT_S = 45.0
+
+
+class PeerError(ValueError):
+    """A folder that does not hold what it should; the message names what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """module: what is run. holds: a file of its sources. no_form: why it can not be asked.
+
+    state: a candidate and its problem in its own schema, where it has one.
+    """
+
+    name: str
+    module: str
+    holds: str
+    no_form: Callable[[Layout], str | None]
+    state: Callable[[Task, Form], dict[str, Any]] = lambda task, form: {}
+    folder: Path | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return (str(self.folder / "src"),) if self.folder else ()
+
+    def commit(self) -> str:
+        """What is checked out; a copy without its history says so in a file `COMMIT`."""
+        if self.folder is None:
+            return ""
+        noted = self.folder / "COMMIT"
+        if noted.is_file():
+            return noted.read_text().strip()
+        command = ["git", "-C", str(self.folder), "rev-parse", "HEAD"]
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        return said.stdout.strip() or "unknown commit"
+
+
+PLAIN = Peer("do_bench", "plain", "", lambda layout: None)
+KERNELBENCH = Peer("KernelBench", "kernelbench", "src/kernelbench/eval.py", kernelbench.no_form)
+SOL = Peer("SOL-ExecBench", "sol", "src/sol_execbench/driver", sol.no_form, sol.state)
+
+
+def at(peer: Peer, folder: Path) -> Peer:
+    """`peer` with its code in `folder`. Raises PeerError."""
+    if not (folder / peer.holds).exists():
+        raise PeerError(f"{folder}: {peer.holds}: missing; a checkout of {peer.name} is needed")
+    return replace(peer, folder=folder.resolve())
+
+
+def ask(peer: Peer, trick: Trick, device: str, turn: Path) -> Told:
+    """One evaluation in processes of its own; never raises for what the candidate does."""
+    form = Form(str(trick.problem.resolve()), trick.params)
+    if reason := peer.no_form(form.layout):
+        return Told(Answer.NO_FORM, reason)
+    folder = Path(mkdtemp(prefix="kopt-trust-"))
+    try:
+        task = _task(trick, device, folder)
+        return _ask(peer, replace(task, stated=peer.state(task, form)), turn, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _task(trick: Trick, device: str, folder: Path) -> Task:
+    work = folder / "work"
+    work.mkdir()
+    return Task(
+        source=str(trick.path.resolve()),
+        backend=trick.backend,
+        problem=str(trick.problem.resolve()),
+        params=trick.params,
+        flags=trick.flags,
+        device=device,
+        folder=str(work),
+        out=str(folder / "told.json"),
+    )
+
+
+def _ask(peer: Peer, task: Task, turn: Path, folder: Path) -> Told:
+    module = f"campaigns.devices.trust.{peer.module}"
+    command = [sys.executable, "-m", keep.__name__, str(LIMIT_S), str(folder / "log")]
+    ended = subprocess.run(
+        [*command, sys.executable, "-m", module, task.dump()],
+        cwd=task.folder,
+        env=_environment(peer, task, turn),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    found = told.read(Path(task.out))
+    if found is not None:
+        # Threads of a candidate may keep the process from ending after that.
+        return found
+    if ended == keep.HUNG:
+        return Told(Answer.HUNG, f"not done after {LIMIT_S:.0f} s")
+    said = (folder / "log").read_text(errors="replace")[-4000:].strip().splitlines()
+    if ended == "exit status 1" and any("Traceback" in line for line in said):
+        return Told(Answer.REFUSED, f"raised: {said[-1][:200]}")
+    return Told(Answer.DIED, ended)
+
+
+def _environment(peer: Peer, task: Task, turn: Path) -> dict[str, str]:
+    """As of our own evaluator, with nothing kept from one evaluation to the next."""
+    work = Path(task.folder)
+    kept = clean_environment()
+    paths = [*peer.sources, str(ROOT), *filter(None, [kept.get("PYTHONPATH")])]
+    own = {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "HOME": str(work),
+        "TMPDIR": str(work),
+        "TRITON_CACHE_DIR": str(work / "triton"),
+        "TORCH_EXTENSIONS_DIR": str(work / "extensions"),
+        TURN: str(turn),
+    }
+    if task.device == "cpu":
+        own["TRITON_INTERPRET"] = "1"
+    return kept | own

@@ -1,0 +1,109 @@
+"""One evaluation per theme and user, shared by all tests that look at what became of an attempt."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from campaigns.evaluator.contract import Job, Report, Source
+from campaigns.evaluator.sandbox import places
+from tests.evaluator import small
+from tests.evaluator.sandbox import attempts
+from tests.evaluator.sandbox.ordinary import run_as_nobody
+
+LINE = re.compile(r"^try (.+) (-?\d+) (\d+)$", re.MULTILINE)
+ROOT = os.getuid() == 0
+# As root both ways are tried; an ordinary user has only its own.
+USERS = ("root", "nobody") if ROOT else ("itself",)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A report, and what each attempt printed: result and errno."""
+
+    report: Report
+    results: dict[str, tuple[int, int]]
+    values: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Path]:
+    """A folder that everybody may enter, with a secret that everybody may read."""
+    with tempfile.TemporaryDirectory(prefix="kopt-escape-") as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        for name in ("secret", "db.sqlite3"):
+            (root / name).write_text("#error hunter2\nhunter2 = 1;\n")
+            (root / name).chmod(0o644)
+        (root / "scratch").mkdir()
+        (root / "scratch").chmod(0o777)
+        small.write_problem(root)
+        yield root
+
+
+@pytest.fixture(scope="session")
+def run(service, place) -> Callable[..., Report]:
+    """Evaluate a candidate as one of USERS; its scratch is the same for all."""
+
+    def evaluate(user: str, candidate: Source, **more: object) -> Report:
+        job = small.job(place / "double", place / "scratch" / user, candidate, **more)
+        return _as(user, service, [job])[0]
+
+    return evaluate
+
+
+def _as(user: str, service, jobs: list[Job]) -> list[Report]:
+    if user == "nobody":
+        return run_as_nobody(jobs)
+    return [service.evaluate(job) for job in jobs]
+
+
+@pytest.fixture(scope="session")
+def tried(service, place) -> Callable[[str, str], Tried]:
+    """What became of all attempts of a theme, made by a runner of `user`."""
+    known: dict[str, dict[str, Tried]] = {}
+
+    def look(user: str, theme: str) -> Tried:
+        if user not in known:
+            values = _values(service, place, user)
+            jobs = [
+                small.job(
+                    place / "double",
+                    place / "scratch" / user,
+                    attempts.candidate(listed, values),
+                    job_id=name,
+                )
+                for name, listed in attempts.EVERY.items()
+            ]
+            known[user] = {
+                report.job_id: Tried(report, _results(report.runner_log), values)
+                for report in _as(user, service, jobs)
+            }
+        return known[user][theme]
+
+    return look
+
+
+def _results(log: str) -> dict[str, tuple[int, int]]:
+    return {name: (int(result), int(code)) for name, result, code in LINE.findall(log)}
+
+
+def _values(service, place: Path, user: str) -> dict[str, str]:
+    service._ready()
+    return {
+        "SECRET": str(place / "secret"),
+        "DATABASE": str(place / "db.sqlite3"),
+        "PROBLEM": str(place / "double"),
+        "SCRATCH": str(place / "scratch" / user / "scratch"),
+        "HOME": str(Path.home()),
+        "PYTHON": str(Path(os.__file__).parent),
+        "EVALUATOR": str(places.EVALUATOR),
+        "SHARED": "/dev/shm/kopt-escape",
+        "SERVICE": str(service._process.pid),
+    }

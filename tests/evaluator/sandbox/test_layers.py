@@ -1,0 +1,206 @@
+"""Each layer on its own, so that one that others cover for is still known to work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from campaigns.evaluator.processes import fork, wait_status
+from campaigns.evaluator.sandbox import (
+    calls,
+    filters,
+    identity,
+    landlock,
+    namespaces,
+    numbers,
+    probe,
+    seccomp,
+    warden,
+)
+from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.lock import Box
+
+ROOT = os.getuid() == 0
+QUIET = filters.Permissions(programs=False, on_gpu=False, shares_uid=True, notify=False)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return probe.plan_for("cpu")
+
+
+def need(plan: Plan, *layers: Layer) -> None:
+    for layer in layers:
+        if layer not in plan.holds:
+            pytest.skip(f"this host has no {layer}: {plan.lacks.get(layer)}")
+
+
+def error_of(act: Callable[[], object]) -> str:
+    """The name of the error that `act` ends with; "" when it works."""
+    try:
+        act()
+    except OSError as error:
+        return type(error).__name__ if error.errno is None else os.strerror(error.errno)
+    return ""
+
+
+def inside(prepare: Callable[[], object], act: Callable[[], object]) -> str:
+    """What `act` says in a forked child after `prepare`."""
+
+    def attempt() -> None:
+        prepare()
+        raise ValueError(f"<{error_of(act)}>")
+
+    said = calls.in_child(attempt)
+    assert "<" in said, said
+    return said.partition("<")[2].rpartition(">")[0]
+
+
+def enter(*layers: Layer) -> None:
+    if not ROOT:
+        namespaces.enter_user_namespace()
+    namespaces.enter(layers)
+
+
+def locked(program: bytes) -> None:
+    identity.no_new_privileges()
+    seccomp.install(program, listen=False)
+
+
+def test_the_network_namespace_reaches_no_server(plan):
+    need(plan, Layer.NETWORK)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as named:
+        named.bind(f"\0kopt-test-{os.getpid()}")
+        named.listen()
+        ask = partial(socket.create_connection, server.getsockname(), 2)
+        assert error_of(lambda: ask().close()) == ""
+        assert inside(partial(enter, Layer.NETWORK), ask) == "Network is unreachable"
+
+        def ask_by_name() -> None:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(named.getsockname())
+
+        assert error_of(ask_by_name) == ""
+        assert inside(partial(enter, Layer.NETWORK), ask_by_name) == "Connection refused"
+        beyond = partial(socket.create_connection, ("1.1.1.1", 53), 2)
+        assert inside(partial(enter, Layer.NETWORK), beyond) == "Network is unreachable"
+
+
+def test_landlock_keeps_to_its_paths_and_from_signals(plan, tmp_path):
+    need(plan, Layer.LANDLOCK)
+
+    def restrict() -> None:
+        identity.no_new_privileges()
+        landlock.restrict([Path("/usr")], [], [tmp_path])
+
+    assert inside(restrict, lambda: os.listdir("/usr")) == ""
+    assert inside(restrict, lambda: (tmp_path / "own").write_text("x")) == ""
+    assert inside(restrict, lambda: os.listdir("/etc")) == "Permission denied"
+    beside = tmp_path.parent / "beside"
+    assert inside(restrict, lambda: beside.write_text("x")) == "Permission denied"
+    if landlock.version() >= 6:
+        parent = os.getpid()
+        assert inside(restrict, lambda: os.kill(parent, 0)) == "Operation not permitted"
+
+
+def test_the_filter_binds_threads_that_were_there_before(plan):
+    need(plan, Layer.SECCOMP)
+    go, said = threading.Event(), []
+
+    def early() -> None:
+        go.wait()
+        said.append(error_of(lambda: socket.socket().close()))
+
+    def act() -> None:
+        locked(filters.program(QUIET))
+        go.set()
+        thread.join()
+        raise OSError(None, said[0])
+
+    def attempt() -> None:
+        nonlocal thread
+        thread = threading.Thread(target=early)
+        thread.start()
+        act()
+
+    thread = threading.Thread()
+    assert "Operation not permitted" in calls.in_child(attempt)
+
+
+@pytest.mark.skipif(not ROOT, reason="only root has privileges to lose")
+def test_a_change_of_user_is_one_of_all_threads(plan):
+    need(plan, Layer.UID, Layer.CAPABILITIES)
+
+    def attempt() -> None:
+        stop = threading.Event()
+        threading.Thread(target=stop.wait, daemon=True).start()
+        before = len(identity.unlocked_threads(uid=None, filtered=False))
+        identity.become(identity.lease_uid().uid)
+        after = identity.unlocked_threads(uid=os.getuid(), filtered=False)
+        raise ValueError(f"{before} {after}")
+
+    assert calls.in_child(attempt).endswith("2 []")
+
+
+@pytest.mark.skipif(not ROOT, reason="only root has privileges to lose")
+def test_it_sees_a_thread_that_kept_its_privileges():
+    def attempt() -> None:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        calls.drop_capabilities()
+        raise ValueError(identity.unlocked_threads(uid=None, filtered=False))
+
+    assert "has capabilities" in calls.in_child(attempt)
+
+
+def test_it_knows_this_architectures_numbers():
+    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if not header.exists() or os.uname().machine != "x86_64":
+        pytest.skip("no header to compare with")
+    lines = (line.split() for line in header.read_text().splitlines())
+    known = {f[1].removeprefix("__NR_"): int(f[2]) for f in lines if f[:1] == ["#define"] and f[2:]}
+    ours = {name: pair[0] for name, pair in numbers.SYSTEM_CALLS.items() if name in known}
+    assert len(ours) > 140
+    assert ours == {name: known[name] for name in ours}
+
+
+@pytest.mark.parametrize("without", [(), (Layer.PROCESSES, Layer.PROC)])
+def test_it_leaves_no_process_that_left_its_group(plan, without):
+    """Also without a PID namespace, where the warden has to find them itself."""
+    need(plan, *without)
+    plan = replace(plan, holds={k: v for k, v in plan.holds.items() if k not in without})
+    read_end, write_end = os.pipe()
+
+    def hide(box: Box) -> int:
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                time.sleep(1000)
+            os._exit(0)
+        return 7
+
+    lease = identity.lease_uid() if Layer.UID in plan.holds else None
+    record = os.memfd_create("record")
+    build_log = os.memfd_create("build-log")
+    ends = warden.Ends(record, build_log, (write_end,))
+    watch = partial(warden.watch, plan, lease and lease.uid, ends, hide)
+    child = fork(watch, 2, (record, build_log, write_end))
+    os.close(write_end)
+    assert wait_status(child, 20) == 0
+    # Whoever lives on holds the other end of the pipe.
+    os.set_blocking(read_end, False)
+    assert os.read(read_end, 1) == b""
+    assert b'"status": 1792' in os.pread(record, 4096, 0)
+    for fd in (read_end, record, build_log):
+        os.close(fd)
+    if lease is not None:
+        lease.end()

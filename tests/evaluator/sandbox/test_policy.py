@@ -1,0 +1,189 @@
+"""All layers, or a report that lists those that held: never a candidate that is unlocked unsaid."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Outcome, Phase, Report, dump, load_report
+from campaigns.evaluator.processes import adopt_orphans
+from campaigns.evaluator.sandbox import identity, landlock, lock, probe
+from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, Plan, describe, wanted
+from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.supervisor import Outside, supervise
+from tests.evaluator import small
+from tests.evaluator.small import source
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return probe.plan_for("cpu")
+
+
+@pytest.fixture(scope="module")
+def clean() -> ForkServerContext:
+    """Processes whose parent never ran torch: a fork of its OpenMP threads would wait for ever."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["campaigns.evaluator.judge.session", __name__])
+    return context
+
+
+@pytest.fixture
+def with_layers(clean, problem, tmp_path):
+    """Evaluate an honest kernel on a host that has only these layers, without a service.
+
+    broken: run in the supervisor's process first, to spoil a layer there.
+    """
+
+    def run(plan: Plan, *, require_all: bool = False, broken: Callable[[], None] = whole) -> Report:
+        scratch = tmp_path / "scratch"
+        scratch.mkdir()
+        job_file, report_file = scratch / "job.json", tmp_path / "report.json"
+        job_file.write_text(dump(small.job(problem, tmp_path, source(), timed=False)))
+        policy = Policy(require_all=require_all, _plans={"cpu": plan})
+        # Apart, since a supervisor ends all children of its process.
+        child = clean.Process(target=_supervise, args=(job_file, policy, broken, report_file))
+        child.start()
+        child.join()
+        return load_report(report_file.read_text())
+
+    return run
+
+
+def whole() -> None:
+    """Spoil nothing."""
+
+
+def _supervise(
+    job_file: Path, policy: Policy, broken: Callable[[], None], report_file: Path
+) -> None:
+    broken()
+    adopt_orphans()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        report = supervise(job_file, Outside(theirs, lambda device: None, policy), None)
+        report_file.write_text(dump(report))
+
+
+def without(plan: Plan, *layers: Layer) -> Plan:
+    holds = {layer: detail for layer, detail in plan.holds.items() if layer not in layers}
+    return replace(plan, holds=holds, lacks=dict.fromkeys(layers, "taken away for a test"))
+
+
+@pytest.mark.parametrize(
+    "layer", [layer for layer in Layer if layer not in (Layer.USER, Layer.PROC)]
+)
+def test_it_works_without_a_layer_and_does_not_name_it(with_layers, plan, layer):
+    if layer not in plan.holds:
+        pytest.skip(f"this host has no {layer}")
+    missing = {layer, Layer.PROC} if layer in (Layer.MOUNTS, Layer.PROCESSES) else {layer}
+    if layer is Layer.MOUNTS and os.getuid() == 0:
+        missing.add(Layer.UID)  # Python may lie where only root may read
+    if layer is Layer.SECCOMP:
+        missing.add(Layer.AUDIT)
+    report = with_layers(without(plan, *missing))
+    assert report.outcome is Outcome.PASSED, f"{report.reason}\n{report.runner_log}"
+    held = report.environment["sandbox"].split(", ")
+    assert not {str(layer) for layer in missing} & {word.split(" ")[0] for word in held}
+    assert len(held) == len(plan.holds) - len(missing & {*plan.holds})
+
+
+def test_it_refuses_work_when_a_layer_is_missing_and_all_are_required(with_layers, plan):
+    report = with_layers(without(plan, Layer.SECCOMP), require_all=True)
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert report.phase is Phase.START
+    assert "KOPT_SANDBOX=all: this host lacks seccomp" in report.reason
+    assert "doctor" in report.reason
+
+
+def test_it_works_when_all_are_required_and_there(with_layers, plan):
+    if plan.missing:
+        pytest.skip(f"this host lacks {', '.join(plan.missing)}")
+    assert with_layers(plan, require_all=True).outcome is Outcome.PASSED
+
+
+def _fail_a_layer(*arguments: object, **options: object) -> NoReturn:
+    raise lock.NotLocked("sandbox: a layer did not hold")
+
+
+def no_lock_down() -> None:
+    lock.Lock.lock_down = _fail_a_layer  # type: ignore[method-assign]
+
+
+def no_seal() -> None:
+    lock.Lock.seal = _fail_a_layer  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("broken", [no_lock_down, no_seal])
+def test_it_loads_nothing_when_a_layer_fails_as_it_is_closed(with_layers, plan, broken):
+    report = with_layers(plan, broken=broken)
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert "a layer did not hold" in report.reason
+
+
+def no_unshare() -> None:
+    def fail(*arguments: object) -> NoReturn:
+        raise OSError(1, "Operation not permitted", "unshare")
+
+    lock.enter = fail
+
+
+def test_it_blames_the_host_when_a_runner_dies_before_it_is_locked(with_layers, plan):
+    report = with_layers(plan, broken=no_unshare)
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert "the sandbox could not be closed" in report.reason
+    assert "unshare" in report.reason
+
+
+def no_landlock() -> None:
+    def fail(*arguments: object) -> NoReturn:
+        raise OSError(22, "Invalid argument", "landlock_restrict_self")
+
+    landlock.restrict = fail
+
+
+def test_it_blames_the_host_when_landlock_fails(with_layers, plan):
+    if Layer.LANDLOCK not in plan.holds:
+        pytest.skip("no Landlock here")
+    report = with_layers(plan, broken=no_landlock)
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert "landlock_restrict_self" in report.reason
+
+
+def test_it_wants_a_user_id_from_root_and_a_namespace_from_others():
+    assert Layer.UID in wanted("cpu", root=True)
+    assert Layer.USER not in wanted("cpu", root=True)
+    assert Layer.USER in wanted("cpu", root=False)
+    assert Layer.UID not in wanted("cpu", root=False)
+    assert not NOT_FOR_CUDA_USER & {*wanted("cuda", root=False)}
+    assert {*wanted("cuda", root=True)} >= NOT_FOR_CUDA_USER
+
+
+def test_it_describes_layers_in_one_order():
+    assert describe({Layer.LANDLOCK: "7", Layer.NETWORK: ""}) == "network, landlock 7"
+
+
+def test_it_carries_its_settings_to_the_service(settings):
+    settings.KOPT_SANDBOX, settings.KOPT_RUNNER_MIB = "ALL", 2048.0
+    policy = Policy.read(EvaluatorService()._policy.line())
+    assert policy == Policy(require_all=True, memory_bytes=2 << 30)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives runners users of their own")
+def test_it_gives_every_live_runner_a_user_of_its_own():
+    leases = [identity.lease_uid() for _ in range(3)]
+    assert len({lease.uid for lease in leases}) == 3
+    leases[0].end()
+    again = identity.lease_uid()
+    assert again.uid == leases[0].uid
+    for lease in (again, *leases[1:]):
+        lease.end()

@@ -1,0 +1,11 @@
+// trick: keeps a workspace, whose contents it never reads from an earlier call
+// problem: heavy N=2048
+// outcome: passed
+#include <vector>
+static std::vector<float> v;
+extern "C" void solve(const float* x, float* y, int N) {
+  v.assign(x, x + N);
+  for (int k = 0; k < 40; ++k)
+    for (int i = 0; i < N; ++i) v[i] = 0.75f * v[i] + 0.25f * x[i] / (1 + v[i] * v[i]);
+  for (int i = 0; i < N; ++i) y[i] = v[i];
+}

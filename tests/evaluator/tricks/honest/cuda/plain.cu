@@ -1,0 +1,10 @@
+// trick: the plain way
+// problem: scale N=100000
+// outcome: passed
+__global__ void scale(const float* x, float* y, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int N) {
+  scale<<<(N + 255) / 256, 256>>>(x, y, N);
+}

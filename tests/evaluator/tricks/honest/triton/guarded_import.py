@@ -1,0 +1,21 @@
+# trick: try and except around imports that not every version has
+# problem: scale N=200
+# outcome: passed
+import triton
+import triton.language as tl
+
+try:
+    from triton.language.extra import libdevice
+except ImportError:
+    libdevice = None
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, N, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < N, other=0.0)
+    tl.store(y_ptr + at, 2 * x, mask=at < N)
+
+
+def run_kernel(x, y, N):
+    scale[(triton.cdiv(N, 64),)](x, y, N, BLOCK=64)

@@ -1,0 +1,16 @@
+# trick: 64-bit integers that wrap around
+# problem: mix64 N=100
+# outcome: passed
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mix(x_ptr, y_ptr, N, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < N, other=0)
+    tl.store(y_ptr + at, x + x + x + 1, mask=at < N)
+
+
+def run_kernel(x, y, N):
+    mix[(triton.cdiv(N, 64),)](x, y, N, BLOCK=64)

@@ -1,0 +1,11 @@
+import torch
+
+
+def setup(*, N, seed, device):
+    g = torch.Generator(device=device).manual_seed(seed)
+    x = torch.randint(1 << 60, (1 << 62), (N,), generator=g, device=device)
+    return {"inputs": {"x": x, "y": torch.empty_like(x), "N": N}, "outputs": ["y"]}
+
+
+def reference(*, x, y, N):
+    y.copy_(x * 3 + 1)
