@@ -4,11 +4,13 @@ from campaigns.models.campaign import AbortReason, Campaign
 from campaigns.models.candidate import Candidate
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
+from campaigns.models.passport import Passport, PassportWish, Void
 from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
 from campaigns.models.round import Round, RoundKind
+from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
 from campaigns.models.transitions import (
     CampaignState,
     EvaluationState,
@@ -20,6 +22,7 @@ from campaigns.models.worker import Worker
 
 __all__ = [
     "AbortReason",
+    "Answer",
     "Campaign",
     "CampaignState",
     "Candidate",
@@ -29,6 +32,8 @@ __all__ = [
     "EvaluationState",
     "Event",
     "IllegalTransition",
+    "Passport",
+    "PassportWish",
     "Pitfall",
     "PitfallKind",
     "Placeholder",
@@ -37,6 +42,10 @@ __all__ = [
     "Round",
     "RoundKind",
     "RoundState",
+    "Standing",
+    "StandingAnswer",
+    "StandingWord",
     "Verdict",
+    "Void",
     "Worker",
 ]

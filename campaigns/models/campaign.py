@@ -32,7 +32,10 @@ class CampaignQuerySet(StatefulQuerySet["Campaign"]):
 class Campaign(Stateful):
     """State, goal and counters. Everything measured hangs on its rounds; immutable once finished.
 
-    target: what step 0 found, as written by `campaigns.steps.set_target`.
+    goal: the target that was asked for, as `campaigns.rules.goal.Goal.stored`; None means
+    `target_fraction` of the stop policy. target: what step 0 found, as written by
+    `campaigns.steps.set_target`.
+    findings_policy: kind of finding → allowed, flagged or refused; None in a row of before it.
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
     stop_policy: the fields of `campaigns.rules.stop.StopPolicy`.
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
@@ -56,7 +59,9 @@ class Campaign(Stateful):
     stop_policy = models.JSONField(default=dict)
     stop_reason = models.CharField(max_length=40, blank=True)
     stop_sentence = models.TextField(blank=True)
+    goal = models.JSONField(null=True, blank=True)
     target = models.JSONField(default=dict)
+    findings_policy = models.JSONField(null=True, blank=True)
     noise = models.JSONField(default=dict)
     result = models.JSONField(default=dict)
     seed = models.BigIntegerField()

@@ -11,7 +11,11 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Candidate(Guarded):
-    """One candidate's code; the digest is over name, text and flags."""
+    """One candidate's code; the digest is over name, text and flags.
+
+    findings: what is worth a reviewer's look in the source, as `campaigns.examined` writes it; None
+    in a row of before sources were examined.
+    """
 
     SEALED = ALWAYS
 
@@ -23,6 +27,7 @@ class Candidate(Guarded):
     flags = models.JSONField(default=list)
     params = models.JSONField(default=dict)
     digest = models.CharField(max_length=64, db_index=True)
+    findings = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

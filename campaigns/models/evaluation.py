@@ -13,12 +13,21 @@ from campaigns.models.transitions import EvaluationState, RoundState, Stateful
 from campaigns.models.worker import Worker
 from knowledge.models.guarded import Immutable
 
+# Under this name a report's environment says which device it is of.
+CARD = "card"
+
 
 class EvaluationKind(models.TextChoices):
     BASELINE = "baseline"
     SCREEN = "screen"
     DECIDE = "decide"
+    REMEASURE = "remeasure"
     REPORT = "report"
+    REPRODUCE = "reproduce"
+
+
+# What is measured about a closed round: the final comparison, and the same on another device.
+AFTER_THE_ROUND = frozenset({EvaluationKind.REPORT, EvaluationKind.REPRODUCE})
 
 
 class Evaluation(Stateful):
@@ -64,16 +73,28 @@ class Evaluation(Stateful):
         return f"{self.kind} evaluation {self.pk} of {self.candidate}"
 
     def refuse_late(self) -> None:
-        """Of what comes after a closed round, only the report's comparison is measured."""
+        """A closed round takes no new evaluation but those of `AFTER_THE_ROUND`."""
         super().refuse_late()
         candidates = Candidate.objects.filter(pk=self.candidate_id)
         closed = candidates.filter(round__state=RoundState.CLOSED)
-        if self.kind != EvaluationKind.REPORT and closed.exists():
+        if self.kind not in AFTER_THE_ROUND and closed.exists():
             raise Immutable(f"{self.candidate.round} is closed and takes no new {self.kind}")
 
     @property
     def campaign(self) -> Campaign:
         return self.candidate.round.campaign
+
+    @property
+    def card(self) -> str:
+        """The device that it was measured on, as `Worker.card`; "" where that is not known."""
+        environment: dict[str, str] = self.report.get("environment", {})
+        return environment.get(CARD, "")
+
+    @property
+    def came_to(self) -> str:
+        """The outcome; its state while there is none; "not run" where the source was refused."""
+        ended = self.state == EvaluationState.DONE
+        return self.outcome or ("not run" if ended else str(self.state))
 
     @property
     def facts(self) -> Report | None:

@@ -14,6 +14,11 @@ class PitfallKind(models.TextChoices):
 
     UNKNOWN_SPEC = "unknown_spec", "unknown value"
     PLACEHOLDER = "placeholder", "unverified placeholder"
+    WHOLE_MODULE = "whole_module", "value of a whole module"
+    MEASURED_ELSEWHERE = "measured_elsewhere", "measured on another card"
+    BELOW_PEAK = "below_peak", "measured far below the peak"
+    FLAGGED = "flagged", "citation is flagged"
+    BUSY_HOST = "busy_host", "measured on a busy host"
 
 
 class Pitfall(Guarded):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
+
 from django.db import models
 
+from campaigns.evaluator.problem import ACCUMULATES
 from knowledge.models.guarded import ALWAYS, Guarded
 
 
@@ -35,6 +38,12 @@ class Problem(Guarded):
 
     def __str__(self) -> str:
         return f"{self.slug}@{self.digest[:8]}"
+
+    @property
+    def accumulate(self) -> str:
+        """What products of short floats are summed up in at the least, as problem.toml says."""
+        said = tomllib.loads(self.files.get("problem.toml", ""))
+        return str(said.get("accumulate", ACCUMULATES[0]))
 
 
 class Case(Guarded):

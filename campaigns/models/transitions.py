@@ -31,6 +31,7 @@ class CampaignState(models.TextChoices):
 class RoundState(models.TextChoices):
     OPEN = "open"
     SCREENED = "screened"
+    CLAIMED = "claimed"
     JUDGED = "judged"
     CLOSED = "closed"
 
@@ -58,8 +59,10 @@ LEGAL: dict[str, frozenset[str]] = {
     f"campaign.{C.DECIDE}": frozenset({C.ANALYZE, C.REPORT, C.PAUSED, C.ABORTED}),
     f"campaign.{C.REPORT}": frozenset({C.DONE, C.ABORTED}),
     f"campaign.{C.PAUSED}": frozenset(PAUSABLE | {C.ABORTED}),
-    f"round.{R.OPEN}": frozenset({R.SCREENED, R.JUDGED}),
-    f"round.{R.SCREENED}": frozenset({R.JUDGED}),
+    f"round.{R.OPEN}": frozenset({R.SCREENED, R.CLAIMED, R.JUDGED}),
+    f"round.{R.SCREENED}": frozenset({R.CLAIMED, R.JUDGED}),
+    # A claimed gain is measured again, and judged by both sessions.
+    f"round.{R.CLAIMED}": frozenset({R.JUDGED}),
     f"round.{R.JUDGED}": frozenset({R.CLOSED}),
     f"evaluation.{E.QUEUED}": frozenset({E.RUNNING, E.DONE}),
     f"evaluation.{E.RUNNING}": frozenset({E.QUEUED, E.DONE}),

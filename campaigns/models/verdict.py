@@ -15,6 +15,8 @@ class Verdict(Guarded):
     gain, gain_low, gain_high: relative to the incumbent of the round (0.05 is 5 % faster).
     gates: name, passed, found, limit, citation of each gate in reading order.
     cases: per case times and gain with interval.
+    noise: the noise floor that was used: its value, where it comes from in words, and the key of
+    the noise passport behind it; None in rows of before it was kept.
     """
 
     SEALED = ALWAYS
@@ -31,6 +33,7 @@ class Verdict(Guarded):
     interval_kind = models.CharField(max_length=100, blank=True)
     gates = models.JSONField(default=list)
     cases = models.JSONField(default=list)
+    noise = models.JSONField(null=True, blank=True)
     decided_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

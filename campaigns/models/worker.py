@@ -23,6 +23,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 class Worker(models.Model):
     """One row per worker process name; the heartbeat says whether it lives.
 
+    card: names the device itself, whichever process holds it; "" in a row of before it was kept.
     noise: this worker's noise passport per backend: {"cpp": {"sigma": …, "pairs": …, "at": …}}.
     """
 
@@ -30,6 +31,7 @@ class Worker(models.Model):
     host = models.CharField(max_length=120)
     pid = models.PositiveIntegerField()
     device = models.CharField(max_length=40)
+    card = models.CharField(max_length=200, blank=True)
     platform = models.ForeignKey(Platform, on_delete=models.PROTECT, related_name="workers")
     versions = models.JSONField(default=dict)
     noise = models.JSONField(default=dict)

@@ -33,17 +33,24 @@ class Reason(StrEnum):
     WITHIN_NOISE = "within_noise"
     TOO_FEW_SAMPLES = "too_few_samples"
     NEEDS_SECOND_SESSION = "needs_second_session"
+    NOT_REPEATED = "not_repeated"
+    SESSIONS_DISAGREE = "sessions_disagree"
     SLOWER = "slower"
     CASE_REGRESSED = "case_regressed"
+    FINDING_REFUSED = "finding_refused"
     WRONG_RESULT = "wrong_result"
     BUILD_FAILED = "build_failed"
     CRASHED = "crashed"
     TIMED_OUT = "timed_out"
     CHEATED = "cheated"
+    SANITIZER = "sanitizer"
     ABOVE_ROOF = "above_roof"
+    CEILING_TOO_LOW = "ceiling_too_low"
+    PRECISION_CHANGED = "precision_changed"
     BROKEN_HOST = "broken_host"
     DEVICE_TIME_DISAGREES = "device_time_disagrees"
     NO_DEVICE_TIME = "no_device_time"
+    NOT_ITS_OWN_KERNEL = "not_its_own_kernel"
     NOT_TIMED = "not_timed"
 
     @property
@@ -58,24 +65,34 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.WITHIN_NOISE: Verdict.NO_CHANGE,
     Reason.TOO_FEW_SAMPLES: Verdict.NO_CHANGE,
     Reason.NEEDS_SECOND_SESSION: Verdict.NO_CHANGE,
+    Reason.NOT_REPEATED: Verdict.NO_CHANGE,
+    Reason.SESSIONS_DISAGREE: Verdict.NEEDS_REVIEW,
     Reason.SLOWER: Verdict.REJECTED,
     Reason.CASE_REGRESSED: Verdict.REJECTED,
+    Reason.FINDING_REFUSED: Verdict.REJECTED,
     Reason.WRONG_RESULT: Verdict.REJECTED,
     Reason.BUILD_FAILED: Verdict.REJECTED,
     Reason.CRASHED: Verdict.REJECTED,
     Reason.TIMED_OUT: Verdict.REJECTED,
+    Reason.SANITIZER: Verdict.REJECTED,
     Reason.CHEATED: Verdict.INVALID,
     Reason.ABOVE_ROOF: Verdict.INVALID,
     Reason.BROKEN_HOST: Verdict.INVALID,
+    Reason.CEILING_TOO_LOW: Verdict.NEEDS_REVIEW,
+    Reason.PRECISION_CHANGED: Verdict.NEEDS_REVIEW,
     Reason.DEVICE_TIME_DISAGREES: Verdict.NEEDS_REVIEW,
     Reason.NO_DEVICE_TIME: Verdict.NEEDS_REVIEW,
+    Reason.NOT_ITS_OWN_KERNEL: Verdict.NEEDS_REVIEW,
     Reason.NOT_TIMED: Verdict.NEEDS_REVIEW,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One check with its numbers. passed is None where it was not reached or cannot apply."""
+    """One check with its numbers. passed is None where it was not reached or cannot apply.
+
+    citation: of what the limit is made, one a line.
+    """
 
     name: str
     passed: bool | None

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
+from campaigns.findings.kinds import Examined
 from campaigns.rules.decision import Gate, Reason
 from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.noise import LEAST_FLOOR, LEAST_PAIRS
 from campaigns.rules.roofline import Floor
 from campaigns.rules.wording import digits, duration, share
+from knowledge.specs.cited import Evidence
 
 # Device counters leave out the gaps between kernels and differ a little from the clock besides.
 DEVICE_SLACK = 0.05
@@ -30,18 +32,24 @@ class Standard:
     """What a report is judged against.
 
     has_incumbent: False for the baseline. noise: the noise floor as a fraction (`noise_floor`).
-    floors: physical floor per case; a case without one is not checked. protected: cases that may
+    noise_source: where that comes from, in words.
+    floors: physical floor per case; a case without one is not checked. lesser_floors: the same on
+    the faster units of lesser precisions, where there are any. protected: cases that may
     not regress; None means all. sessions: independent sessions that showed this same gain.
+    examined: what the candidate's source holds, and what the campaign makes of it.
     """
 
     has_incumbent: bool
     noise: float = LEAST_FLOOR
     seed: int = 0
     floors: Mapping[str, Floor] = field(default_factory=dict)
+    lesser_floors: Mapping[str, Floor] = field(default_factory=dict)
     protected: frozenset[str] | None = None
     guard: GuardPolicy = GuardPolicy.STANDARD
     sessions: int = 1
     launch_overhead_us: float = 5.0
+    noise_source: str = ""
+    examined: Examined | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +124,30 @@ def plausibility(report: Report, standard: Standard) -> Finding:
     found = f"{case.case}: {duration(time_us)}"
     limit = f"floor {duration(floor.floor_us)} ({floor.arithmetic})"
     if ratio < 1:
-        sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
         gate = Gate("plausibility", False, found, limit, floor.limit.citation)
+        if floor.limit.evidence == Evidence.MEASURED:
+            # No document says that this is impossible, and its results were proven call by call.
+            sentence = (
+                f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "
+                f"measured {floor.limit.metric} is too low: run `wiki ceilings` on an idle host."
+            )
+            return Finding(gate, Reason.CEILING_TOO_LOW, sentence)
+        lesser = standard.lesser_floors.get(case.case)
+        if lesser is not None and time_us >= lesser.floor_us:
+            cited = f"{floor.limit.citation}\n{lesser.limit.citation}"
+            gate = Gate("plausibility", False, found, limit, cited)
+            return Finding(gate, Reason.PRECISION_CHANGED, _lesser_words(found, floor, lesser))
+        sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
         return Finding(gate, Reason.ABOVE_ROOF, sentence)
     return Finding(Gate("plausibility", True, found, limit, floor.limit.citation))
+
+
+def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:
+    return (
+        f"Needs review: precision changed. {found} is below the floor of the declared precision, "
+        f"{duration(floor.floor_us)} ({floor.arithmetic}), and possible in a lesser one: "
+        f"{lesser.limit.metric} allows {duration(lesser.floor_us)} ({lesser.arithmetic})."
+    )
 
 
 def device_time(report: Report, standard: Standard) -> Finding:
@@ -163,7 +191,8 @@ def samples(report: Report, standard: Standard) -> Finding:
             gate = Gate("samples", False, f"{case.case}: incumbent at or below 0 µs", limit)
             return Finding(gate, Reason.BROKEN_HOST, sentence)
         fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
-    found = f"{fewest:g}; noise floor {share(standard.noise)}"
+    source = f" ({standard.noise_source})" if standard.noise_source else ""
+    found = f"{fewest:g}; noise floor {share(standard.noise)}{source}"
     if fewest < LEAST_PAIRS:
         sentence = f"No change shown: {fewest:g} measured, {limit} needed."
         return Finding(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)

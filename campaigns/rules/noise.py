@@ -19,8 +19,11 @@ ONE_SESSION = 0.02
 SUCCESS = 0.05
 RESAMPLES = 2000
 KIND = "95% bootstrap of the geometric-mean ratio"
+POOLED_KIND = "95% bootstrap of the mean of {n} sessions, widened to their estimates"
 
 _TAIL = 0.025
+# 95 % of a normal distribution lie within this many deviations of its mean.
+_DEVIATIONS_95 = 1.96
 
 Pair = tuple[float, float]
 Pairs = Sequence[Pair]
@@ -54,27 +57,37 @@ def noise_floor(sigma_aa: float) -> float:
     return max(LEAST_FLOOR, 2 * sigma_aa)
 
 
+def stray(gain: Gain) -> float:
+    """Return how far an estimate of "no change at all" strays from zero, as one deviation."""
+    deviation = (gain.high - gain.low) / (2 * _DEVIATIONS_95)
+    return math.hypot(gain.gain, deviation)
+
+
 def interval(pairs_by_case: Mapping[str, Pairs], seed: int) -> Gain:
     """Estimate the gain over (incumbent, candidate) times, any unit, pairs in schedule order.
 
     The estimate is the geometric mean over cases of the median paired ratio; the interval is the
     percentile bootstrap over the pairs within each case. Raises ValueError naming an empty case.
     """
-    if not pairs_by_case:
-        raise ValueError("pairs: needs at least one case")
-    ratios = {case: _ratios(case, pairs) for case, pairs in sorted(pairs_by_case.items())}
-    gain = geomean(statistics.median(values) for values in ratios.values())
+    estimate, logs = _estimated(pairs_by_case, random.Random(seed))
+    return _gain(estimate, _bounds(logs), _fewest(pairs_by_case), KIND)
+
+
+def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int) -> Gain:
+    """Estimate one gain from independent sessions of the same cases, each with the same weight.
+
+    The estimate is the geometric mean of the sessions' own; the interval is the bootstrap of that
+    mean, widened to hold every session's estimate: how far sessions lie apart is a spread that no
+    resampling within them can show. pairs: of all sessions together, least of any case.
+    """
     rng = random.Random(seed)
-    columns = [_resampled_logs(values, rng) for values in ratios.values()]
-    means = sorted(math.fsum(row) / len(columns) for row in zip(*columns, strict=True))
-    low, high = means[int(_TAIL * RESAMPLES)], means[math.ceil((1 - _TAIL) * RESAMPLES) - 1]
-    # Very skewed samples can push a percentile past the estimate; the wider claim is safer.
-    return Gain(
-        gain=gain - 1,
-        low=min(math.exp(low), gain) - 1,
-        high=max(math.exp(high), gain) - 1,
-        pairs=min(len(values) for values in ratios.values()),
-    )
+    found = [_estimated(session, rng) for session in sessions]
+    estimates = [estimate for estimate, _ in found]
+    columns = zip(*(logs for _, logs in found), strict=True)
+    low, high = _bounds([math.fsum(row) / len(row) for row in columns])
+    bounds = min(low, *estimates), max(high, *estimates)
+    pairs = sum(_fewest(session) for session in sessions)
+    return _gain(geomean(estimates), bounds, pairs, POOLED_KIND.format(n=len(found)))
 
 
 def improved(gain: Gain, floor: float) -> bool:
@@ -96,6 +109,33 @@ def label(gain: float, floor: float) -> Label:
     if gain >= SUCCESS:
         return Label.SUCCESS
     return Label.SMALL if gain >= ONE_SESSION else Label.MICRO
+
+
+def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:
+    """The geometric-mean ratio of one session, and the logarithms of so many resamples of it."""
+    if not pairs_by_case:
+        raise ValueError("pairs: needs at least one case")
+    ratios = {case: _ratios(case, pairs) for case, pairs in sorted(pairs_by_case.items())}
+    estimate = geomean(statistics.median(values) for values in ratios.values())
+    columns = [_resampled_logs(values, rng) for values in ratios.values()]
+    return estimate, [math.fsum(row) / len(columns) for row in zip(*columns, strict=True)]
+
+
+def _bounds(logs: Sequence[float]) -> tuple[float, float]:
+    """The percentile interval of a bootstrap, as ratios."""
+    means = sorted(logs)
+    low, high = means[int(_TAIL * RESAMPLES)], means[math.ceil((1 - _TAIL) * RESAMPLES) - 1]
+    return math.exp(low), math.exp(high)
+
+
+def _gain(estimate: float, bounds: tuple[float, float], pairs: int, kind: str) -> Gain:
+    # Very skewed samples can push a percentile past the estimate; the wider claim is safer.
+    low, high = min(bounds[0], estimate) - 1, max(bounds[1], estimate) - 1
+    return Gain(estimate - 1, low, high, pairs, kind)
+
+
+def _fewest(pairs_by_case: Mapping[str, Pairs]) -> int:
+    return min(len(pairs) for pairs in pairs_by_case.values())
 
 
 def _ratios(case: str, pairs: Pairs) -> list[float]:

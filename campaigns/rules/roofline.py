@@ -11,9 +11,17 @@ from campaigns.rules.wording import amount, digits, duration, share
 from knowledge.specs.cited import UNKNOWN, Cited, Evidence
 
 TARGET_FRACTION = 0.90
+# The least share of a ceiling that anybody may ask for: any kernel that runs well enough to be
+# timed reaches it, and the time that a far smaller one comes to is no finite number.
+LEAST_FRACTION = 0.01
 # A measured ceiling is noisy itself, so a physical limit made of it gets this much slack.
 MEASURED_SLACK = 0.03
 BUSIEST = 0.9
+# A measured rate below this share of the documented peak is no ceiling of the device but of the
+# method that was measured, such as a library without a kernel for the dtype. Taken as the ceiling
+# it would call a kernel done that uses half of the device. Copies and products that were measured
+# well reach 75 % and more of their peaks.
+LEAST_MEASURED = 0.6
 
 _MICROSECONDS = 1e6
 
@@ -104,14 +112,29 @@ class Floor:
 def choose_ceiling(ceilings: Iterable[Cited]) -> Cited | None:
     """Prefer the first measured ceiling, then the first documented, then any other.
 
-    A measured value above the documented peak is a measuring fault, so the peak is taken instead.
+    A measured value above the documented peak is a measuring fault, and one far below it is the
+    limit of a method (`LEAST_MEASURED`), so the peak is taken instead.
     """
     found = list(ceilings)
-    measured = next((c for c in found if c.evidence == Evidence.MEASURED), None)
-    documented = next((c for c in found if c.evidence == Evidence.DOCUMENTED), None)
+    measured, documented = _first(found)
     if measured and documented:
-        return measured if measured.value <= documented.value else documented
+        fits = LEAST_MEASURED * documented.value <= measured.value <= documented.value
+        return measured if fits else documented
     return measured or documented or (found[0] if found else None)
+
+
+def below_peak(ceilings: Iterable[Cited]) -> tuple[Cited, Cited] | None:
+    """The measured ceiling and the documented peak where the first is too low to be chosen."""
+    measured, documented = _first(list(ceilings))
+    if measured and documented and measured.value < LEAST_MEASURED * documented.value:
+        return measured, documented
+    return None
+
+
+def _first(ceilings: Sequence[Cited]) -> tuple[Cited | None, Cited | None]:
+    """The first measured and the first documented one."""
+    measured = next((c for c in ceilings if c.evidence == Evidence.MEASURED), None)
+    return measured, next((c for c in ceilings if c.evidence == Evidence.DOCUMENTED), None)
 
 
 def place(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.goal import Reached
+from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.wording import share
 
 ROUND_LIMIT = 120
@@ -34,8 +36,9 @@ class StopPolicy:
     max_consecutive_non_accepts: int = 8
 
     def __post_init__(self) -> None:
-        if not 0 < self.target_fraction <= 1:
-            raise ValueError(f"target_fraction: {self.target_fraction!r}; accepted: (0, 1]")
+        if not LEAST_FRACTION <= self.target_fraction <= 1:
+            asked = f"target_fraction: {self.target_fraction!r}"
+            raise ValueError(f"{asked}; accepted: {LEAST_FRACTION:g} to 1")
         if not 1 <= self.max_rounds < ROUND_LIMIT:
             raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: 1 to {ROUND_LIMIT - 1}")
         for name in ("max_consecutive_regressions", "max_consecutive_non_accepts"):
@@ -49,6 +52,7 @@ class History:
 
     rounds: closed rounds with the baseline. accepts: accepted rounds after the baseline.
     share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN.
+    reached: where the incumbent stands against a target that is no share of the ceilings.
     """
 
     rounds: int
@@ -56,6 +60,7 @@ class History:
     consecutive_regressions: int = 0
     consecutive_non_accepts: int = 0
     share_of_floor: float | None = None
+    reached: Reached | None = None
     user_stopped: bool = False
     ideas_left: bool = True
 
@@ -103,9 +108,18 @@ def should_stop(policy: StopPolicy, history: History) -> Stop | None:
 
 
 def _goal(policy: StopPolicy, history: History) -> Stop | None:
+    own = history.reached
+    if own is not None and own.met:
+        return Stop(StopReason.TARGET_MET, f"Target met: {own.words}.", True)
     reached = history.share_of_floor
     if reached is None or reached < policy.target_fraction:
         return None
+    if own is not None:
+        sentence = (
+            f"At the roofline: the incumbent reaches {share(reached)} of it, so little is left to "
+            f"gain, though {own.words}."
+        )
+        return Stop(StopReason.ROOFLINE_REACHED, sentence, True)
     figures = f"{share(reached)} of the roofline, the target is {share(policy.target_fraction)}"
     if history.accepts == 0:
         sentence = f"Already at the roofline: the baseline reaches {figures}."

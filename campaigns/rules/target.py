@@ -51,8 +51,9 @@ METRICS: Mapping[str, Op] = {
 class Target:
     """metric op value, such as time_us ≤ 37.8.
 
-    fraction: the share of the basis that is asked for; it is in the value already, and 1 for an
-    absolute value. arithmetic: how the value came about, in words.
+    fraction: the share of the basis that is asked for, over 1 for a multiple of a baseline's speed;
+    it is in the value already, and 1 for an absolute value. arithmetic: how the value came about,
+    in words.
     """
 
     metric: str
@@ -69,8 +70,9 @@ class Target:
             raise ValueError(f"op: {self.op!s} of {self.metric}; accepted: {METRICS[self.metric]}")
         if not 0 < self.value < math.inf:
             raise ValueError(f"value: {self.value!r}; accepted: finite, above 0")
-        if not 0 < self.fraction <= 1:
-            raise ValueError(f"fraction: {self.fraction!r}; accepted: above 0, at most 1")
+        most = math.inf if self.basis is Basis.BASELINE_RATIO else 1
+        if not 0 < self.fraction <= most:
+            raise ValueError(f"fraction: {self.fraction!r}; accepted: above 0, at most {most:g}")
         if self.basis is Basis.ABSOLUTE and self.fraction != 1:
             raise ValueError(f"fraction: {self.fraction!r} of an absolute value; accepted: 1")
 
@@ -81,7 +83,7 @@ class Target:
     @property
     def words(self) -> str:
         """The goal in one line: "time_us ≤ 0.402 µs, 90 % of the documented peak: …"."""
-        goal = f"{self.metric} {self.op} {_shown(self.metric, self.value)}"
+        goal = f"{self.metric} {self.op} {shown(self.metric, self.value)}"
         if self.basis is not Basis.ABSOLUTE:
             goal += f", {share(self.fraction)} of the {self.basis.words}"
         return f"{goal}: {self.arithmetic}" if self.arithmetic else goal
@@ -107,8 +109,8 @@ def ceiling_target(placed: Placement) -> Target:
 
 def baseline_target(baseline_us: float, fraction: float = TARGET_FRACTION) -> Target:
     """At least `fraction` of the speed of a baseline of the same size, timed by the same judge."""
-    if not 0 < fraction <= 1:
-        raise ValueError(f"fraction: {fraction!r}; accepted: above 0, at most 1")
+    if not 0 < fraction < math.inf:
+        raise ValueError(f"fraction: {fraction!r}; accepted: finite, above 0")
     value = baseline_us / fraction
     arithmetic = f"{duration(baseline_us)} ÷ {share(fraction)} = {duration(value)}"
     return Target("time_us", Op.AT_MOST, value, Basis.BASELINE_RATIO, fraction, arithmetic)
@@ -121,7 +123,8 @@ def absolute_target(metric: str, value: float) -> Target:
     return Target(metric, METRICS[metric], value, Basis.ABSOLUTE, 1.0)
 
 
-def _shown(metric: str, value: float) -> str:
+def shown(metric: str, value: float) -> str:
+    """Write a value of a metric with its unit."""
     if metric == "time_us":
         return duration(value)
     return amount(value, "op/s" if metric == "flops_per_s" else "B/s")

@@ -5,50 +5,91 @@ A bound on this split, never the physical floor of the work: see `roofline.physi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from campaigns.rules.roofline import Placement, Unknown, Work, place
-from campaigns.rules.wording import digits, duration
+from campaigns.rules.wording import digits
 from knowledge.specs.cited import Cited
 
 
 @dataclass(frozen=True, slots=True)
-class Tiling:
-    """Equal tiles, one for each block, on the units (SMs, CUs, cores) of a device.
+class Waves:
+    """Equal blocks on the units (SMs, CUs, cores) of a device.
 
-    tile: operations of one block, and the bytes that it moves, those that others move too included.
-    blocks_per_unit: how many run on a unit at once; they share its rate.
+    blocks_per_unit: how many run on a unit at once and share its rate; None where not known.
     """
 
-    tile: Work
     blocks: int
     units: int
-    blocks_per_unit: int = 1
+    blocks_per_unit: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("blocks", "units", "blocks_per_unit"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)!r}; accepted: 1 or more")
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: {value!r}; accepted: 1 or more")
+
+    @property
+    def even(self) -> float:
+        """Blocks of a unit if they could be spread evenly."""
+        return self.blocks / self.units
+
+    @property
+    def busiest(self) -> int:
+        """Blocks of the unit that has most, at the best."""
+        return -(-self.blocks // self.units)
+
+    @property
+    def quantisation(self) -> float:
+        """Time of the busiest unit over that of an even spread, ceil(b/u) / (b/u): 1 or more.
+
+        Units that are left with fewer blocks than fit at once give these more of their rate, so how
+        many fit has no part in it.
+        """
+        return self.busiest / self.even
+
+    @property
+    def waves(self) -> float | None:
+        """Blocks over those that run at the same time; None where that is not known."""
+        if self.blocks_per_unit is None:
+            return None
+        return self.blocks / (self.units * self.blocks_per_unit)
+
+    def words(self, unit: str) -> str:
+        """One line: "512 blocks on 132 SMs × 2 = 1.94 waves, 2 full: ×1.03 (…)"."""
+        plural = "" if self.units == 1 else "s"
+        split = f"{self.blocks:,} block{'' if self.blocks == 1 else 's'} on {self.units} {unit}"
+        split += plural
+        waves = self.waves
+        if waves is not None:
+            split += f" × {self.blocks_per_unit} = {digits(waves)} waves, {math.ceil(waves)} full"
+        spread = f"{self.busiest:,} on the busiest {unit}, {digits(self.even)} if even"
+        return f"{split}: ×{digits(self.quantisation)} ({spread})"
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Equal tiles, one for each block. tile: operations of one block, and the bytes that it moves,
+    those that others move too included.
+    """
+
+    tile: Work
+    split: Waves
 
     @property
     def work(self) -> Work:
         """All tiles together."""
-        return Work(self.tile.flops * self.blocks, self.tile.bytes * self.blocks)
+        return Work(self.tile.flops * self.split.blocks, self.tile.bytes * self.split.blocks)
 
-    @property
-    def slots(self) -> int:
-        """Blocks that run at the same time."""
-        return self.units * self.blocks_per_unit
 
-    @property
-    def waves(self) -> int:
-        """Rounds of blocks, the last one perhaps not full."""
-        return -(-self.blocks // self.slots)
+def matmul_tile(rows: int, columns: int, depth: int, element_bytes: int) -> Work:
+    """One tile of C = A times B: its rows of A and columns of B read once, the tile written once.
 
-    @property
-    def quantisation(self) -> float:
-        """Time of whole waves over time of evenly spread work, ceil(b/u) / (b/u): 1 or more."""
-        return self.waves * self.slots / self.blocks
+    rows, columns: of the tile. depth: K, the length of the sums. Full tiles; ragged ones do less.
+    """
+    elements = (rows + columns) * depth + rows * columns
+    return Work(2.0 * rows * columns * depth, float(elements * element_bytes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +104,17 @@ class TimeBound:
 
     @property
     def time_us(self) -> float:
-        return self.placement.floor_us * self.tiling.quantisation
+        return self.placement.floor_us * self.tiling.split.quantisation
 
     @property
     def flops_per_s(self) -> float:
         """At most the peak, because the roof is and no tiling makes it higher."""
-        return self.placement.attainable_flops_per_s / self.tiling.quantisation
+        return self.placement.attainable_flops_per_s / self.tiling.split.quantisation
 
     @property
     def bytes_per_s(self) -> float:
         """At most the bandwidth, for the same reason."""
-        return self.placement.attainable_bytes_per_s / self.tiling.quantisation
-
-    @property
-    def arithmetic(self) -> str:
-        """The bound in words."""
-        tiling = self.tiling
-        waves = f"{tiling.waves} wave{'s' if tiling.waves > 1 else ''}"
-        split = f"{tiling.blocks} blocks on {tiling.slots} = {waves}"
-        even = duration(self.placement.floor_us)
-        return f"{even} × {digits(tiling.quantisation)} ({split}) = {duration(self.time_us)}"
+        return self.placement.attainable_bytes_per_s / self.tiling.split.quantisation
 
 
 def time_bound(
@@ -90,7 +122,8 @@ def time_bound(
 ) -> TimeBound | Unknown:
     """Bound a call by its tiling; Unknown names the ceilings (B/s, op/s) that are missing.
 
-    A unit has its share of each ceiling, so whole waves cost `quantisation` times the even spread.
+    A unit has its share of each ceiling, so the busiest one takes `quantisation` times as long as
+    an even spread would. Over the bandwidth of memory it holds where no cache serves a tile.
     """
     placement = place(tiling.work, bandwidth, compute)
     if isinstance(placement, Unknown):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
@@ -10,7 +10,9 @@ from campaigns.rules import gates
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
 from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
-from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, regressed
+from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, pooled, regressed
+from campaigns.rules.own_kernels import own_kernels
+from campaigns.rules.static_findings import static_findings
 from campaigns.rules.wording import change, share
 
 _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
@@ -18,13 +20,16 @@ _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
     gates.correctness,
     gates.plausibility,
     gates.device_time,
+    own_kernels,
     gates.samples,
 )
 GATE_NAMES = (
+    "static findings",
     "build",
     "correctness",
     "plausibility",
     "device time",
+    "own kernels",
     "samples",
     "guard",
     "aggregate",
@@ -43,12 +48,21 @@ class Comparison:
     clock: Gain | None = None
 
 
-def decide(report: Report, standard: Standard) -> Decision:
-    """Judge one report. Raises ValueError when the two arms of a case differ in sample count."""
+def decide(report: Report | None, standard: Standard) -> Decision:
+    """Judge one report; None is a candidate that was never run, because its source is refused.
+
+    Raises ValueError when the two arms of a case differ in sample count, and without a report
+    where nothing is refused.
+    """
+    source = static_findings(standard.examined)
+    if source.reason:
+        return _decision(source.reason, source.sentence, (source.gate,))
+    if report is None:
+        raise ValueError("report: None; accepted: the report of a candidate that is not refused")
     if report.outcome is Outcome.BROKEN_HOST:
         sentence = f"The host failed, not the candidate: {report.reason}. It is measured again."
         return _decision(Reason.BROKEN_HOST, sentence, ())
-    passed: list[Gate] = []
+    passed = [source.gate]
     for check in _FACT_GATES:
         finding = check(report, standard)
         passed.append(finding.gate)
@@ -57,12 +71,12 @@ def decide(report: Report, standard: Standard) -> Decision:
     if not standard.has_incumbent:
         sentence = f"Baseline: correct and timed on {len(report.cases)} case(s)."
         return _decision(Reason.BASELINE, sentence, tuple(passed))
-    return _judge_comparison(compare(report, standard), standard, tuple(passed))
+    return judge_comparison(compare(report, standard), standard, tuple(passed))
 
 
 def compare(report: Report, standard: Standard) -> Comparison:
     """Estimate the gain over all cases and for each; every case must hold both arms' samples."""
-    clock = {case.case: _clock_pairs(case) for case in report.cases}
+    clock = {case.case: clock_pairs(case) for case in report.cases}
     pairs = {case.case: _pairs(case) for case in report.cases}
     return Comparison(
         gain=interval(pairs, standard.seed),
@@ -71,9 +85,22 @@ def compare(report: Report, standard: Standard) -> Comparison:
     )
 
 
-def _judge_comparison(
+def compare_sessions(reports: Sequence[Report], standard: Standard) -> Comparison:
+    """The same over independent sessions of the same cases, each of equal weight."""
+    clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
+    pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
+    each = {
+        name: pooled([{name: session[name]} for session in pairs], standard.seed)
+        for name in pairs[0]
+    }
+    by_clock = pooled(clock, standard.seed) if clock != pairs else None
+    return Comparison(pooled(pairs, standard.seed), each, by_clock)
+
+
+def judge_comparison(
     compared: Comparison, standard: Standard, passed: tuple[Gate, ...]
 ) -> Decision:
+    """The last gates: no protected case may lose, and the gain over all cases has to be shown."""
     guard, total = _guard(compared, standard), _aggregate(compared, standard)
     found = (*passed, guard.gate, total.gate)
     # A candidate that is slower over all cases is called so, whichever case shows it most.
@@ -95,7 +122,7 @@ def _guard(compared: Comparison, standard: Standard) -> Finding:
     worst = min(effects, key=lambda name: compared.cases[name].high)
     rejected = CaseEffect.REJECT in effects.values()
     warned = [name for name, effect in effects.items() if effect is CaseEffect.WARN]
-    found = f"{worst}: {_against(compared.cases[worst])}"
+    found = f"{worst}: {against_words(compared.cases[worst])}"
     if rejected:
         sentence = (
             f"Rejected: {found} on a protected case; the limit is {change(standard.guard.limit)}."
@@ -107,12 +134,13 @@ def _guard(compared: Comparison, standard: Standard) -> Finding:
 
 def _aggregate(compared: Comparison, standard: Standard) -> Finding:
     gain, noise = compared.gain, standard.noise
-    found, limit = _against(gain), f"interval above zero and more than {share(noise)}"
+    found, limit = against_words(gain), f"interval above zero and more than {share(noise)}"
     failed = Gate("aggregate", False, found, limit)
     if compared.clock and improved(gain, noise) and not improved(compared.clock, noise):
         # The device time is the runner's own word; alone it never accepts anything.
-        sentence = f"Needs review: {found} by device time, but the judge's clock shows " + _against(
-            compared.clock
+        sentence = (
+            f"Needs review: {found} by device time, but the judge's clock shows "
+            + against_words(compared.clock)
         )
         return Finding(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
     if regressed(gain, noise):
@@ -127,26 +155,29 @@ def _aggregate(compared: Comparison, standard: Standard) -> Finding:
 
 
 def _promoted(gain: Gain, standard: Standard) -> str:
-    return f"Accepted: {_against(gain)}, above the noise floor of {share(standard.noise)}."
+    return f"Accepted: {against_words(gain)}, above the noise floor of {share(standard.noise)}."
 
 
-def _against(gain: Gain) -> str:
+def against_words(gain: Gain) -> str:
+    """A gain as every sentence writes it: with its baseline, interval, kind and count (law 9)."""
     span = f"{change(gain.low)} to {change(gain.high)}"
     return f"{change(gain.gain)} against the incumbent ({span}, {gain.kind}, n={gain.pairs} pairs)"
 
 
 def _pairs(case: CaseReport) -> list[Pair]:
     """Device times of both arms where either is a plain loop, else burst times of both."""
-    old, new = (decisive_samples(case, arm) for arm in _arms(case))
+    old, new = (decisive_samples(case, arm) for arm in both_arms(case))
     return list(zip(old, new, strict=True))
 
 
-def _clock_pairs(case: CaseReport) -> list[Pair]:
-    old, new = _arms(case)
+def clock_pairs(case: CaseReport) -> list[Pair]:
+    """(incumbent, candidate) times in µs on the judge's clock. ValueError where an arm lacks."""
+    old, new = both_arms(case)
     return list(zip(old.samples_us, new.samples_us, strict=True))
 
 
-def _arms(case: CaseReport) -> tuple[Timing, Timing]:
+def both_arms(case: CaseReport) -> tuple[Timing, Timing]:
+    """Incumbent and candidate of a case. Raises ValueError where one was not timed."""
     if case.candidate is None or case.incumbent is None:
         raise ValueError(f"{case.case}: accepted: cases with both arms timed")
     return case.incumbent, case.candidate

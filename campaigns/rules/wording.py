@@ -16,6 +16,12 @@ def digits(value: float, figures: int = 3) -> str:
     return f"{rounded:,.{places}f}"
 
 
+def signed(value: float, figures: int = 3) -> str:
+    """The same with its sign: "+0.42", "−3.90"; nothing changed is "0"."""
+    sign = "−" if value < 0 else "+" if value > 0 else ""
+    return sign + digits(abs(value), figures)
+
+
 def duration(value_us: float) -> str:
     """Write a duration given in microseconds: "34.3 µs", "1.25 ms", "2.00 s"."""
     if value_us >= 1e6:

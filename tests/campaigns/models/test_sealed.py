@@ -28,6 +28,7 @@ SEALED = {
     "Event": "message",
     "Round": "kind",
     "Verdict": "sentence",
+    "Standing": "sentence",
     "Campaign": "title",
 }
 
@@ -152,7 +153,10 @@ def test_it_adds_nothing_to_a_closed_round(
         way(copied(candidate, ordinal=9))
     with pytest.raises(refused):
         way(copied(decided, attempt=9, state="queued"))
+    with pytest.raises(refused):
+        way(copied(decided, kind="remeasure", attempt=9, state="queued"))
     way(copied(decided, kind="report", attempt=9, state="queued"))
+    way(copied(decided, kind="reproduce", attempt=9, state="queued"))
 
 
 @pytest.mark.parametrize(("way", "refused"), REFUSED_BY.items())

@@ -28,7 +28,10 @@ EXPECTED = {
         decide analyze report paused aborted | report done aborted
         paused confirmed prepare baseline analyze validate decide aborted
     """,
-    "round": "open screened judged | screened judged | judged closed",
+    "round": """
+        open screened claimed judged | screened claimed judged
+        claimed judged | judged closed
+    """,
     "evaluation": "queued running done | running queued done",
 }
 

@@ -5,6 +5,7 @@ from campaigns.rules.roofline import (
     Placement,
     Unknown,
     Work,
+    below_peak,
     choose_ceiling,
     measured_slack,
     physical_floor,
@@ -91,6 +92,19 @@ def test_it_prefers_a_measured_ceiling():
 def test_it_does_not_believe_a_measurement_above_the_documented_peak():
     measured = ceiling(3.6e12, evidence=Evidence.MEASURED)
     assert choose_ceiling([measured, BANDWIDTH]) is BANDWIDTH
+
+
+@pytest.mark.parametrize("unit", ["B/s", "op/s"])
+def test_it_takes_no_slow_method_for_the_limit_of_the_device(unit):
+    peak = ceiling(2e15, unit)
+    slow = ceiling(0.5999 * 2e15, unit, Evidence.MEASURED)
+    sound = ceiling(0.6 * 2e15, unit, Evidence.MEASURED)
+    assert choose_ceiling([slow, peak]) is peak
+    assert below_peak([slow, peak]) == (slow, peak)
+    assert choose_ceiling([sound, peak]) is sound
+    assert below_peak([sound, peak]) is None
+    assert choose_ceiling([slow]) is slow
+    assert below_peak([slow]) is None
 
 
 def test_it_builds_the_physical_floor_from_the_documented_peak():

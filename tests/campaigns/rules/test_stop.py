@@ -1,7 +1,9 @@
 import pytest
 
 from campaigns.rules.decision import VERDICT_OF, Reason
+from campaigns.rules.goal import Reached
 from campaigns.rules.stop import History, StopPolicy, StopReason, count_streaks, should_stop
+from campaigns.rules.target import absolute_target
 
 POLICY = StopPolicy()
 
@@ -30,12 +32,31 @@ def test_it_goes_on_while_there_is_room():
     assert should_stop(POLICY, History(2)) is None
 
 
+def test_r6_it_stops_at_a_target_that_is_no_share_of_the_ceilings():
+    met = Reached(absolute_target("time_us", 30.0), 29.0)
+    stop = should_stop(POLICY, History(3, accepts=1, share_of_floor=0.5, reached=met))
+    assert stop is not None
+    assert (stop.reason, stop.success) == (StopReason.TARGET_MET, True)
+    assert "time_us is 29.0 µs, the target is time_us ≤ 30.0 µs" in stop.sentence
+
+
+def test_r49_it_stops_at_the_roofline_whatever_the_target_is():
+    missed = Reached(absolute_target("time_us", 20.0), 29.0)
+    assert should_stop(POLICY, History(3, accepts=1, share_of_floor=0.5, reached=missed)) is None
+    stop = should_stop(POLICY, History(3, accepts=1, share_of_floor=0.93, reached=missed))
+    assert stop is not None
+    assert stop.reason is StopReason.ROOFLINE_REACHED
+    assert "the target is time_us ≤ 20.0 µs" in stop.sentence
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         {"max_rounds": 0},
         {"max_rounds": 120},
         {"target_fraction": 0},
+        {"target_fraction": 1e-320},
+        {"target_fraction": 0.0099},
         {"max_consecutive_regressions": 0},
         {"max_consecutive_non_accepts": 0},
     ],

@@ -81,3 +81,7 @@ def test_it_refuses_a_metric_and_a_fraction_before_it_computes():
         absolute_target("speed", 1.0)
     with pytest.raises(ValueError, match="fraction: 0;"):
         baseline_target(10.0, 0)
+
+
+def test_it_may_ask_for_more_than_the_speed_of_a_baseline():
+    assert baseline_target(90.0, 1.5).value == pytest.approx(60.0)

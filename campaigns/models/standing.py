@@ -1,0 +1,97 @@
+"""How far a round's gain has been confirmed, each step of it a row that stays."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from campaigns.models.evaluation import Evaluation
+from campaigns.models.round import Round
+from knowledge.models.guarded import ALWAYS, Guarded
+
+
+class StandingWord(models.TextChoices):
+    """claimed → verified or not verified; verified → reproduced or not reproduced."""
+
+    CLAIMED = "claimed", "claimed"
+    VERIFIED = "verified", "verified"
+    NOT_VERIFIED = "not_verified", "not verified"
+    REPRODUCED = "reproduced", "reproduced"
+    NOT_REPRODUCED = "not_reproduced", "not reproduced"
+
+
+# What each word means, for whoever meets it for the first time.
+MEANINGS: dict[str, str] = {
+    StandingWord.CLAIMED: "one session showed the gain; it is being measured again",
+    StandingWord.VERIFIED: "a second session, in new processes and on unseen inputs, showed it too",
+    StandingWord.NOT_VERIFIED: "no second session showed it, so it was not accepted",
+    StandingWord.REPRODUCED: "another device of this model showed it as well",
+    StandingWord.NOT_REPRODUCED: "another device of this model did not show it; a person decides",
+}
+
+
+class Standing(Guarded):
+    """One word about one round, with the session that it rests on. The newest row is what stands.
+
+    A baseline claims no gain, and so has no standing. gain, gain_low, gain_high: of that session
+    alone, relative to the incumbent of the round; None where it was not timed.
+    """
+
+    SEALED = ALWAYS
+
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="standings")
+    word = models.CharField(max_length=20)
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="standings")
+    sentence = models.TextField()
+    gain = models.FloatField(null=True, blank=True)
+    gain_low = models.FloatField(null=True, blank=True)
+    gain_high = models.FloatField(null=True, blank=True)
+    pairs = models.PositiveIntegerField(default=0)
+    interval_kind = models.CharField(max_length=100, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["round", "word"], name="one_standing_per_word"),
+        )
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.round}"
+
+    @property
+    def words(self) -> str:
+        """The word as people read it."""
+        return StandingWord(self.word).label
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether a person still has to say what follows from it."""
+        return self.word == StandingWord.NOT_REPRODUCED and not hasattr(self, "answer")
+
+
+class Answer(models.TextChoices):
+    """What a person concludes from a gain that another device did not show."""
+
+    RELIED_ON = "relied_on", "relied on all the same"
+    NOT_RELIED_ON = "not_relied_on", "not to be relied on"
+
+
+class StandingAnswer(Guarded):
+    """A person's answer to a gain that was not reproduced. The incumbent stays what it is."""
+
+    SEALED = ALWAYS
+
+    standing = models.OneToOneField(Standing, on_delete=models.PROTECT, related_name="answer")
+    answer = models.CharField(max_length=20, choices=Answer)
+    why = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.standing}"
+
+    @property
+    def words(self) -> str:
+        """The answer as people read it."""
+        return Answer(self.answer).label

@@ -1,0 +1,99 @@
+"""Where a gain comes from: the kernel, its dispatch, the caches, or what none of them explains.
+
+A call's time as a user sees it, launched by itself with cold caches, is taken apart the same way
+for both arms; what one part lost from the incumbent to the candidate is that part's gain. Times
+beside the samples are medians of few bursts or the tracer's word: they explain, and decide nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import CaseReport, Report, Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One call in microseconds, taken apart; the parts sum up to `total_us`.
+
+    kernel_us: work with warm caches; with cold ones where `cache_us` is None, which then could not
+    be told apart. cache_us: what cold caches add. dispatch_us: what a launch by itself adds; None
+    where calls are made no other way. residual_us: on the judge's clock and in none of these, such
+    as gaps between kernels.
+    """
+
+    total_us: float
+    kernel_us: float
+    cache_us: float | None
+    dispatch_us: float | None
+    residual_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Both arms of one case, and what the candidate saves in each part (negative: it loses)."""
+
+    case: str
+    incumbent: Parts
+    candidate: Parts
+    saved: Parts
+
+    @property
+    def main(self) -> str:
+        """The part that saves (or loses) the most, as its field is called without the unit."""
+        saved = self.saved
+        parts = {
+            "kernel": saved.kernel_us,
+            "cache": saved.cache_us or 0.0,
+            "dispatch": saved.dispatch_us or 0.0,
+            "residual": saved.residual_us,
+        }
+        return max(parts, key=lambda name: parts[name] * (1 if saved.total_us >= 0 else -1))
+
+
+def attributions_of(report: Report | None) -> tuple[Attribution, ...]:
+    """Of every case of a report that both arms were timed on."""
+    found = (attribute(case) for case in (report.cases if report else ()))
+    return tuple(attribution for attribution in found if attribution is not None)
+
+
+def attribute(case: CaseReport) -> Attribution | None:
+    """Assign the gain of one case; None unless both arms were timed."""
+    old, new = case.incumbent, case.candidate
+    if old is None or new is None or not old.samples_us or not new.samples_us:
+        return None
+    # A part that one arm lacks can not be compared, so it stays where it is in the other, too.
+    warm = old.warm_us is not None and new.warm_us is not None
+    eager = old.eager_us is not None and new.eager_us is not None
+    device = old.device_us is not None and new.device_us is not None
+    incumbent, candidate = (_parts(arm, warm, eager, device) for arm in (old, new))
+    return Attribution(case.case, incumbent, candidate, _minus(incumbent, candidate))
+
+
+def _parts(arm: Timing, warm: bool, eager: bool, device: bool) -> Parts:
+    sample_us = statistics.median(arm.samples_us)
+    cache_us = sample_us - arm.warm_us if warm and arm.warm_us is not None else None
+    dispatch_us = arm.eager_us - sample_us if eager and arm.eager_us is not None else None
+    inside_us = arm.device_us if device and arm.device_us is not None else sample_us
+    return Parts(
+        total_us=sample_us + (dispatch_us or 0.0),
+        kernel_us=inside_us - (cache_us or 0.0),
+        cache_us=cache_us,
+        dispatch_us=dispatch_us,
+        residual_us=sample_us - inside_us,
+    )
+
+
+def _minus(one: Parts, other: Parts) -> Parts:
+    return Parts(
+        one.total_us - other.total_us,
+        one.kernel_us - other.kernel_us,
+        _less(one.cache_us, other.cache_us),
+        _less(one.dispatch_us, other.dispatch_us),
+        one.residual_us - other.residual_us,
+    )
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other

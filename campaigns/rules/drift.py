@@ -1,0 +1,337 @@
+"""Did device and host stay the same during one measurement? If not it is void (R7, R11).
+
+A void measurement says nothing about its candidate: it is recorded and repeated. Interleaving
+cancels what changes slowly and the median what lasts a moment, so only three things void one: the
+incumbent's own times moved to another level and stayed there; the device was held down or got a
+neighbour; or the host got busier and the incumbent's times followed. The candidate's times are
+never asked: a candidate must not be able to have itself measured again.
+
+On a CPU that is crowded from beginning to end times move all the time. That is its usual state and
+no drift: there the interval and the noise floor say how little can be told.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from campaigns.evaluator.contract import CaseReport, Moment, Report, Timer
+from campaigns.rules.wording import change, digits, duration, share
+
+# With fewer samples no split is unlikely enough by chance; a screening has fewer and decides
+# nothing.
+LEAST_SAMPLES = 8
+# A warm-up touches one or two samples; so few can not be told from outliers anyhow.
+LEAST_SIDE = 3
+# A level must be this unlikely by chance alone (exact rank sum, whatever the noise looks like): of
+# 10 samples cut into 5 and 5, all of one side below the other or one swap from it.
+CHANCE = 0.02
+# The step must also stand out of the scatter on both sides: what is heavy-tailed and stationary
+# often orders itself by chance, but then it scatters as much as it steps.
+SEPARATION = 3.0
+# Below this the paired median stands anyway (at most one pair straddles the step): ten times what
+# an idle GPU scatters by, and the size from which a gain counts as a success.
+LEAST_SHIFT = 0.05
+# A boost clock wanders by a step of 15 MHz or two; 5 % is several steps, seen in the times as 5 %.
+LEAST_CLOCK_FALL = 0.05
+# Half a CPU, a tenth and a third of the time: what a cron job does is less, a second job is more.
+LEAST_OTHERS, LEAST_STOLEN, LEAST_PRESSURE = 0.5, 0.10, 0.33
+# A host is crowded where others hold this share of its CPUs, or the hypervisor gives this share of
+# the time away: then the judge, the runner and they can not all have one when they want it.
+CROWDED_BY_OTHERS, CROWDED_BY_THEFT = 0.25, 0.10
+# How far beyond what a passport saw a measurement may go.
+SLACK = 2.0
+SPREADS = 3.0
+
+# A power cap and sync boost are how some kernels run all the time; the clock says what they cost.
+HELD_DOWN = frozenset({"hardware slowdown", "heat (software)", "heat (hardware)", "power brake"})
+
+_OTHERS, _STOLEN, _PRESSURE = "others", "stolen", "pressure"
+
+
+class What(StrEnum):
+    """What changed during a measurement."""
+
+    TIMES = "times"
+    CLOCK = "clock"
+    THROTTLED = "throttled"
+    NEIGHBOUR = "neighbour"
+    HOST = "host"
+
+    @property
+    def words(self) -> str:
+        """As people read it."""
+        return {
+            What.TIMES: "the incumbent's own times moved",
+            What.CLOCK: "the clock fell",
+            What.THROTTLED: "the clock was held down",
+            What.NEIGHBOUR: "another process began to compute on the device",
+            What.HOST: "the host got busier and the incumbent's times followed",
+        }[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How far something changed within one session: the largest of its cases.
+
+    clock_fall: fraction. others: CPUs. stolen, pressure: share of the time.
+    """
+
+    clock_fall: float = 0.0
+    others: float = 0.0
+    stolen: float = 0.0
+    pressure: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How far it may change. shift: of the incumbent's times, a fraction; the rest as in Change.
+
+    throttled: reasons that this device shows even when it is compared with itself.
+    """
+
+    shift: float = LEAST_SHIFT
+    most: Change = Change(LEAST_CLOCK_FALL, LEAST_OTHERS, LEAST_STOLEN, LEAST_PRESSURE)
+    throttled: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One reason why a measurement is void, with its numbers."""
+
+    what: What
+    case: str
+    found: str
+    limit: str
+
+    def __str__(self) -> str:
+        return f"{self.case}: {self.what.words} ({self.found}; allowed: {self.limit})"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A move from one level to another. before_us, after_us: medians; at: samples before it."""
+
+    before_us: float
+    after_us: float
+    at: int
+    scatter: float
+
+    @property
+    def shift(self) -> float:
+        """As a fraction of the level before; negative where times fell."""
+        return self.after_us / self.before_us - 1
+
+    @property
+    def log(self) -> float:
+        """The same as a logarithm: twice as long and half as long are equally far."""
+        return math.log(self.after_us / self.before_us)
+
+
+def allowance(
+    spread: float, seen: Change | None = None, throttled: frozenset[str] = frozenset()
+) -> Allowance:
+    """What is allowed where an A/A run showed this spread (a fraction) and these changes."""
+    least = Allowance().most
+    seen = seen or Change()
+    return Allowance(
+        shift=max(LEAST_SHIFT, SPREADS * spread),
+        most=Change(
+            clock_fall=max(least.clock_fall, SLACK * seen.clock_fall),
+            others=max(least.others, SLACK * seen.others),
+            stolen=max(least.stolen, SLACK * seen.stolen),
+            pressure=max(least.pressure, SLACK * seen.pressure),
+        ),
+        throttled=throttled,
+    )
+
+
+def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Drift, ...]:
+    """Why this measurement is void; empty where it stands. allowed: per case."""
+    found: list[Drift] = []
+    for case in report.cases:
+        if case.candidate is None:
+            continue
+        moments = [moment for moment in report.surroundings if moment.case == case.case]
+        limits = allowed(case)
+        found += _of_device(case, moments, limits)
+        if on_gpu(case):
+            found += _of_times(case, limits)
+        elif not crowded(moments, _cpus(report)):
+            found += _of_times(case, limits) or _of_host(case, moments, limits)
+    return tuple(found)
+
+
+def crowded(moments: Sequence[Moment], cpus: int | None) -> bool:
+    """Whether others kept a CPU host busy in the first half of the blocks and in the last.
+
+    cpus: how many the host has; None where that is unknown.
+    """
+    others, stolen = (_halves(moments, _OTHERS), _halves(moments, _STOLEN))
+    by_others = cpus is not None and others is not None and min(others) >= CROWDED_BY_OTHERS * cpus
+    return by_others or (stolen is not None and min(stolen) >= CROWDED_BY_THEFT)
+
+
+def change_within(moments: Sequence[Moment]) -> Change:
+    """How far the surroundings of one case changed, from the first half of its blocks to the last.
+
+    The clock: from the first block to its lowest.
+    """
+    clocks = _clocks(moments)
+    return Change(
+        clock_fall=max(0.0, 1 - min(clocks) / clocks[0]) if clocks and clocks[0] > 0 else 0.0,
+        others=_rise(moments, _OTHERS),
+        stolen=_rise(moments, _STOLEN),
+        pressure=_rise(moments, _PRESSURE),
+    )
+
+
+def on_gpu(case: CaseReport) -> bool:
+    """Whether this case ran on a GPU."""
+    return case.candidate is not None and case.candidate.timer in (Timer.GRAPH, Timer.LOOP)
+
+
+def step_in(times_us: Sequence[float], least: float) -> Step | None:
+    """The clearest move to another level that is larger than `least`; None where there is none."""
+    steps = [
+        step
+        for at in range(LEAST_SIDE, len(times_us) - LEAST_SIDE + 1)
+        if (step := _split(times_us, at)) and abs(step.log) > math.log1p(least)
+    ]
+    return max(steps, key=lambda step: abs(step.log) / max(step.scatter, 1e-9), default=None)
+
+
+def _split(times_us: Sequence[float], at: int) -> Step | None:
+    first, last = times_us[:at], times_us[at:]
+    if min(times_us) <= 0 or rank_chance(first, last) > CHANCE:
+        return None
+    step = _step(first, last)
+    return step if abs(step.log) > SEPARATION * step.scatter else None
+
+
+def _step(first: Sequence[float], last: Sequence[float]) -> Step:
+    before, after = statistics.median(first), statistics.median(last)
+    apart = [
+        abs(math.log(value / middle))
+        for side, middle in ((first, before), (last, after))
+        for value in side
+    ]
+    return Step(before, after, len(first), statistics.fmean(apart))
+
+
+def rank_chance(first: Sequence[float], last: Sequence[float]) -> float:
+    """How likely two sides are ordered at least so well by chance (exact rank sum, two-sided).
+
+    Equal values count as half a swap each, rounded up.
+    """
+    above = math.fsum((b > a) + (b == a) / 2 for a in first for b in last)
+    swaps = math.ceil(min(above, len(first) * len(last) - above))
+    return min(1.0, 2 * _at_most(swaps, len(first), len(last)))
+
+
+@cache
+def _at_most(swaps: int, first: int, last: int) -> float:
+    ways = math.fsum(_orders(count, first, last) for count in range(swaps + 1))
+    return ways / math.comb(first + last, first)
+
+
+@cache
+def _orders(swaps: int, first: int, last: int) -> int:
+    """In how many orders of two sides exactly so many pairs are swapped."""
+    if swaps < 0:
+        return 0
+    if first == 0 or last == 0:
+        return int(swaps == 0)
+    # The largest value is of the last side, or of the first and then swapped with all the last.
+    return _orders(swaps, first, last - 1) + _orders(swaps - last, first - 1, last)
+
+
+def _of_times(case: CaseReport, limits: Allowance) -> list[Drift]:
+    times = case.incumbent.samples_us if case.incumbent else ()
+    step = step_in(times, limits.shift) if len(times) >= LEAST_SAMPLES else None
+    if step is None:
+        return []
+    return [Drift(What.TIMES, case.case, _move(step, len(times)), share(limits.shift))]
+
+
+def _of_device(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> Iterator[Drift]:
+    fall, most = change_within(moments).clock_fall, limits.most.clock_fall
+    if fall > most:
+        clocks = _clocks(moments)
+        found = f"{clocks[0]:,.0f} to {min(clocks):,.0f} MHz, {share(fall)}"
+        yield Drift(What.CLOCK, case.case, found, share(most))
+    reasons = {reason for moment in moments for reason in moment.throttled}
+    if new := sorted(reasons & HELD_DOWN - limits.throttled):
+        usual = ", ".join(sorted(limits.throttled)) or "nothing"
+        yield Drift(What.THROTTLED, case.case, ", ".join(new), usual)
+    counts = [moment.others for moment in moments if moment.others is not None]
+    if on_gpu(case) and counts and max(counts) > counts[0]:
+        found = f"{counts[0]:g} other processes, then {max(counts):g}"
+        yield Drift(What.NEIGHBOUR, case.case, found, "none that was not there before")
+
+
+def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> list[Drift]:
+    """A busier host counts only where the times rose with it; alone it is a host like any."""
+    times = case.incumbent.samples_us if case.incumbent else ()
+    if len(times) < LEAST_SAMPLES or min(times) <= 0:
+        return []
+    half = len(times) // 2
+    step = _step(times[:half], times[half:])
+    if step.shift <= limits.shift or step.log <= step.scatter:
+        return []
+    seen, most = change_within(moments), limits.most
+    stolen = f"{share(seen.stolen)} more of the time was stolen"
+    waited = f"tasks waited {share(seen.pressure)} more of the time"
+    told = [
+        (
+            seen.others,
+            most.others,
+            f"others used {digits(seen.others, 2)} CPUs more",
+            digits(most.others, 2),
+        ),
+        (seen.stolen, most.stolen, stolen, share(most.stolen)),
+        (seen.pressure, most.pressure, waited, share(most.pressure)),
+    ]
+    moved = _move(step, len(times))
+    return [
+        Drift(What.HOST, case.case, f"{words}, {moved}", written)
+        for value, limit, words, written in told
+        if value > limit
+    ]
+
+
+def _move(step: Step, samples: int) -> str:
+    return (
+        f"{duration(step.before_us)} to {duration(step.after_us)} after {step.at} of {samples} "
+        f"samples, {change(step.shift)}"
+    )
+
+
+def _clocks(moments: Sequence[Moment]) -> list[float]:
+    """In MHz after each block: before the first nothing has run, and clocks may be asleep."""
+    return [m.clock_mhz for m in moments if m.block > 0 and m.clock_mhz is not None]
+
+
+def _rise(moments: Sequence[Moment], name: str) -> float:
+    """How much more in the last half of the blocks than in the first; never below 0."""
+    halves = _halves(moments, name)
+    return max(0.0, halves[1] - halves[0]) if halves else 0.0
+
+
+def _halves(moments: Sequence[Moment], name: str) -> tuple[float, float] | None:
+    """Means over the first and the last half of the blocks; None where the host tells too little.
+
+    The moment before the first block is left out: the judge was comparing answers until then.
+    """
+    found = [v for m in moments if m.block > 0 and (v := getattr(m, name)) is not None]
+    half = len(found) // 2
+    return (statistics.fmean(found[:half]), statistics.fmean(found[-half:])) if half else None
+
+
+def _cpus(report: Report) -> int | None:
+    cores = report.environment.get("cores", "")
+    return int(cores) if cores.isdigit() else None
