@@ -13,12 +13,15 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Worker
+from campaigns.models.campaign import queue_of
 
 log = logging.getLogger(__name__)
 
 # A ring older than this is dropped unread; reconcile has rung again by then.
 EXPIRES_S = 600
+# A worker's own look rings three times a minute; more than one ring at a time is of no use.
+WORKER_EXPIRES_S = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,16 @@ def ring(campaign: Campaign, following: Next) -> None:
         _after_commit("campaigns.tasks.measure", key, campaign.queue)
 
 
-def _after_commit(task: str, key: int, queue: str) -> None:
+def ring_worker(worker: Worker) -> None:
+    """Call a worker to look at its own device. Soon stale: it is rung again while that is due."""
+    queue = queue_of(worker.platform)
+    _after_commit("campaigns.tasks.passport", worker.name, queue, WORKER_EXPIRES_S)
+
+
+def _after_commit(task: str, key: int | str, queue: str, expires_s: float = EXPIRES_S) -> None:
     def send() -> None:
         try:
-            current_app.send_task(task, args=[key], queue=queue, expires=EXPIRES_S)
+            current_app.send_task(task, args=[key], queue=queue, expires=expires_s)
         except (OperationalError, OSError) as error:
             log.warning("%s(%s): the queue is unreachable (%s); rung again later", task, key, error)
 

@@ -22,7 +22,6 @@ from knowledge.models import DRIFT, Citation, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationError, CitationState, parse_citation
 from knowledge.specs.cited import UNKNOWN, Cited
 from knowledge.specs.facts import Rank
-from knowledge.standing import with_citations
 
 ROLES = ("bandwidth", "compute", "busy_share")
 # Platform, metric, value as shown, path, first and last line, short hash of the revision.
@@ -216,10 +215,10 @@ def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[Pin]:
     metrics = {found.metric for _, found in used}
     platform = campaign.platform_id
     rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
-    specs = list(with_citations(rows))
+    specs = list(rows.for_sheet())
     open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
     flagged = dict(open_flags.values_list("spec_id", "kind"))
-    pinned = {key_of_citation(spec, c): spec for spec in specs for c in spec.citations.all()}
+    pinned = {key_of_citation(spec, c): spec for spec in specs for c in spec.cited}
     pins = []
     for role, found in used:
         key = key_of(platform, found)

@@ -12,10 +12,12 @@ import time
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from campaigns.bell import ring
+from campaigns.bell import ring, ring_worker
 from campaigns.devices.discover import Device
 from campaigns.scratch import sweep
+from campaigns.steps.passport import passport_wanted
 from campaigns.steps.reconcile import reconcile
+from campaigns.steps.reproduce import reproduce
 from campaigns.steps.worker_beat import worker_beat
 
 log = logging.getLogger(__name__)
@@ -47,9 +49,8 @@ class Pulse(threading.Thread):
         connection.close()
 
     def beat(self) -> None:
-        """One turn: show life, sweep up once, and look for lost work when that is due."""
-        if self._device is not None:
-            worker_beat(self._worker, self._device)
+        """One turn: show life, sweep up once, and when due look for lost work and a passport."""
+        worker = worker_beat(self._worker, self._device) if self._device else None
         if not self._swept:
             self._swept = True
             for folder in sweep():
@@ -57,8 +58,11 @@ class Pulse(threading.Thread):
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + RECONCILE_EVERY_S
-        for campaign, following in reconcile():
-            ring(campaign, following)
+        for look in (reconcile, reproduce):
+            for campaign, following in look():
+                ring(campaign, following)
+        if worker and self._device and passport_wanted(worker, self._device):
+            ring_worker(worker)
 
     def stop(self) -> None:
         """End the thread and wait for its last turn."""

@@ -19,6 +19,8 @@ from campaigns.steps.advance import advance as take_step
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.evaluate import evaluate as measure_row
 from campaigns.steps.give_up import give_up
+from campaigns.steps.passport import due as passport_due
+from campaigns.steps.passport import is_free, take_passport
 from campaigns.steps.worker_beat import worker_beat
 
 log = logging.getLogger(__name__)
@@ -54,17 +56,37 @@ def _step_or_give_up(campaign: Campaign) -> Next:
 @shared_task(bind=True)
 def measure(self: Any, key: int) -> None:
     """Measure one evaluation on this worker's device."""
-    device = this_device()
-    if _Process.service is None:
-        _Process.service = EvaluatorService()
-    worker = worker_beat(self.request.hostname, device)
     try:
-        campaign = measure_row(key, Bench(_Process.service, device, worker))
+        campaign = measure_row(key, _bench(self.request.hostname))
     except DeviceBusy as busy:
         log.warning("evaluation %s waits: %s", key, busy)
         return
     if campaign is not None:
         ring(campaign, AGAIN)
+
+
+@shared_task(bind=True)
+def passport(self: Any, name: str) -> None:
+    """Take this worker's noise passport, if it is still due and nobody needs the device.
+
+    The queue belongs to the platform: the ring for another worker is left to its next look.
+    """
+    if self.request.hostname != name:
+        return
+    bench = _bench(name)
+    why = passport_due(bench.worker, bench.device) if is_free(bench.worker, bench.device) else ""
+    try:
+        if why:
+            take_passport(why, bench)
+    except DeviceBusy as busy:
+        log.warning("passport of %s waits: %s", name, busy)
+
+
+def _bench(hostname: str) -> Bench:
+    device = this_device()
+    if _Process.service is None:
+        _Process.service = EvaluatorService()
+    return Bench(_Process.service, device, worker_beat(hostname, device))
 
 
 @worker_ready.connect

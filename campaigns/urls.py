@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from campaigns.views.answer import answer
 from campaigns.views.campaign import campaign
 from campaigns.views.campaigns import campaigns
 from campaigns.views.compare import compare
@@ -14,6 +15,7 @@ from campaigns.views.report import report, report_file
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
 from campaigns.views.theme import theme
+from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"
 ROUND = CAMPAIGN + "r/<int:number>/"
@@ -22,6 +24,8 @@ urlpatterns: list[URLPattern] = [
     path("", home, name="home"),
     path("healthz", health, name="health"),
     path("theme", theme, name="theme"),
+    path("workers/", workers, name="workers"),
+    path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("c/", campaigns, name="campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path(CAMPAIGN, campaign, name="campaign"),
@@ -35,6 +39,7 @@ urlpatterns: list[URLPattern] = [
     path(CAMPAIGN + "report/", report, name="report"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
     path(ROUND, round_, name="round"),
+    path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),
     path(ROUND + "source", round_source, name="round_source"),
 ]

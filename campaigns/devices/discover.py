@@ -14,6 +14,7 @@ from typing import Literal
 from django.conf import settings
 
 from campaigns.devices.nvml import Card, driver_version, visible_cards
+from knowledge.curation.turn import turn
 from knowledge.lookup import platform_for_device
 from knowledge.models import Platform
 from knowledge.specs.facts import PlatformFacts, PlatformKind, cpu_platform
@@ -79,19 +80,23 @@ def ensure_platform(device: Device) -> Platform:
     found = platform_for_device(device.name)
     if found is not None:
         return found
-    facts = platform_facts(device)
-    made, _ = Platform.objects.get_or_create(
-        slug=facts.slug,
-        defaults={
-            "name": facts.name,
-            "vendor": facts.vendor,
-            "arch": facts.arch,
-            "kind": facts.kind.value,
-            "target": facts.target,
-            "aliases": list(facts.aliases),
-        },
-    )
-    return made
+    with turn():  # an import may bring this driver name in just now
+        found = platform_for_device(device.name)
+        if found is not None:
+            return found
+        facts = platform_facts(device)
+        made, _ = Platform.objects.get_or_create(
+            slug=facts.slug,
+            defaults={
+                "name": facts.name,
+                "vendor": facts.vendor,
+                "arch": facts.arch,
+                "kind": facts.kind.value,
+                "target": facts.target,
+                "aliases": list(facts.aliases),
+            },
+        )
+        return made
 
 
 def platform_facts(device: Device) -> PlatformFacts:

@@ -22,6 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from django.conf import settings
+
 from campaigns.evaluator.contract import (
     Case,
     ContractError,
@@ -33,6 +35,7 @@ from campaigns.evaluator.contract import (
     load_report,
 )
 from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.scratch import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,10 +64,19 @@ class EvaluatorService:
     Use as a context manager, or call `close`. One evaluation at a time.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, policy: Policy | None = None) -> None:
         self._root = folder
+        self._policy = policy or Policy(
+            require_all=settings.KOPT_SANDBOX == "ALL",
+            memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
+        )
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the running service; None before the first evaluation and after its end."""
+        return self._process.pid if self._process is not None else None
 
     def __enter__(self) -> Self:
         return self
@@ -145,13 +157,13 @@ class EvaluatorService:
             self._folder = Path(tempfile.mkdtemp(prefix=owned_prefix("kopt")))
         address = self._folder / "service"
         if self._process is None:
-            self._process = _start(address)
+            self._process = _start(address, self._policy)
         return address
 
 
-def _start(address: Path) -> subprocess.Popen[bytes]:
+def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "campaigns.evaluator.service", str(address)],
+        [sys.executable, "-m", "campaigns.evaluator.service", str(address), policy.line()],
         cwd=ROOT,
         env=clean_environment(),
         stdin=subprocess.PIPE,

@@ -80,6 +80,24 @@ def load(uuid: str) -> Load | None:
             return None
 
 
+def clock_policy(uuid: str) -> str:
+    """What bounds the card's clock: the clocks it may take and its power limit, in words."""
+    with session() as opened:
+        if not opened:
+            return "unknown"
+        try:
+            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+            mhz = pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_SM)
+            watts = pynvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1e3
+        except pynvml.NVMLError:
+            return "unknown"
+        try:
+            chosen = f"{pynvml.nvmlDeviceGetApplicationsClock(handle, pynvml.NVML_CLOCK_SM)} MHz"
+        except pynvml.NVMLError:
+            chosen = "the driver's choice"
+        return f"at most {mhz} MHz, set {chosen}, {watts:.0f} W"
+
+
 def visible(found: Sequence[Card], wanted: str | None) -> list[Card]:
     """The cards in CUDA's order under CUDA_VISIBLE_DEVICES (`wanted`; None where it is not set).
 

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Mapping
 
 from campaigns.evaluator.contract import Param, Source
+from campaigns.examined import stored_findings
+from campaigns.findings.find import findings_of
 from campaigns.models import Candidate, Round
 
 
@@ -16,7 +18,10 @@ def add_candidate(
     source: Source,
     params: Mapping[str, Param] | None = None,
 ) -> Candidate:
-    """Store one source under a round; the digest is over name, text and flags."""
+    """Store one source under a round, with what static reading finds in it.
+
+    The digest is over name, text and flags.
+    """
     digest = hashlib.sha256("\0".join((source.name, source.text, *source.flags)).encode())
     return Candidate.objects.create(
         round=round_,
@@ -27,4 +32,5 @@ def add_candidate(
         flags=list(source.flags),
         params=dict(params or {}),
         digest=digest.hexdigest(),
+        findings=stored_findings(findings_of(source)),
     )

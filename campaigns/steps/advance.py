@@ -13,6 +13,7 @@ from campaigns.models import (
     Campaign,
     CampaignState,
     Evaluation,
+    EvaluationKind,
     EvaluationState,
     Round,
     RoundKind,
@@ -105,7 +106,9 @@ def _open_round(campaign: Campaign) -> Round | None:
 
 
 def _evaluations(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    return Evaluation.objects.filter(candidate__round__campaign=campaign)
+    """What the campaign may wait for; a reproduction goes beside it."""
+    rows = Evaluation.objects.exclude(kind=EvaluationKind.REPRODUCE)
+    return rows.filter(candidate__round__campaign=campaign)
 
 
 _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {

@@ -23,10 +23,12 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.decision import Reason, Verdict
 from campaigns.rules.gates import decisive_samples
-from campaigns.rules.roofline import share_of_floor
+from campaigns.rules.goal import Kind, Reached, goal_from, measured_by
+from campaigns.rules.means import geomean
+from campaigns.rules.roofline import Work, share_of_floor
 from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
 from campaigns.steps.end_search import stopping
-from campaigns.steps.judge import deciding_evaluation
+from campaigns.steps.judge import deciding_report
 
 
 def close_round(round_: Round) -> Next:
@@ -73,13 +75,43 @@ def _history(campaign: Campaign) -> History:
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
         share_of_floor=_share(campaign.incumbent, campaign.target),
+        reached=_reached(campaign),
         user_stopped=campaign.stop_requested,
     )
 
 
+def _reached(campaign: Campaign) -> Reached | None:
+    """The incumbent against a target that is no share of the ceilings; None without one."""
+    goal = goal_from(campaign.goal)
+    incumbent, v0 = campaign.incumbent, _v0(campaign)
+    if goal.kind is Kind.CEILING or incumbent is None or v0 is None:
+        return None
+    target = goal.target(geomean(_times(v0).values()))
+    works = {
+        name: Work(flops=case["flops"], bytes=case["bytes"])
+        for name, case in campaign.target.get("cases", {}).items()
+    }
+    measured = measured_by(goal.metric, _times(incumbent), works)
+    return Reached(target, measured) if target is not None and measured is not None else None
+
+
+def _v0(campaign: Campaign) -> Candidate | None:
+    return Candidate.objects.filter(round__campaign=campaign, round__number=1).first()
+
+
+def _times(candidate: Candidate) -> dict[str, float]:
+    """Case → median time in µs, of the sessions that decided about the candidate."""
+    report = deciding_report(candidate)
+    return {
+        case.case: statistics.median(decisive_samples(case, case.candidate))
+        for case in (report.cases if report else ())
+        if case.candidate
+    }
+
+
 def _share(incumbent: Candidate | None, target: dict[str, Any]) -> float | None:
     """The incumbent's share of the floor over all cases; None where the target is UNKNOWN."""
-    report = deciding_evaluation(incumbent).facts if incumbent else None
+    report = deciding_report(incumbent) if incumbent else None
     if report is None:
         return None
     pairs = []

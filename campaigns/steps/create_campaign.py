@@ -5,16 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
 from campaigns.evaluator import contract
+from campaigns.examined import stored_policy
+from campaigns.findings.find import findings_of
+from campaigns.findings.kinds import Examined, Kind, PolicyError, Stance, read_policy
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
+from campaigns.rules import goal as goals
+from campaigns.rules.goal import Goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.import_problem import import_problem
 from knowledge.models import Platform
@@ -38,13 +44,19 @@ class UnknownPlatform(CampaignRefused):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What somebody asks for. cases: names; empty means all that are meant for the platform."""
+    """What somebody asks for. cases: names; empty means all that are meant for the platform.
+
+    goal: None is the policy's share of the ceilings; a share given here goes into the policy.
+    findings: kind of finding → stance, where it differs from what is usual for the backend.
+    """
 
     problem: Path
     platform: str
     backend: str
     cases: tuple[str, ...] = ()
     policy: StopPolicy = field(default_factory=StopPolicy)
+    goal: Goal | None = None
+    findings: Mapping[str, str] = field(default_factory=dict)
     proposer: str = "search"
     title: str = ""
     seed: int | None = None
@@ -59,9 +71,14 @@ def create_campaign(wish: Wish) -> Campaign:
         raise CampaignRefused(
             f"proposer: {wish.proposer!r}; accepted: {', '.join(proposer_names())}"
         )
+    goal = wish.goal or Goal(fraction=wish.policy.target_fraction)
+    policy = wish.policy
+    if goal.kind is goals.Kind.CEILING:
+        policy = replace(policy, target_fraction=goal.fraction)
     with transaction.atomic():
         problem = import_problem(wish.problem)
         _check_backend(wish.backend, problem, platform)
+        findings_policy = _findings_policy(wish, problem)
         campaign = Campaign.objects.create(
             title=wish.title or _title(problem, wish.backend, platform),
             problem=problem,
@@ -70,7 +87,9 @@ def create_campaign(wish: Wish) -> Campaign:
             backend=wish.backend,
             cases=_cases(wish.cases, problem, platform),
             proposer=wish.proposer,
-            stop_policy=asdict(wish.policy),
+            stop_policy=asdict(policy),
+            goal=goal.stored,
+            findings_policy=stored_policy(findings_policy),
             seed=secrets.randbits(31) if wish.seed is None else wish.seed,
             created_by=wish.created_by,
         )
@@ -114,6 +133,24 @@ def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
             f"backend: {backend!r} is not timed on {platform.slug} ({platform.kind}); "
             f"accepted there: {', '.join(timed) or 'none'}"
         )
+
+
+def _findings_policy(wish: Wish, problem: Problem) -> dict[Kind, Stance]:
+    """The backend's policy with what was wished for; one that refuses v0 could not even start."""
+    try:
+        policy = read_policy(wish.findings, wish.backend)
+    except PolicyError as error:
+        raise CampaignRefused(str(error)) from None
+    name = problem.backends[wish.backend]
+    found = findings_of(contract.Source(name, problem.files[name]))
+    refused = Examined(name, found, policy).of(Stance.REFUSED)
+    if refused:
+        first = refused[0]
+        raise CampaignRefused(
+            f"findings.{first.kind}: refused, but v0 has one ({name} line {first.line}, "
+            f"{first.what}); accepted: allowed, flagged"
+        )
+    return policy
 
 
 def _cases(wanted: tuple[str, ...], problem: Problem, platform: Platform) -> list[str]:

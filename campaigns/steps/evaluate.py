@@ -8,7 +8,6 @@ import statistics
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from django.conf import settings
 from django.db import OperationalError
@@ -17,7 +16,7 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
-from campaigns.devices.launch import Beat
+from campaigns.devices.passport import Measurer
 from campaigns.evaluator.contract import (
     Case,
     Job,
@@ -28,11 +27,14 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.identity import new_holder
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models.evaluation import CARD
 from campaigns.models.transitions import WORKING, claim, move
 from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
 from campaigns.steps.record_report import record_report
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.reproduce import may_reproduce
+from campaigns.steps.sanitize import sanitized
+from campaigns.steps.worker_beat import card_of, worker_beat
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +43,6 @@ SCREEN_BLOCKS = 2
 
 class ClaimLost(Exception):
     """Another worker has taken this evaluation over; what was measured here is dropped."""
-
-
-class Measurer(Protocol):
-    """What runs a job: `campaigns.devices.launch.EvaluatorService`, or a fake of it."""
-
-    def evaluate(self, job: Job, beat: Beat | None = None) -> Report: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ def evaluate(key: int, bench: Bench) -> Campaign | None:
     None when there was nothing to claim or the claim was lost. Raises DeviceBusy before anything
     is claimed; reconcile rings again then.
     """
-    evaluation = _wanted(key, bench.worker)
+    evaluation = _wanted(key, bench)
     if evaluation is None:
         return None
     with hold(bench.device, wait_s=bench.patience_s):
@@ -79,10 +75,10 @@ def evaluate(key: int, bench: Bench) -> Campaign | None:
         except ClaimLost:
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
-        return _finish(evaluation, _without_host_noise(report))
+        return _finish(evaluation, _without_host_noise(_placed(report, bench.device)))
 
 
-def _wanted(key: int, worker: Worker) -> Evaluation | None:
+def _wanted(key: int, bench: Bench) -> Evaluation | None:
     rows = Evaluation.objects.select_related(
         "candidate__round__campaign__problem",
         "candidate__round__campaign__protocol",
@@ -93,8 +89,12 @@ def _wanted(key: int, worker: Worker) -> Evaluation | None:
     if evaluation is None:
         return None
     campaign = evaluation.campaign
+    if campaign.platform_id != bench.worker.platform_id:
+        return None
+    if evaluation.kind == EvaluationKind.REPRODUCE:
+        return evaluation if may_reproduce(evaluation, card_of(bench.device)) else None
     held = campaign.state not in WORKING or campaign.pause_requested
-    return None if held or campaign.platform_id != worker.platform_id else evaluation
+    return None if held else evaluation
 
 
 def _claim(evaluation: Evaluation, worker: Worker) -> bool:
@@ -114,8 +114,11 @@ def _claim(evaluation: Evaluation, worker: Worker) -> bool:
 def _run(evaluation: Evaluation, bench: Bench) -> Report:
     try:
         with scratch("evaluation") as folder:
-            job = _job(evaluation, bench.device, folder)
-            return bench.service.evaluate(job, _Heart(evaluation, bench))
+            job, heart = _job(evaluation, bench.device, folder), _Heart(evaluation, bench)
+            report = bench.service.evaluate(job, heart)
+            if evaluation.kind == EvaluationKind.REMEASURE and report.outcome is Outcome.PASSED:
+                report = replace(report, sanitized=sanitized(job, bench.service, heart))
+            return report
     except OSError as error:
         where = error.filename or settings.DATA_DIR
         words = "disk full" if error.errno == errno.ENOSPC else error.strerror
@@ -169,6 +172,11 @@ class _Heart:
 
 def _broken(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+
+
+def _placed(report: Report, device: Device) -> Report:
+    """With the device itself, so that another one of the model can be told from it for ever."""
+    return replace(report, environment={**report.environment, CARD: card_of(device)})
 
 
 def _without_host_noise(report: Report) -> Report:

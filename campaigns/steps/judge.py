@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +12,8 @@ from django.utils import timezone
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.case_table import case_rows
-from campaigns.evaluator.contract import Report
+from campaigns.evaluator.contract import Outcome, Report
+from campaigns.examined import examined
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -28,22 +30,36 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.rules.decision import Decision, Reason
+from campaigns.rules.floors import floors_of, lesser_floors_of
 from campaigns.rules.gates import Standard
-from campaigns.rules.noise import LEAST_FLOOR, noise_floor
-from campaigns.rules.roofline import Floor, Work, measured_slack, physical_floor
+from campaigns.rules.noise import LEAST_FLOOR, noise_floor, stray
+from campaigns.rules.sessions import claims, decide_again, merged
 from campaigns.rules.verdict import compare, decide
-from knowledge.specs.cited import Cited
+from campaigns.steps.noise_floor import NoiseFloor, floor_for
+from campaigns.steps.remeasure import Session, remeasure, second_session, settle
 
 # Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
 _WEIGHT = {EvaluationKind.SCREEN: 0, EvaluationKind.BASELINE: 1, EvaluationKind.DECIDE: 1}
-# 95 % of a normal distribution lie within this many deviations of its mean.
-_DEVIATIONS_95 = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What a verdict rests on. again: the second session of a claim.
+
+    report: None of a candidate that was never run, because its source is refused.
+    """
+
+    evaluation: Evaluation
+    report: Report | None
+    decision: Decision
+    again: Session | None = None
 
 
 def judge(round_: Round) -> Next:
     """Write the one verdict of a round; on the baseline also the campaign's noise floor.
 
-    A round with an unfinished evaluation is not judged: that evaluation is asked for instead.
+    A round with an unfinished evaluation is not judged: that evaluation is asked for instead. What
+    would be accepted is measured again first, and then judged by both sessions.
     """
     waiting = _unfinished(round_)
     if waiting:
@@ -51,22 +67,30 @@ def judge(round_: Round) -> Next:
         return Next(measure=tuple(sorted(queued)))
     campaign = round_.campaign
     candidate = round_.chosen or round_.candidates.get(ordinal=1)
-    evaluation = deciding_evaluation(candidate)
-    report = evaluation.facts
-    if report is None:
-        raise ValueError(f"{evaluation}: has no report to judge")
     standard = standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE)
-    decision = decide(report, standard)
-    noise = _noise(report, standard) if decision.reason is Reason.BASELINE else {}
+    standard = replace(standard, examined=examined(candidate, campaign))
+    sessions = [deciding_evaluation(candidate)]
+    if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
+        sessions.append(again)
+    floor = max((floor_for(campaign, session) for session in sessions), key=lambda f: f.value)
+    standard = replace(standard, noise=floor.value, noise_source=floor.words)
+    ground = _ground(sessions, standard)
+    decision = ground.decision
+    if claims(decision) and ground.again is None:
+        return remeasure(round_, ground.evaluation, decision)
+    report = ground.report
+    noise = _noise(report, standard) if report and decision.reason is Reason.BASELINE else {}
     with transaction.atomic():
         deciding = Q(campaign__state=CampaignState.DECIDE)
         if not move(round_, RoundState.JUDGED, deciding, chosen=candidate):
             return NOTHING
-        _store(round_, evaluation, report, decision)
+        _store(round_, ground.evaluation, report, decision, floor)
+        if ground.again is not None:
+            settle(round_, ground.again, decision)
         if noise:
             campaign.noise = noise
             claim(Campaign.objects.filter(pk=campaign.pk), noise=noise)
-            _stamp_passport(evaluation.worker, campaign.backend, noise)
+            _stamp_passport(ground.evaluation.worker, campaign.backend, noise)
         record(
             campaign,
             "verdict",
@@ -76,6 +100,30 @@ def judge(round_: Round) -> Next:
             reason=decision.reason,
         )
     return AGAIN
+
+
+def _ground(sessions: Sequence[Evaluation], standard: Standard) -> _Ground:
+    """What the deciding session shows, or of a claimed round both sessions."""
+    evaluation, *others = sessions
+    report = evaluation.facts
+    if report is None:
+        return _Ground(evaluation, None, decide(None, standard))
+    first = _Ground(evaluation, report, decide(report, standard))
+    if not others:
+        return first
+    again = others[0]
+    second = again.facts
+    if second is None:
+        raise ValueError(f"{again}: has no report to judge")
+    session = Session(again, decide(second, replace(standard, sessions=2)))
+    if not claims(first.decision):
+        return replace(first, again=session)
+    return _Ground(
+        evaluation=evaluation if again.outcome == Outcome.PASSED else again,
+        report=merged(report, second),
+        decision=decide_again(report, second, standard),
+        again=session,
+    )
 
 
 def _unfinished(round_: Round) -> dict[int, str]:
@@ -90,6 +138,13 @@ def deciding_evaluation(candidate: Candidate) -> Evaluation:
     return last
 
 
+def deciding_report(candidate: Candidate) -> Report | None:
+    """What is known of an accepted candidate's times: from every session that decided about it."""
+    report, again = deciding_evaluation(candidate).facts, second_session(candidate)
+    found = again.facts if again else None
+    return merged(report, found) if report and found else report
+
+
 def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
     """What the campaign's reports are judged against: its noise, floors and protected cases."""
     protected = campaign.problem.cases.filter(name__in=campaign.cases, protected=True)
@@ -97,38 +152,26 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         has_incumbent=has_incumbent,
         noise=campaign.noise.get("floor", LEAST_FLOOR),
         seed=campaign.seed,
-        floors=_floors(campaign.target),
+        floors=floors_of(campaign.target),
+        lesser_floors=lesser_floors_of(campaign.target),
         protected=frozenset(protected.values_list("name", flat=True)),
     )
-
-
-def _floors(target: dict[str, Any]) -> dict[str, Floor]:
-    disputed = target.get("disputed", {})
-    bandwidths, computes = (
-        [Cited(**cited) for cited in (*target.get(kind, ()), *disputed.get(kind, ()))]
-        for kind in ("bandwidth", "compute")
-    )
-    busy = target.get("busy_share")
-    slack = measured_slack(busy["value"] if busy else 0.0)
-    works = {
-        name: Work(flops=case["flops"], bytes=case["bytes"])
-        for name, case in target.get("cases", {}).items()
-    }
-    found = {
-        name: physical_floor(work, bandwidths, computes, slack) for name, work in works.items()
-    }
-    return {name: floor for name, floor in found.items() if floor is not None}
 
 
 def _noise(report: Report, standard: Standard) -> dict[str, Any]:
     """The A/A result: how far an estimate of "no change at all" strays from zero."""
     gain = compare(report, standard).gain
-    deviation = (gain.high - gain.low) / (2 * _DEVIATIONS_95)
-    sigma = (gain.gain**2 + deviation**2) ** 0.5
+    sigma = stray(gain)
     return {"sigma": sigma, "floor": noise_floor(sigma)} | asdict(gain)
 
 
-def _store(round_: Round, evaluation: Evaluation, report: Report, decision: Decision) -> None:
+def _store(
+    round_: Round,
+    evaluation: Evaluation,
+    report: Report | None,
+    decision: Decision,
+    floor: NoiseFloor,
+) -> None:
     gain = decision.gain
     Verdict.objects.create(
         round=round_,
@@ -142,7 +185,8 @@ def _store(round_: Round, evaluation: Evaluation, report: Report, decision: Deci
         pairs=gain.pairs if gain else 0,
         interval_kind=gain.kind if gain else "",
         gates=[asdict(gate) for gate in decision.gates],
-        cases=case_rows(report.cases, decision.cases),
+        cases=case_rows(report.cases if report else (), decision.cases),
+        noise=asdict(floor),
     )
 
 

@@ -9,7 +9,6 @@ from campaigns.evaluator.contract import Source
 from campaigns.models import (
     Campaign,
     CampaignState,
-    Evaluation,
     EvaluationKind,
     Round,
     RoundKind,
@@ -17,6 +16,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.steps.add_candidate import add_candidate
+from campaigns.steps.request_evaluation import request_evaluation
 
 
 def open_baseline(campaign: Campaign) -> Next:
@@ -28,8 +28,6 @@ def open_baseline(campaign: Campaign) -> Next:
         name = campaign.problem.backends[campaign.backend]
         source = Source(name=name, text=campaign.problem.files[name])
         candidate = add_candidate(round_, 1, "v0", source)
-        Evaluation.objects.create(
-            candidate=candidate, against=candidate, kind=EvaluationKind.BASELINE
-        )
+        request_evaluation(candidate, candidate, EvaluationKind.BASELINE)
         record(campaign, "round_opened", "round 1: the baseline, v0", round=round_)
     return AGAIN

@@ -7,15 +7,19 @@ from dataclasses import asdict
 from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
-from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind, Round, RoundKind
+from campaigns.models import Campaign, CampaignState, EvaluationKind, Round, RoundKind
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.base import Draft
 from campaigns.steps.add_candidate import add_candidate
+from campaigns.steps.request_evaluation import request_evaluation
 
 
 def open_round(campaign: Campaign, draft: Draft) -> Next:
-    """Open round n+1. One candidate is measured in full at once, several are screened first."""
+    """Open round n+1. One candidate is measured in full at once, several are screened first.
+
+    What the campaign's findings policy refuses is stored, and never built or run.
+    """
     sweep = len(draft.candidates) > 1
     with transaction.atomic():
         if not move(campaign, CampaignState.VALIDATE):
@@ -28,13 +32,11 @@ def open_round(campaign: Campaign, draft: Draft) -> Next:
             against=campaign.incumbent,
         )
         for ordinal, variant in enumerate(draft.candidates, 1):
-            Evaluation.objects.create(
-                candidate=add_candidate(
-                    round_, ordinal, variant.label, variant.source, variant.params
-                ),
-                against=campaign.incumbent,
-                kind=EvaluationKind.SCREEN if sweep else EvaluationKind.DECIDE,
+            candidate = add_candidate(
+                round_, ordinal, variant.label, variant.source, variant.params
             )
+            kind = EvaluationKind.SCREEN if sweep else EvaluationKind.DECIDE
+            request_evaluation(candidate, campaign.incumbent, kind)
         record(
             campaign,
             "round_opened",

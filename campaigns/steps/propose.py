@@ -10,7 +10,7 @@ from campaigns.models import Campaign, Candidate, Verdict
 from campaigns.proposers.base import Attempt, Draft, Situation, proposer
 from campaigns.rules.decision import Reason
 from campaigns.rules.gates import decisive_samples
-from campaigns.steps.judge import deciding_evaluation
+from campaigns.steps.judge import deciding_report
 
 
 def propose(campaign: Campaign) -> Draft | None:
@@ -55,7 +55,7 @@ def _history(campaign: Campaign) -> tuple[Attempt, ...]:
 
 def _evidence(campaign: Campaign, incumbent: Candidate) -> dict[str, Any]:
     """The incumbent's own numbers, in the shape that `proposers.evidence` documents."""
-    report = deciding_evaluation(incumbent).facts
+    report = deciding_report(incumbent)
     if report is None:
         return {}
     placed = campaign.target.get("cases", {})

@@ -12,7 +12,7 @@ from django.utils import timezone
 from campaigns.bell import AGAIN, Next
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.identity import is_gone, worker_of
-from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import WORKING, move
 from campaigns.steps.record_report import record_report
@@ -63,7 +63,7 @@ def _release(evaluation: Evaluation) -> None:
 
 
 def _next(campaign: Campaign) -> Next | None:
-    waiting = Evaluation.objects.filter(
+    waiting = Evaluation.objects.exclude(kind=EvaluationKind.REPRODUCE).filter(
         Q(state=EvaluationState.QUEUED) | Q(state=EvaluationState.RUNNING),
         candidate__round__campaign=campaign,
     )

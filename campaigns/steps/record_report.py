@@ -13,6 +13,7 @@ from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.steps.void import as_host_failure, drift_under, may_repeat, repeat
 
 log = logging.getLogger(__name__)
 
@@ -23,11 +24,15 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     """End a claimed evaluation with its report, if the claim still stands.
 
     A broken host gets a new evaluation, at most three in all; its failure is not the candidate's.
+    One that is void, as device or host did not stay the same, is repeated as well.
     """
     campaign = evaluation.campaign
     mine = Evaluation.objects.filter(
         pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
     )
+    drifted = drift_under(evaluation, report)
+    if drifted and not may_repeat(evaluation):
+        report, drifted = as_host_failure(report, drifted), ()
     facts: dict[str, Any] = json.loads(dump(report))
     broken = report.outcome is Outcome.BROKEN_HOST
     with transaction.atomic():
@@ -42,7 +47,9 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         ):
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
-        if broken and retry and evaluation.attempt < MOST_ATTEMPTS:
+        if drifted:
+            repeat(evaluation, drifted)
+        if broken and retry and _broken_attempts(evaluation) < MOST_ATTEMPTS:
             Evaluation.objects.create(
                 candidate=evaluation.candidate,
                 against=evaluation.against,
@@ -53,3 +60,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         message = f"round {round_.number}, {evaluation.candidate.label}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign
+
+
+def _broken_attempts(evaluation: Evaluation) -> int:
+    same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
+    return same.filter(outcome=Outcome.BROKEN_HOST.value).count()

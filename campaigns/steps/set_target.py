@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.cautions import Caution, cautions_of
 from campaigns.devices.launch import work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError
@@ -35,6 +36,7 @@ from knowledge.lookup import (
     compute_ceilings,
     higher_rivals,
     host_busy_share,
+    lesser_ceilings,
 )
 from knowledge.specs.cited import UNKNOWN, Cited
 
@@ -42,28 +44,34 @@ from knowledge.specs.cited import UNKNOWN, Cited
 def set_target(campaign: Campaign) -> Next:
     """Write `campaign.target`; a missing spec leaves it UNKNOWN and the campaign still runs.
 
-    Each gap becomes a pitfall. Shape: {"state": "known" | "unverified placeholder" | "UNKNOWN …",
-    "fraction", "missing": [names], "bandwidth": [Cited], "compute": [Cited], "disputed":
-    {"bandwidth": [Cited], "compute": [Cited]} (higher values of other sources, which only the
-    physical floor heeds), "busy_share": Cited | None, "ridges": [{"dtype", "level",
-    "flops_per_byte", "text"}], "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound",
-    "floor_us", "target_us", "attainable_flops_per_s", "formula", "goal": {fields of `Target`,
-    "words"}, "bandwidth": Cited, "compute": Cited}}, "placeholders": {question: {"shown", "reason",
-    "allowed_by", "at"}}, "provisional": {name: {"floor_us", "target_us", "bound", "formula"}}}. A
-    case without cited ceilings has flops, bytes and intensity only, whatever is assumed.
+    Each gap and caution becomes a pitfall. Shape: {"state": "known" | "unverified placeholder" |
+    "UNKNOWN …", "fraction", "missing": [names], "bandwidth": [Cited], "compute": [Cited],
+    "disputed": {"bandwidth": [Cited], "compute": [Cited]} (higher values of other sources, which
+    only the physical floor heeds), "lesser": [Cited] (the faster units of lesser precisions, which
+    tell a changed precision from the impossible), "busy_share": Cited | None, "accumulate",
+    "ridges": [{"dtype", "level", "flops_per_byte", "text", "bandwidth": Cited | None, "compute":
+    Cited | None}],
+    "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound", "floor_us", "target_us",
+    "attainable_flops_per_s", "formula", "goal": {fields of `Target`, "words"}, "bandwidth": Cited,
+    "compute": Cited}}, "placeholders": {question: {"shown", "reason", "allowed_by", "at"}},
+    "provisional": {name: {"floor_us", "target_us", "bound", "formula"}}}. A case without cited
+    ceilings has flops, bytes and intensity only, whatever is assumed.
     A problem whose own code fails aborts the campaign.
     """
     try:
         works = _work(campaign)
     except ProblemError as error:
         return abort(campaign, AbortReason.PROBLEM_UNUSABLE, str(error))
-    target = _target(campaign, works, ceilings_of(campaign))
+    ceilings = ceilings_of(campaign)
+    busy = host_busy_share(campaign.platform)
+    target = _target(campaign, works, ceilings, busy)
+    cautions = cautions_of(campaign.platform, ceilings, busy)
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
         if not claim(prepared, target=target):
             return NOTHING
         record(campaign, "target_set", _sentence(target))
-        _write_pitfalls(campaign, target)
+        _write_pitfalls(campaign, target, cautions)
     return AGAIN
 
 
@@ -79,7 +87,13 @@ def ceilings_of(campaign: Campaign) -> Ceilings:
     """What is cited of the campaign's platform now, and what was allowed to be assumed."""
     return Ceilings(
         bandwidths=tuple(bandwidth_ceilings(campaign.platform)),
-        computes=tuple(compute_ceilings(campaign.platform, campaign.problem.dtype)),
+        computes=tuple(
+            compute_ceilings(
+                campaign.platform,
+                campaign.problem.dtype,
+                accumulate=campaign.problem.accumulate,
+            )
+        ),
         assumed={row.question: _assumed(row) for row in campaign.placeholders.all()},
     )
 
@@ -97,16 +111,19 @@ def _assumed(placeholder: Placeholder) -> Cited:
     )
 
 
-def _target(campaign: Campaign, works: dict[str, Work], ceilings: Ceilings) -> dict[str, Any]:
+def _target(
+    campaign: Campaign, works: dict[str, Work], ceilings: Ceilings, busy: Cited | None
+) -> dict[str, Any]:
     fraction = float(campaign.stop_policy["target_fraction"])
     platform = campaign.platform
-    busy = host_busy_share(platform)
     return target_under(ceilings, works, fraction) | {
         "busy_share": asdict(busy) if busy else None,
         "disputed": {
             "bandwidth": [asdict(c) for c in higher_rivals(platform, ceilings.bandwidths)],
             "compute": [asdict(c) for c in higher_rivals(platform, ceilings.computes)],
         },
+        "lesser": [asdict(c) for c in lesser_ceilings(platform, campaign.problem.dtype)],
+        "accumulate": campaign.problem.accumulate,
         "ridges": _ridges(campaign, ceilings),
         "placeholders": {
             row.question: {
@@ -122,8 +139,10 @@ def _target(campaign: Campaign, works: dict[str, Work], ceilings: Ceilings) -> d
     }
 
 
-def _write_pitfalls(campaign: Campaign, target: dict[str, Any]) -> None:
-    """Each gap, and each placeholder that stands in one, for whoever reads the results."""
+def _write_pitfalls(
+    campaign: Campaign, target: dict[str, Any], cautions: Sequence[Caution]
+) -> None:
+    """Gaps, the placeholders that stand in them, and cautions, for whoever reads the results."""
     for question in target["missing"]:
         gap = gap_of(campaign, question)
         Pitfall.objects.create(
@@ -138,6 +157,8 @@ def _write_pitfalls(campaign: Campaign, target: dict[str, Any]) -> None:
             f"{found['reason']}. No share of the roof, no stop and no verdict rests on it."
         )
         Pitfall.objects.create(campaign=campaign, kind=PitfallKind.PLACEHOLDER, message=message)
+    for caution in cautions:
+        Pitfall.objects.create(campaign=campaign, **asdict(caution))
 
 
 def _ridges(campaign: Campaign, ceilings: Ceilings) -> list[dict[str, Any]]:
@@ -151,6 +172,8 @@ def _ridges(campaign: Campaign, ceilings: Ceilings) -> list[dict[str, Any]]:
             "level": ridge.level.value,
             "flops_per_byte": ridge.flops_per_byte,
             "text": ridge.text,
+            "bandwidth": asdict(ridge.bandwidth) if ridge.bandwidth else None,
+            "compute": asdict(ridge.compute) if ridge.compute else None,
         }
         for ridge in ridges({campaign.problem.dtype: ceilings.computes}, levels)
     ]

@@ -13,6 +13,11 @@ from campaigns.devices.discover import Device, ensure_platform
 from campaigns.models import Worker
 
 
+def card_of(device: Device) -> str:
+    """Name the device itself: a GPU by the driver's id for it, a CPU by the host that it is in."""
+    return device.uuid if device.kind == "gpu" else f"{host_platform.node()}: {device.uuid}"
+
+
 def worker_beat(name: str, device: Device) -> Worker:
     """Write or refresh the row of the worker of that name; a new process starts a new life."""
     now, pid = timezone.now(), os.getpid()
@@ -26,6 +31,7 @@ def worker_beat(name: str, device: Device) -> Worker:
             "host": host_platform.node(),
             "pid": pid,
             "device": device.device,
+            "card": card_of(device),
             "platform": ensure_platform(device),
             "versions": versions,
             "started_at": now,

@@ -5,7 +5,10 @@ from __future__ import annotations
 from campaigns.devices.discover import devices
 from campaigns.devices.health.finding import Finding
 from campaigns.devices.health.noise import examine_noise
+from campaigns.devices.health.passports import examine_passports
 from campaigns.devices.health.permissions import examine_permissions
+from campaigns.devices.health.sandbox import examine_sandbox
+from campaigns.devices.health.sanitizers import examine_sanitizers
 from campaigns.devices.health.services import examine_services
 from campaigns.devices.health.tools import examine_tools
 
@@ -15,4 +18,12 @@ def examine() -> list[Finding]:
     found = devices()
     has_gpu = any(device.kind == "gpu" for device in found)
     tools = examine_tools(has_gpu=has_gpu)
-    return [*tools, *examine_services(found), *examine_permissions(found), *examine_noise()]
+    return [
+        *tools,
+        *examine_services(found),
+        *examine_permissions(found),
+        *examine_sandbox(found),
+        *examine_sanitizers(has_gpu=has_gpu),
+        *examine_noise(),
+        *examine_passports(),
+    ]

@@ -1,12 +1,7 @@
-"""What the kernel lets us do: hardware counters, sandbox features, clocks. Nothing is changed."""
+"""What the kernel lets us do: hardware counters and clocks. Nothing is changed."""
 
 from __future__ import annotations
 
-import ctypes
-import os
-import platform
-import shutil
-import subprocess
 from pathlib import Path
 
 from campaigns.devices import nvml
@@ -16,23 +11,12 @@ from campaigns.devices.health.finding import Finding, State
 PROC = Path("/proc")
 SYS = Path("/sys")
 CAP_SYS_ADMIN = 21
-LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
-LANDLOCK_CREATE_RULESET_VERSION = 1
-SANDBOX = "candidates are kept apart from this host less strictly"
 
 
 def examine_permissions(devices: list[Device]) -> list[Finding]:
-    """Counters and clocks of every device, then the sandbox."""
+    """Counters and clocks of every device."""
     found = [_gpu_counters(devices)] if any(d.kind == "gpu" for d in devices) else []
-    found += [_cpu_counters(), *map(_clock, devices)]
-    return [*found, _landlock(), _seccomp(), _user_namespaces(), _cgroup()]
-
-
-def landlock_abi() -> int:
-    """The Landlock version of the running kernel; 0 where there is none."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    version: int = libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)
-    return max(0, version)
+    return [*found, _cpu_counters(), *map(_clock, devices)]
 
 
 def is_admin() -> bool:
@@ -73,49 +57,6 @@ def _clock(device: Device) -> Finding:
     governor = _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
     found = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
     return Finding(name, State.NOTE, found)
-
-
-def _landlock() -> Finding:
-    abi = landlock_abi()
-    if abi:
-        return Finding("Landlock", State.OK, f"ABI {abi}")
-    remedy = "a kernel of 5.13 or newer with lsm=landlock"
-    return Finding("Landlock", State.MISSING, f"none in {platform.release()}", SANDBOX, remedy)
-
-
-def _seccomp() -> Finding:
-    actions = _text(PROC / "sys/kernel/seccomp/actions_avail")
-    if actions:
-        return Finding("seccomp", State.OK, actions)
-    remedy = "a kernel with CONFIG_SECCOMP_FILTER"
-    return Finding("seccomp", State.MISSING, "none", SANDBOX, remedy)
-
-
-def _user_namespaces() -> Finding:
-    """Tried in a child: the limits in /proc do not tell what a container forbids."""
-    name = "user namespaces"
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        limit = _text(PROC / "sys/user/max_user_namespaces") or "none"
-        return Finding(name, State.NOTE, f"not tried (no unshare); at most {limit}")
-    tried = subprocess.run(
-        [unshare, "--user", "--net", "--ipc", "true"], capture_output=True, text=True, check=False
-    )
-    if tried.returncode == 0:
-        return Finding(name, State.OK, "user, network and IPC namespaces can be made")
-    said = (tried.stderr.strip().splitlines() or [f"exit {tried.returncode}"])[-1]
-    remedy = "sysctl kernel.unprivileged_userns_clone=1, or run the worker as root"
-    return Finding(name, State.MISSING, said, SANDBOX, remedy)
-
-
-def _cgroup() -> Finding:
-    controllers = _text(SYS / "fs/cgroup/cgroup.controllers")
-    if controllers:
-        own = os.access(SYS / "fs/cgroup", os.W_OK)
-        return Finding("cgroup v2", State.OK, f"{controllers}{'' if own else ' (read only)'}")
-    found = "only v1" if (SYS / "fs/cgroup").is_dir() else "none"
-    remedy = "boot with systemd.unified_cgroup_hierarchy=1"
-    return Finding("cgroup v2", State.MISSING, found, "memory is limited per process only", remedy)
 
 
 def _field(path: Path, name: str) -> str:

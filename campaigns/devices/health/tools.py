@@ -50,7 +50,6 @@ PROGRAMS = (
     ),
     Program("nvcc", (12, 0), "no CUDA C++ kernels", CUDA, gpu_only=True),
     Program("ncu", (2022, 1), "no hardware counters in profiles", CUDA, gpu_only=True),
-    Program("compute-sanitizer", (2022, 1), "no memory and race checks", CUDA, gpu_only=True),
 )
 COMPILERS = {"g++": (10, 0), "clang++": (13, 0)}
 

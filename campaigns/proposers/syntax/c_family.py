@@ -33,8 +33,13 @@ def _parser(cuda: bool) -> Parser:
 
 def parse(text: str, *, cuda: bool = False) -> Node | None:
     """The syntax tree, or None when the text has a syntax error."""
-    root = _parser(cuda).parse(text.encode()).root_node
+    root = parse_anyway(text, cuda=cuda)
     return None if root.has_error else root
+
+
+def parse_anyway(text: str, *, cuda: bool = False) -> Node:
+    """The syntax tree of as much as can be understood."""
+    return _parser(cuda).parse(text.encode()).root_node
 
 
 def text_of(node: Node | None) -> str:

@@ -1,5 +1,6 @@
 """What doctor looks at: versions as numbers, what is required, what the kernel allows."""
 
+import json
 import subprocess
 from collections import namedtuple
 from functools import partial
@@ -9,8 +10,9 @@ import pytest
 from kombu import Connection
 
 from campaigns.devices.discover import Device
-from campaigns.devices.health import permissions, services, tools
+from campaigns.devices.health import permissions, sandbox, services, tools
 from campaigns.devices.health.finding import Finding, State, at_least, said_by, version_numbers
+from campaigns.devices.launch import InterpreterFailed
 
 CPU = Device("cpu", "cpu", "Some CPU", "cpu-1", "native", 1 << 33, "cpu-1")
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1 << 37, "GPU-1")
@@ -130,23 +132,42 @@ def test_it_does_not_guess_the_permission_for_gpu_counters(kernel):
     assert "GPU counters" not in _permissions([CPU])
 
 
-def test_it_reports_the_sandbox_of_the_kernel(kernel, monkeypatch):
-    monkeypatch.setattr(permissions, "landlock_abi", lambda: 0)
-    found = _permissions()
-    assert found["Landlock"].state is State.MISSING
-    assert found["seccomp"].state is State.MISSING
-    assert found["cgroup v2"].found == "none"
-    kernel("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
-    kernel("proc/sys/kernel/seccomp/actions_avail", "kill log\n")
-    monkeypatch.setattr(permissions, "landlock_abi", lambda: 7)
-    found = _permissions()
-    assert found["Landlock"].found == "ABI 7"
-    assert found["seccomp"].state is State.OK
-    assert found["cgroup v2"].state is State.OK
+def _sandbox(monkeypatch, settings, lacks, *, require="AVAILABLE"):
+    settings.KOPT_SANDBOX = require
+    found = {"root": True, "holds": {"network": "", "landlock": "7"}, "lacks": lacks}
+    answer = json.dumps({"cpu": found | {"memory_mib": 512, "memory_by": "watch"}})
+    monkeypatch.setattr(sandbox, "ask_interpreter", lambda arguments, limit_s: answer)
+    return {found.name: found for found in sandbox.examine_sandbox([CPU])}
 
 
-def test_it_asks_the_running_kernel_for_landlock():
-    assert permissions.landlock_abi() >= 0
+def test_it_names_the_layers_of_the_sandbox(monkeypatch, settings):
+    found = _sandbox(monkeypatch, settings, {})
+    assert found["sandbox, cpu"].state is State.OK
+    assert found["sandbox, cpu"].found.startswith("network, landlock 7; memory 512 MiB")
+
+
+@pytest.mark.parametrize(
+    ("require", "state"), [("AVAILABLE", State.MISSING), ("ALL", State.REQUIRED)]
+)
+def test_it_says_what_a_missing_layer_costs(monkeypatch, settings, require, state):
+    found = _sandbox(monkeypatch, settings, {"seccomp": "none"}, require=require)
+    missing = found["sandbox, cpu: seccomp"]
+    assert (missing.state, missing.found) == (state, "none")
+    assert "CONFIG_SECCOMP_FILTER" in missing.remedy
+
+
+def test_it_tries_the_sandbox_of_this_host():
+    found = sandbox.examine_sandbox([CPU])
+    assert found[0].name == "sandbox, cpu"
+    assert "MiB" in found[0].found
+
+
+def test_it_says_that_the_sandbox_could_not_be_tried(monkeypatch):
+    def fail(arguments, limit_s):
+        raise InterpreterFailed("no such module")
+
+    monkeypatch.setattr(sandbox, "ask_interpreter", fail)
+    assert sandbox.examine_sandbox([CPU])[0].state is State.REQUIRED
 
 
 def _services(devices=(CPU,)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -20,17 +20,21 @@ from campaigns.evaluator.contract import (
     Outcome,
     Phase,
     Report,
+    Sanitized,
     Source,
     Timer,
     Timing,
 )
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Evaluation
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Situation, Variant
+from campaigns.rules.goal import parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.evaluate import Bench, evaluate
+from campaigns.steps.reproduce import reproduce
+from campaigns.steps.run_here import run_here
 from campaigns.steps.worker_beat import worker_beat
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
@@ -44,6 +48,8 @@ DEVICE = Device(
     memory_bytes=1 << 30,
     uuid="test-cpu",
 )
+# Another one of the same model.
+TWIN = replace(DEVICE, uuid="twin-cpu")
 BANDWIDTH = Cited(
     metric="copy_bandwidth",
     value=10e9,
@@ -92,7 +98,7 @@ def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
     at = "campaigns.steps.set_target"
     monkeypatch.setattr(f"{at}.work_model", lambda folder, cases: {c.name: WORK for c in cases})
     monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
-    monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype: [COMPUTE])
+    monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype, **_: [COMPUTE])
     monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
 
 
@@ -121,7 +127,9 @@ def write_problem(parent: Path, v0: str = "time 100") -> Path:
     return folder
 
 
-def make_campaign(parent: Path, v0: str = "time 100", **policy: object) -> Campaign:
+def make_campaign(
+    parent: Path, v0: str = "time 100", *, goal: str = "", **policy: object
+) -> Campaign:
     """A confirmed campaign on the tiny problem."""
     platform = make_platform()
     wish = Wish(
@@ -129,6 +137,7 @@ def make_campaign(parent: Path, v0: str = "time 100", **policy: object) -> Campa
         platform=platform.slug,
         backend="cpp",
         policy=StopPolicy(**policy),
+        goal=parse_goal(goal) if goal else None,
         seed=7,
     )
     campaign = create_campaign(wish)
@@ -138,12 +147,20 @@ def make_campaign(parent: Path, v0: str = "time 100", **policy: object) -> Campa
 
 @dataclass
 class Judge:
-    """A fake of EvaluatorService. jobs: what it was asked; during: called in mid-evaluation."""
+    """A fake of EvaluatorService. jobs: what it was asked; during: called in mid-evaluation.
+
+    looks: what it was asked to run under sanitizers, apart from `jobs`; they say `said`.
+    """
 
     jobs: list[Job] = field(default_factory=list)
     during: Callable[[Job], None] = lambda job: None
+    looks: list[Job] = field(default_factory=list)
+    said: tuple[Sanitized, ...] = (Sanitized("AddressSanitizer", True),)
 
     def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
+        if job.sanitize:
+            self.looks.append(job)
+            return replace(report_on(job), sanitized=self.said)
         self.jobs.append(job)
         if beat:
             beat("build")
@@ -151,6 +168,18 @@ class Judge:
         if beat:
             beat("burst")
         return report_on(job)
+
+
+@dataclass
+class Moody(Judge):
+    """Finds something else in evaluations of some kinds. moods: kind → the text that it reads."""
+
+    moods: dict[str, str] = field(default_factory=dict)
+
+    def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
+        found = Evaluation.objects.get(pk=job.job_id.split("-")[1])
+        text = self.moods.get(found.kind, job.candidate.text)
+        return super().evaluate(replace(job, candidate=replace(job.candidate, text=text)), beat)
 
 
 def report_on(job: Job) -> Report:
@@ -223,10 +252,10 @@ def hypothesis(index: int) -> Hypothesis:
     )
 
 
-def make_bench(judge: Judge, name: str = "tester") -> Bench:
-    """A bench on the test device."""
+def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> Bench:
+    """A bench on the test device, or on another of its model."""
     make_platform()
-    return Bench(judge, DEVICE, worker_beat(name, DEVICE))
+    return Bench(judge, device, worker_beat(name, device))
 
 
 def fresh(campaign: Campaign) -> Campaign:
@@ -252,3 +281,20 @@ def measure_all(campaign: Campaign, bench: Bench) -> None:
     """Measure what the next step asks for."""
     for key in step(campaign).measure:
         evaluate(key, bench)
+
+
+def run_again(campaign: Campaign, bench: Bench) -> Campaign:
+    """Run the campaign on to its end, or until it is held."""
+    return run_here(campaign.pk, bench, lambda message: None)
+
+
+def reproduce_all(bench: Bench) -> None:
+    """What this worker does for accepted gains until nothing is left."""
+    for _ in range(20):
+        jobs = reproduce()
+        if not jobs:
+            return
+        for _, following in jobs:
+            for key in following.measure:
+                evaluate(key, bench)
+    raise AssertionError("it goes round in circles")

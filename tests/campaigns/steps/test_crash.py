@@ -19,9 +19,12 @@ from campaigns.models import (
     Campaign,
     CampaignState,
     Evaluation,
+    EvaluationKind,
     EvaluationState,
     Event,
     RoundState,
+    Standing,
+    StandingWord,
     Verdict,
 )
 from campaigns.steps.advance import advance
@@ -104,7 +107,14 @@ def assert_whole(campaign: Campaign) -> None:
         "accepted",
         "rejected",
     ]
+    standings = Standing.objects.filter(round__campaign=campaign)
+    assert [(s.round_id, s.word) for s in standings] == [
+        (rounds[1].pk, StandingWord.CLAIMED),
+        (rounds[1].pk, StandingWord.VERIFIED),
+    ]
+    assert Event.objects.filter(campaign=campaign, kind="standing").count() == 2
     evaluations = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    assert evaluations.filter(kind=EvaluationKind.REMEASURE).count() == 1
     assert {e.state for e in evaluations} == {EvaluationState.DONE}
     assert all(e.outcome and e.report for e in evaluations)
     assert [r.candidates.count() for r in rounds] == [1, 2, 1]

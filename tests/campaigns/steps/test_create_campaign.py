@@ -120,7 +120,7 @@ def test_it_shares_one_protocol_between_campaigns(folder: Path) -> None:
 def test_it_runs_without_a_target_where_a_ceiling_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.steps.set_target.compute_ceilings", lambda platform, dtype: [])
+    monkeypatch.setattr("campaigns.steps.set_target.compute_ceilings", lambda *_, **__: [])
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, CampaignState.BASELINE)
     target = cast.fresh(campaign).target

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from campaigns.management.facts import campaign_facts, campaign_text
-from campaigns.models import Campaign, CampaignState, EvaluationKind, RoundKind, RoundState, Verdict
+from campaigns.models import Campaign, CampaignState, RoundKind, RoundState, Verdict
 from campaigns.reports.stored import result_of
 from campaigns.steps.evaluate import Bench
+from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Judge, Script
 
 pytestmark = pytest.mark.storage
@@ -52,6 +54,7 @@ def test_it_measures_every_candidate_against_the_incumbent_of_its_round(
     assert arms == [
         ("time 100", "time 100"),
         ("time 50", "time 100"),
+        ("time 50", "time 100"),  # measured again before it is accepted
         ("time 70", "time 50"),
         ("time 50", "time 100"),
     ]
@@ -64,9 +67,9 @@ def test_it_screens_a_sweep_shortly_and_decides_on_the_best(
     campaign = run()
     sweep = campaign.rounds.get(number=2)
     assert (sweep.kind, sweep.chosen.text) == (RoundKind.SWEEP, "time 60")
-    assert [job.protocol.blocks for job in judge.jobs] == [5, 2, 2, 2, 2, 5, 5]
+    assert [job.protocol.blocks for job in judge.jobs] == [5, 2, 2, 2, 2, 5, 5, 5]
     kinds = list(sweep.chosen.evaluations.values_list("kind", flat=True))
-    assert kinds == [EvaluationKind.SCREEN, EvaluationKind.DECIDE, EvaluationKind.REPORT]
+    assert kinds == ["screen", "decide", "remeasure", "report"]
     assert words(campaign)[1] == (2, "accepted", "promoted")
 
 
@@ -115,9 +118,24 @@ def test_it_aborts_when_v0_fails_and_keeps_the_reason(run: Run, script: Put) -> 
     assert campaign.rounds.get().state == RoundState.CLOSED
 
 
-def test_it_never_takes_a_time_below_the_physical_floor(run: Run, script: Put) -> None:
+def test_it_never_takes_a_time_below_the_physical_floor(
+    run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documented = replace(cast.BANDWIDTH, evidence="documented")
+    monkeypatch.setattr("campaigns.steps.set_target.bandwidth_ceilings", lambda _: [documented])
     script(["time 5"])
     assert words(run())[1] == (2, "invalid", "above_roof")
+
+
+def test_law_6_it_doubts_a_measured_ceiling_before_it_calls_a_kernel_invalid(
+    run: Run, script: Put
+) -> None:
+    script(["time 5"])
+    campaign = run()
+    assert words(campaign)[1] == (2, "needs_review", "ceiling_too_low")
+    verdict = campaign.rounds.get(number=2).verdict
+    assert "the measured copy_bandwidth is too low: run `wiki ceilings`" in verdict.sentence
+    assert campaign.incumbent.round.number == 1
 
 
 def test_it_knows_its_noise_from_the_baseline_against_itself(run: Run, script: Put) -> None:

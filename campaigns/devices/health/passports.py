@@ -1,0 +1,34 @@
+"""The noise passports of this host's devices: which hold, and what to do about the rest."""
+
+from __future__ import annotations
+
+import platform
+
+from django.db import DatabaseError
+
+from campaigns.devices.health.finding import Finding, State
+from campaigns.models import Worker
+from campaigns.passports import PassportState, state_of
+from campaigns.rules.passport import told_floor
+
+COSTS = "verdicts stand on the noise of each campaign's own baseline"
+REMEDY = "python manage.py device passport, or leave a worker idle for some minutes"
+
+
+def examine_passports() -> list[Finding]:
+    """One line for each device that a worker of this host has held; the newest worker speaks."""
+    try:
+        workers = list(Worker.objects.filter(host=platform.node()).order_by("heartbeat_at"))
+        newest = {worker.card or worker.device: worker for worker in workers}
+        return [_finding(worker, state_of(worker)) for worker in newest.values()]
+    except DatabaseError:
+        # The database has a finding of its own.
+        return []
+
+
+def _finding(worker: Worker, state: PassportState) -> Finding:
+    name = f"noise passport of {worker.device}"
+    if state.word == "good":
+        floors = ", ".join(map(told_floor, state.lengths))
+        return Finding(name, State.OK, f"{state.words}: {floors}")
+    return Finding(name, State.MISSING, state.words, COSTS, REMEDY)

@@ -1,0 +1,48 @@
+"""The layers between a candidate and this host, as the evaluator finds them; all really tried."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from django.conf import settings
+
+from campaigns.devices.discover import Device
+from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.launch import InterpreterFailed, ask_interpreter
+from campaigns.evaluator.sandbox.layers import WORDS, Layer, describe, wanted
+
+LIMIT_S = 60.0
+
+
+def examine_sandbox(devices: list[Device]) -> list[Finding]:
+    """What holds for each kind of device, each layer that is missing, and how memory is bounded."""
+    kinds = sorted({"cuda" if device.kind == "gpu" else "cpu" for device in devices})
+    try:
+        said = ask_interpreter(["-m", "campaigns.evaluator.sandbox", *kinds], LIMIT_S)
+    except (InterpreterFailed, subprocess.TimeoutExpired) as error:
+        remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read what it says"
+        return [Finding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)]
+    return [finding for kind, found in json.loads(said).items() for finding in _of(kind, found)]
+
+
+def _of(kind: str, found: dict[str, Any]) -> list[Finding]:
+    """required: with KOPT_SANDBOX=all a missing layer stops all work on this kind of device."""
+    lacking = State.REQUIRED if settings.KOPT_SANDBOX == "ALL" else State.MISSING
+    holds = {Layer(name): detail for name, detail in found["holds"].items()}
+    lacks = {Layer(name): why for name, why in found["lacks"].items()}
+    by = "a control group" if found["memory_by"] == "control group" else "watching it"
+    bounds = f"{describe(holds) or 'nothing'}; memory {found['memory_mib']:,} MiB, kept by {by}"
+    listed = [Finding(f"sandbox, {kind}", State.OK if holds else lacking, bounds, *_words(None))]
+    needed = wanted(kind, root=found["root"])
+    for layer, why in lacks.items():
+        state = lacking if layer in needed else State.NOTE
+        listed.append(Finding(f"sandbox, {kind}: {layer}", state, why, *_words(layer)))
+    return listed
+
+
+def _words(layer: Layer | None) -> tuple[str, str]:
+    if layer is None:
+        return "candidates run as the worker does", "see the layers below"
+    return WORDS[layer].costs, WORDS[layer].remedy

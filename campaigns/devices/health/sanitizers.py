@@ -1,0 +1,70 @@
+"""Which sanitizers candidates can be run under before they are accepted; all really tried."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from campaigns.devices.health.finding import Finding, State, said_by
+from campaigns.devices.health.tools import CUDA
+from campaigns.evaluator.backends import cpp
+from campaigns.evaluator.backends.base import Unsupported
+from campaigns.evaluator.sanitizers import run
+
+LIMIT_S = 60
+PROGRAM = "int main() { return 0; }\n"
+COSTS = {
+    run.ADDRESS: "C++ kernels are accepted without a look for memory errors",
+    run.THREAD: "C++ kernels are accepted without a look for races between threads",
+    run.COMPUTE_SANITIZER: "CUDA kernels are accepted without a look for memory errors and races",
+}
+RUNTIMES = (
+    "install the runtimes that belong to the compiler (Debian: libgcc-N-dev of its version N)"
+)
+
+
+def examine_sanitizers(*, has_gpu: bool) -> list[Finding]:
+    """One line for each: of C++ kernels, and of CUDA kernels where there is a GPU."""
+    return [*(_of_host(tool) for tool in run.CPP_FLAGS), _of_device(has_gpu=has_gpu)]
+
+
+def _of_host(tool: str) -> Finding:
+    if why := _fails(tool):
+        return Finding(tool, State.MISSING, why, COSTS[tool], RUNTIMES)
+    return Finding(tool, State.OK, "builds and runs")
+
+
+def _fails(tool: str) -> str:
+    """Why a program that does nothing can not be built with it and run; "" when it can."""
+    with tempfile.TemporaryDirectory(prefix="kopt-sanitizer-") as folder:
+        Path(folder, "empty.cpp").write_text(PROGRAM)
+        try:
+            command = [cpp.compiler(), *run.CPP_FLAGS[tool], "empty.cpp", "-o", "empty"]
+            for step, program in (("built", command), ("run", [f"{folder}/empty"])):
+                done = subprocess.run(
+                    program,
+                    cwd=folder,
+                    env={**os.environ, **run.OPTIONS[tool]},
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT_S,
+                    check=False,
+                )
+                if done.returncode:
+                    said = run.telling_line(done.stderr or done.stdout)
+                    return f"can not be {step}: {said}"
+        except (OSError, Unsupported, subprocess.TimeoutExpired) as error:
+            return str(error)
+    return ""
+
+
+def _of_device(*, has_gpu: bool) -> Finding:
+    name = run.COMPUTE_SANITIZER
+    path = run.compute_sanitizer()
+    if path is not None:
+        return Finding(name, State.OK, said_by(path, "--version") or path)
+    if not has_gpu:
+        return Finding(name, State.NOTE, "not found; not needed without a GPU")
+    return Finding(name, State.MISSING, "not found beside nvcc nor on PATH", COSTS[name], CUDA)

@@ -1,0 +1,57 @@
+"""Which noise floor a verdict stands on: that of a fitting passport, else of the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import Report
+from campaigns.models import Campaign, Evaluation
+from campaigns.passports import PassportState, state_of
+from campaigns.rules.noise import LEAST_FLOOR, noise_floor
+from campaigns.rules.passport import Fit, fit, told, typical_us
+from campaigns.rules.wording import share
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """value: the floor as a fraction. words: where it comes from. passport: its key, if any."""
+
+    value: float
+    words: str
+    passport: int | None = None
+
+
+def floor_for(campaign: Campaign, evaluation: Evaluation) -> NoiseFloor:
+    """The floor for this measurement.
+
+    Of several cases the noisiest decides: noise that a session shares does not average out. A
+    passport that is stale, fails, or knows no kernel of such a length is named and not used.
+    """
+    state = state_of(evaluation.worker) if evaluation.worker else None
+    if state is None or state.passport is None:
+        return _fallback(campaign, "the worker has no noise passport")
+    if state.doubts:
+        return _fallback(campaign, state.words)
+    fits = _fits(evaluation.facts, state)
+    if fits is None:
+        why = f"noise passport {state.passport.pk} knows no kernel of such a length"
+        return _fallback(campaign, why)
+    worst = max(fits, key=lambda found: found.sigma)
+    words = f"noise passport {state.passport.pk} of {state.passport.worker}, at {told(worst)}"
+    return NoiseFloor(noise_floor(worst.sigma), words, state.passport.pk)
+
+
+def _fits(report: Report | None, state: PassportState) -> list[Fit] | None:
+    """One fit for each case that was timed; None where one is missing."""
+    cases = report.cases if report else ()
+    arms = [case.incumbent or case.candidate for case in cases]
+    found = [fit(state.lengths, typical_us(arm)) if arm else None for arm in arms]
+    fits = [one for one in found if one is not None]
+    return fits if fits and len(fits) == len(arms) else None
+
+
+def _fallback(campaign: Campaign, why: str) -> NoiseFloor:
+    floor = campaign.noise.get("floor")
+    if floor is None:
+        return NoiseFloor(LEAST_FLOOR, f"the least of {share(LEAST_FLOOR)}: {why}")
+    return NoiseFloor(floor, f"v0 against itself in round 1: {why}")
