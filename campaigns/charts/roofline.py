@@ -119,10 +119,11 @@ def build(
     ]
     if missing:
         return NoChart("roofline", title, f"{' and '.join(missing)} ceiling: {UNKNOWN}")
-    bytes_per_s = max(roof.cited.value for roof in bandwidths)
-    peak = max(roof.cited.value for roof in computes)
+    best = [max(roofs, key=lambda roof: roof.cited.value) for roofs in (bandwidths, computes)]
+    bytes_per_s, peak = (roof.cited.value for roof in best)
     size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
-    outer = _Outer(bytes_per_s / size, peak / size)
+    measured = [roof.cited.evidence == Evidence.MEASURED for roof in best]
+    outer = _Outer(bytes_per_s / size, peak / size, *measured)
     placed = [point for point in points if point.intensity and point.flops_per_s]
     x, y = _scales(placed, outer, size)
     marks = tuple(_mark(point, outer, x, y, size) for point in placed)
@@ -153,10 +154,12 @@ def build(
 
 @dataclass(frozen=True, slots=True)
 class _Outer:
-    """The outer roof in shown units: slope per FLOP/byte, and peak."""
+    """The outer roof in shown units: slope per FLOP/byte, and peak; each measured or documented."""
 
     slope: float
     peak: float
+    slope_measured: bool = False
+    peak_measured: bool = False
 
     @property
     def ridge(self) -> float:
@@ -165,12 +168,16 @@ class _Outer:
     def at(self, intensity: float) -> float:
         return min(self.slope * intensity, self.peak)
 
+    def measured_at(self, intensity: float) -> bool:
+        return self.slope_measured if intensity < self.ridge else self.peak_measured
+
     def share(self, point: RoofPoint, size: float) -> float:
         return (point.flops_per_s or 0.0) / size / self.at(point.intensity or 1.0)
 
 
 def _kept(point: RoofPoint, outer: _Outer, size: float) -> bool:
-    return point.verdict is Verdict.ACCEPTED and outer.share(point, size) <= 1
+    soft = outer.measured_at(point.intensity or 1.0)
+    return point.verdict is Verdict.ACCEPTED and (soft or outer.share(point, size) <= 1)
 
 
 def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Scale, Scale]:
@@ -190,8 +197,10 @@ def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Sc
 def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale, size: float) -> Mark:
     intensity, height = point.intensity or 0.0, (point.flops_per_s or 0.0) / size
     reached = outer.share(point, size)
-    # Nothing can be there, so it is drawn as a cross whatever was claimed.
-    glyph = GLYPHS[Verdict.INVALID] if reached > 1 else None
+    # Nothing can be above what is documented, so it is drawn as a cross whatever was claimed; a
+    # measured roof may be too low.
+    crossed = reached > 1 and not outer.measured_at(intensity)
+    glyph = GLYPHS[Verdict.INVALID] if crossed else None
     at = (x.position(intensity), y.position(height))
     return point.mark(at, (intensity, height), f"{share(reached)} of the roof", glyph)
 

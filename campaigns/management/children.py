@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from campaigns.evaluator.processes import die_with_parent, kill_group
@@ -43,7 +44,7 @@ class Child:
             cwd=self.folder,
             start_new_session=True,
             # `up` has one thread, so a kill of `up` itself reaches the child through the kernel.
-            preexec_fn=die_with_parent,
+            preexec_fn=partial(die_with_parent, os.getpid()),
         )
 
     def revive(self, tell: Callable[[str], None]) -> None:

@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError, handle_default_options
 from django.db import DatabaseError, OperationalError, connection, connections
 
+from knowledge.curation.errors import Conflict
+
 
 class ExitCode(IntEnum):
     """What a command's exit status says; 0 is ok."""
@@ -95,6 +97,9 @@ class Door(BaseCommand):
             run(**wanted)
         except DatabaseError as error:
             self._fail_for(error)
+        except Conflict as error:
+            # Whatever a command does first may import the wiki, which somebody else may hold.
+            self.fail(ExitCode.USAGE, f"wiki: {error}")
         except KeyboardInterrupt:
             self.fail(ExitCode.USAGE, "interrupted")
 

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.models import Campaign, Event, Round, Verdict
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from campaigns.examined import (
+    finding_counts,
+    finding_facts,
+    kinds_by_stance,
+    policy_of,
+    stored_policy,
+)
+from campaigns.models import Campaign, Event, Round, Standing, Verdict, Void
 from campaigns.pins import Pin, drift_of
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.standings import (
+    doubts_of,
+    sessions_by_round,
+    sessions_of,
+    standing_facts,
+    standing_of,
+    standing_words,
+    with_standing,
+)
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.wording import change
 
@@ -40,6 +61,10 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
     drift = drift_of(campaign)
     return {
         **campaign_facts(campaign),
+        "goal": campaign.goal,
+        "findings_policy": stored_policy(policy_of(campaign)),
+        "goal_words": campaign_sheet(campaign, timezone.now()).goal_words,
+        "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
         "pitfalls": [
             {
                 "kind": pitfall.kind,
@@ -58,6 +83,22 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
             "cases": [asdict(move) for move in drift.moving],
         },
     }
+
+
+def _standings(campaign: Campaign) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Round number and facts of every step of every round's standing."""
+    numbers = dict(campaign.rounds.order_by("number").values_list("pk", "number"))
+    sessions = sessions_by_round(campaign)
+    for key, number in numbers.items():
+        yield from ((number, facts) for facts in standing_facts(sessions.get(key, ())))
+
+
+def _doubt_line(doubt: Standing) -> str:
+    """A gain that another device did not show, with what a person says to it."""
+    answer = getattr(doubt, "answer", None)
+    command = f"`round answer {doubt.round.campaign_id} {doubt.round.number}` answers"
+    said = f"{answer.words}, says {answer.by}: {answer.why}" if answer else command
+    return f"caution: round {doubt.round.number} was not reproduced. {doubt.sentence} ({said})"
 
 
 def _pin_facts(pin: Pin) -> dict[str, Any]:
@@ -83,15 +124,22 @@ def campaign_line(campaign: Campaign) -> str:
 def campaign_text(campaign: Campaign) -> str:
     """The campaign with its rounds."""
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {campaign.state}"]
+    lines.append(f"target: {campaign_sheet(campaign, timezone.now()).goal_words}")
+    lines += [
+        f"findings {stance}: {', '.join(kind.words for kind in kinds)}"
+        for stance, kinds in kinds_by_stance(campaign).items()
+        if kinds
+    ]
     if campaign.stop_sentence:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):
         lines.append(f"result: {result}")
     drift = drift_of(campaign)
+    lines += [_doubt_line(doubt) for doubt in doubts_of(campaign)]
     lines += [f"drift: {pin.words}" for pin in drift.revised]
     lines += [f"drift: {drift.words}"] if drift.words else []
     lines += [f"pitfall: {pitfall}" for pitfall in campaign.pitfalls.all()]
-    rounds = campaign.rounds.select_related("verdict").order_by("number")
+    rounds = with_standing(campaign.rounds.select_related("verdict", "chosen")).order_by("number")
     return "\n".join([*lines, "", *(round_line(round_) for round_ in rounds)])
 
 
@@ -99,7 +147,11 @@ def round_line(round_: Round) -> str:
     """One line for a list of rounds."""
     verdict: Verdict | None = getattr(round_, "verdict", None)
     word = Word(verdict.word).words if verdict else "running"
-    return f"{round_.number:3} {word:16} {round_.title}"
+    standing = standing_words(standing_of(round_))
+    found = finding_counts(round_.chosen, round_.campaign) if round_.chosen else ""
+    told = f"  [findings: {found}]" if found else ""
+    told += f"  [standing: {standing}]" if standing else ""
+    return f"{round_.number:3} {word:16} {round_.title}{told}"
 
 
 def round_facts(round_: Round) -> dict[str, Any]:
@@ -111,6 +163,8 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "kind": round_.kind,
         "state": round_.state,
         "hypothesis": round_.hypothesis,
+        "standing": standing_words(standing_of(round_)),
+        "standings": standing_facts(sessions_of(round_)),
         "against_round": round_.against.round.number if round_.against else None,
         "candidates": [
             {
@@ -120,6 +174,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
                 "flags": candidate.flags,
                 "params": candidate.params,
                 "digest": candidate.digest,
+                "findings": finding_facts(candidate, round_.campaign),
                 "chosen": candidate.pk == round_.chosen_id,
                 "outcomes": [
                     {
@@ -129,11 +184,13 @@ def round_facts(round_: Round) -> dict[str, Any]:
                         "reason": e.reason,
                         "environment": e.report.get("environment", {}),
                         "cases": e.report.get("cases", []),
+                        "surroundings": e.report.get("surroundings", []),
+                        "void": e.void.sentence if hasattr(e, "void") else "",
                     }
                     for e in candidate.evaluations.all()
                 ],
             }
-            for candidate in round_.candidates.prefetch_related("evaluations")
+            for candidate in round_.candidates.prefetch_related("evaluations__void")
         ],
         "verdict": _verdict_facts(verdict) if verdict else None,
     }
@@ -146,11 +203,29 @@ def round_text(round_: Round) -> str:
     if verdict is None:
         return lines[0]
     lines += [verdict.sentence, ""]
+    lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
+    lines += [f"  void and repeated: {void.sentence}" for void in _voids(round_)]
     for gate in verdict.gates:
         mark = {True: "passed", False: "failed", None: "–"}[gate["passed"]]
         lines.append(f"  {gate['name']:14} {mark:7} {gate['found']}  (limit: {gate['limit']})")
+    lines += [f"  {line}" for line in _finding_lines(round_)]
     lines += ["", *(case_line(case) for case in verdict.cases)]
     return "\n".join(lines)
+
+
+def _finding_lines(round_: Round) -> list[str]:
+    """What was found in the judged source, a line each; what is allowed last."""
+    chosen = round_.chosen
+    found = (finding_facts(chosen, round_.campaign) if chosen else None) or []
+    found.sort(key=lambda row: (row["stance"] == "allowed", row["line"]))
+    return [
+        f"{row['stance']}: line {row['line']}, {row['what']} ({row['kind']}): {row['meaning']}"
+        for row in found
+    ]
+
+
+def _voids(round_: Round) -> QuerySet[Void]:
+    return Void.objects.filter(evaluation__candidate__round=round_).order_by("pk")
 
 
 def case_line(case: dict[str, Any]) -> str:
@@ -194,4 +269,5 @@ def _verdict_facts(verdict: Verdict) -> dict[str, Any]:
         "interval": verdict.interval_kind,
         "gates": verdict.gates,
         "cases": verdict.cases,
+        "noise": verdict.noise,
     }

@@ -14,7 +14,8 @@ from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from knowledge.folder import ImportRefused
 from knowledge.importer import import_wiki
-from knowledge.lookup import bandwidth_ceilings
+from knowledge.lookup import MEASURED_BANDWIDTHS, bandwidth_ceilings
+from knowledge.measured import measured_here
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN
 
@@ -33,12 +34,14 @@ def prepare_database(tell: Tell) -> None:
 def prepare_platform(device: Device, tell: Tell, *, always_measured: bool) -> Platform:
     """The device's platform, measured where it has no bandwidth ceiling.
 
-    always_measured: also where only documented ceilings are known.
+    always_measured: also where ceilings are known, but not from this installation's own devices.
     """
     platform = ensure_platform(device)
-    known = bandwidth_ceilings(platform)
     if always_measured:
-        known = [cited for cited in known if cited.evidence == "measured"]
+        # What came with the wiki was measured on another card of this model.
+        known = measured_here(platform, MEASURED_BANDWIDTHS)
+    else:
+        known = bool(bandwidth_ceilings(platform))
     if not known:
         tell(f"measuring the ceilings of {device.name} (once, some seconds)")
         try:

@@ -9,6 +9,7 @@ from django.db.models import Count, Max
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Event
 from campaigns.reports.sheet import Pulse
+from knowledge.models import SpecChange
 
 SILENCE_STEP_S = 10
 # Of the largest key that a database gives out; int() refuses very long texts.
@@ -19,20 +20,27 @@ MOST_DIGITS = 19
 class Version:
     """board: changes with every record. beat: changes with every sign of life, or its absence.
 
-    last_event: the key of the newest event, so that a page can ask for the ones after it.
+    wiki: changes with every decision, proposal and flag on a value of the platform. last_event: the
+    key of the newest event, so that a page can ask for the ones after it.
     """
 
     board: str
     beat: str
+    wiki: str
     last_event: int
 
     def __str__(self) -> str:
-        return f"{self.board}~{self.beat}"
+        return f"{self.board}~{self.beat}~{self.wiki}"
 
     @staticmethod
     def board_of(text: str) -> str:
         """The board part of a version that came back from a page."""
         return text.partition("~")[0]
+
+    @staticmethod
+    def wiki_of(text: str) -> str:
+        """The wiki's part of it; empty for nonsense."""
+        return text.rpartition("~")[2]
 
     @staticmethod
     def event_of(text: str) -> int | None:
@@ -43,7 +51,7 @@ class Version:
 
 
 def campaign_version(campaign: Campaign, pulse: Pulse | None) -> Version:
-    """Two small queries: the newest event, and the evaluations by state."""
+    """Three small queries: the newest event, the evaluations by state, the newest decision."""
     event = campaign.events.aggregate(last=Max("pk"))["last"] or 0
     evaluations = Evaluation.objects.filter(candidate__round__campaign=campaign).aggregate(
         all=Count("pk"), last=Max("finished_at"), started=Max("started_at")
@@ -56,7 +64,9 @@ def campaign_version(campaign: Campaign, pulse: Pulse | None) -> Version:
         str(evaluations["all"]),
         *(f"{mark:%H%M%S%f}" if mark else "0" for mark in marks),
     ]
-    return Version(".".join(parts), _beat(pulse), event)
+    changes = SpecChange.objects.filter(spec__platform=campaign.platform_id)
+    wiki = changes.aggregate(last=Max("pk"))["last"] or 0
+    return Version(".".join(parts), _beat(pulse), str(wiki), event)
 
 
 def overview_version(now: datetime) -> str:

@@ -10,12 +10,17 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns.models import Campaign, Candidate, Event, Round
+from campaigns.evaluator.contract import Report
+from campaigns.examined import finding_facts
+from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
 from campaigns.pins import drift_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
-from campaigns.reports.stored import Hypothesis, Target, hypothesis_of
+from campaigns.reports.splits import Splits, splits_of
+from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
+from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, report_of
+from campaigns.rules.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
 STYLES = ("css/app.css", "css/charts.css")
@@ -24,11 +29,16 @@ FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; f
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One round of the report: its row, what it tried, its gates, its diff where it was kept."""
+    """One round of the report: its row, what it tried, its gates, its diff where it was kept.
+
+    findings: of the judged source, with what the campaign makes of each.
+    """
 
     row: RoundRow
     hypothesis: Hypothesis | None
     gates: tuple[dict[str, Any], ...]
+    sessions: tuple[Standing, ...]
+    findings: tuple[dict[str, Any], ...]
     diff: Diff | None
 
 
@@ -44,17 +54,23 @@ def render_report(campaign: Campaign) -> str:
 
 def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
     """What both forms of the report are drawn from. link: round number → address."""
-    campaign = sheet.campaign
+    campaign, best = sheet.campaign, _best_evaluation(sheet)
+    report = report_of(best) if best else None
+    sessions = sessions_by_round(campaign)
     return {
         "sheet": sheet,
         "campaign": campaign,
         "pictures": pictures(sheet, link),
-        "chapters": [_chapter(row) for row in sheet.rows],
+        "chapters": [_chapter(row, sessions) for row in sheet.rows],
         "overall": _overall(sheet),
         "environment": _environment(sheet),
+        "splits": _splits(sheet, report),
+        "attributions": attributions_of(report),
         "protocol": campaign.protocol.rules,
         "policy_rows": campaign.stop_policy,
         "pitfalls": campaign.pitfalls.all(),
+        "doubts": doubts_of(campaign),
+        "meanings": meanings(),
         "drift": drift_of(campaign),
         "events": Event.objects.filter(campaign=campaign).order_by("pk"),
         "written_at": timezone.now(),
@@ -71,17 +87,21 @@ def _cited_here(target: Target) -> Target:
         compute=target.compute and here(target.compute),
         bandwidths=tuple(map(here, target.bandwidths)),
         computes=tuple(map(here, target.computes)),
+        lessers=tuple(map(here, target.lessers)),
     )
 
 
-def _chapter(row: RoundRow) -> Chapter:
+def _chapter(row: RoundRow, sessions: dict[int, tuple[Standing, ...]]) -> Chapter:
     round_: Round = row.round
     verdict = getattr(round_, "verdict", None)
     kept = row.word.value == "accepted" and row.number > 1
+    chosen = round_.chosen
     return Chapter(
         row=row,
         hypothesis=hypothesis_of(round_),
         gates=tuple(verdict.gates) if verdict else (),
+        sessions=sessions.get(round_.pk, ()),
+        findings=tuple((finding_facts(chosen, round_.campaign) or ()) if chosen else ()),
         diff=_between(round_.against, round_.chosen) if kept else None,
     )
 
@@ -99,8 +119,21 @@ def _between(old: Candidate | None, new: Candidate | None) -> Diff | None:
 
 def _environment(sheet: CampaignSheet) -> dict[str, str]:
     """Of the evaluation that the best round rests on."""
+    found = _best_evaluation(sheet)
+    return dict(found.report.get("environment", {})) if found else {}
+
+
+def _best_evaluation(sheet: CampaignSheet) -> Evaluation | None:
     verdict = getattr(sheet.best.round, "verdict", None) if sheet.best else None
-    return dict(verdict.evaluation.report.get("environment", {})) if verdict else {}
+    return verdict.evaluation if verdict else None
+
+
+def _splits(sheet: CampaignSheet, report: Report | None) -> Splits | None:
+    """Of the same evaluation, whose report this is."""
+    found = _best_evaluation(sheet)
+    if found is None:
+        return None
+    return splits_of(sheet.campaign, report, found.candidate.source, sheet.target)
 
 
 def _style() -> SafeString:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Count, Max
 
-from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round
+from campaigns.examined import finding_counts, kinds_by_stance
+from campaigns.findings.kinds import Kind as FindingKind
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.standings import standing_of, with_standing
 from campaigns.reports.stored import CaseResult, Target, gain_of, result_of, results_of, target_of
 from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
 from campaigns.rules.roofline import share_of_floor
+from knowledge.specs.cited import Cited, Evidence
 
 BASELINE = "v0 (round 1)"
 CHAINED = "product of the accepted rounds' intervals"
+# Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
+PROVEN = (Word.ACCEPTED, Word.NO_CHANGE, Word.NEEDS_REVIEW)
 PHASES = {
     CampaignState.DRAFT: "not confirmed yet",
     CampaignState.CONFIRMED: "waiting for a worker",
@@ -52,8 +59,29 @@ class RoundRow:
     duration_s: float | None
 
     @property
+    def standing(self) -> str:
+        """How far its gain is confirmed, as stored; "" where nothing is claimed."""
+        return standing_of(self.round)
+
+    @property
     def number(self) -> int:
         return self.round.number
+
+    @property
+    def findings(self) -> str:
+        """How much of the judged source is refused or flagged; empty where nothing is."""
+        chosen = self.round.chosen
+        return finding_counts(chosen, self.round.campaign) if chosen else ""
+
+
+@dataclass(frozen=True, slots=True)
+class LowCeiling:
+    """A measured ceiling below what a kernel with proven results reached: measure it again."""
+
+    ceiling: Cited
+    number: int
+    case: str
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +137,31 @@ class CampaignSheet:
         return int(found) if found else None
 
     @property
+    def findings_policy(self) -> dict[str, list[FindingKind]]:
+        """Stance → the kinds of findings that it is for."""
+        return kinds_by_stance(self.campaign)
+
+    @property
+    def goal_words(self) -> str:
+        """The target in one line; for a share of the ceilings on one case with its arithmetic."""
+        goal, cases = self.target.goal, self.campaign.cases
+        only = self.target.cases.get(cases[0]) if len(cases) == 1 else None
+        if goal.kind is Kind.CEILING and only and only.words:
+            return only.words
+        return goal.words(self.baseline.time_us if self.baseline else None, len(cases))
+
+    @property
+    def low_ceilings(self) -> tuple[LowCeiling, ...]:
+        """Measured ceilings that a proven kernel went beyond, the furthest of each."""
+        found: dict[str, LowCeiling] = {}
+        for row in self.rows:
+            for low in _above_measured(row, self.target):
+                other = found.get(low.ceiling.citation)
+                if other is None or low.share > other.share:
+                    found[low.ceiling.citation] = low
+        return tuple(found.values())
+
+    @property
     def eta_basis(self) -> str:
         """What the time left rests on, or why there is none yet."""
         if self.eta is None:
@@ -153,7 +206,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
 
 def rounds_of(campaign: Campaign) -> Sequence[Round]:
     """The rounds with verdict, rival and number of candidates, in one query."""
-    rounds = campaign.rounds.select_related("verdict", "against__round", "chosen")
+    rounds = with_standing(campaign.rounds.select_related("verdict", "against__round", "chosen"))
     return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
 
 
@@ -188,6 +241,18 @@ def share_of(times_us: dict[str, float], target: Target) -> float | None:
     return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
 
 
+def _above_measured(row: RoundRow, target: Target) -> Iterator[LowCeiling]:
+    if row.word not in PROVEN:
+        return
+    for result in row.results:
+        known = target.cases.get(result.case)
+        if known is None or known.limit is None or not known.floor_us or not result.time:
+            continue
+        reached = known.floor_us / result.time.median
+        if reached > 1 and known.limit.evidence == Evidence.MEASURED:
+            yield LowCeiling(known.limit, row.number, result.case, reached)
+
+
 def _total(campaign: Campaign, accepted: Sequence[RoundRow]) -> Total | None:
     if direct := result_of(campaign):
         return Total(
@@ -208,6 +273,8 @@ def _total(campaign: Campaign, accepted: Sequence[RoundRow]) -> Total | None:
 
 def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
     words = PHASES[CampaignState(campaign.state)]
+    if rows and rows[-1].round.state == RoundState.CLAIMED:
+        return f"measuring round {rows[-1].number} again"
     if campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE) and rows:
         return f"{words} round {rows[-1].number}"
     return words

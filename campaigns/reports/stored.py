@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import ContractError, Report
 from campaigns.models import Campaign, Evaluation, Round, Verdict
 from campaigns.rules.ceilings import PLACEHOLDER
+from campaigns.rules.goal import Goal, goal_from
 from campaigns.rules.noise import KIND, Gain
 from campaigns.rules.roofline import choose_ceiling
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -16,7 +18,10 @@ from knowledge.specs.cited import UNKNOWN, Cited
 
 @dataclass(frozen=True, slots=True)
 class CaseTarget:
-    """What step 0 found for one case; the times are None where a ceiling is unknown."""
+    """What step 0 found for one case; the times are None where a ceiling is unknown.
+
+    words: the target with its basis and arithmetic. limit: the ceiling that holds the case back.
+    """
 
     case: str
     flops: float
@@ -25,6 +30,8 @@ class CaseTarget:
     floor_us: float | None
     target_us: float | None
     formula: str
+    words: str = ""
+    limit: Cited | None = None
 
     @property
     def intensity(self) -> float:
@@ -43,11 +50,29 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRidge:
+    """One dtype against one memory level, and the two ceilings, None where one is unknown."""
+
+    dtype: str
+    accumulate: str
+    level: str
+    text: str
+    bandwidth: Cited | None
+    compute: Cited | None
+
+    @property
+    def is_known(self) -> bool:
+        return self.bandwidth is not None and self.compute is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """The goal as a fraction of the floor, every known ceiling with its citation, and each case.
 
     bandwidth, compute: the ceilings that the target rests on, out of bandwidths and computes.
+    lessers: what bounds lesser precisions, which a changed one is told by.
     provisional: the cases as placeholders would have them; no share, stop or floor rests on those.
+    goal: what was asked for. busy: the share of CPU time that others took while it was measured.
     """
 
     fraction: float
@@ -57,8 +82,17 @@ class Target:
     computes: tuple[Cited, ...]
     cases: Mapping[str, CaseTarget]
     is_set: bool
+    lessers: tuple[Cited, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     provisional: Mapping[str, CaseTarget] = field(default_factory=dict)
+    goal: Goal = field(default_factory=Goal)
+    ridges: tuple[StoredRidge, ...] = ()
+    busy: Cited | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the ceilings may be too low because the host was busy with something else."""
+        return self.busy is not None and self.busy.value > BUSY_LIMIT
 
     @property
     def missing(self) -> str:
@@ -121,6 +155,10 @@ def target_of(campaign: Campaign) -> Target:
         computes=computes,
         cases={name: _case_target(name, item) for name, item in cases.items()},
         is_set=bool(stored),
+        lessers=cited_in(stored, "lesser"),
+        goal=goal_from(campaign.goal, float(campaign.stop_policy.get("target_fraction", 0.9))),
+        ridges=tuple(_ridge(item, stored) for item in stored.get("ridges") or ()),
+        busy=next(iter(cited_in(stored, "busy_share")), None),
         assumptions=tuple(
             Assumption(question, item["shown"], item["reason"], item["allowed_by"])
             for question, item in (stored.get("placeholders") or {}).items()
@@ -205,6 +243,18 @@ def _cited(value: Mapping[str, Any]) -> Cited:
     return Cited(**{f.name: value[f.name] for f in fields(Cited)})
 
 
+def _ridge(item: Mapping[str, Any], stored: Mapping[str, Any]) -> StoredRidge:
+    # Targets of before this was stored have the text alone.
+    return StoredRidge(
+        dtype=str(item["dtype"]),
+        accumulate=str(stored.get("accumulate") or ""),
+        level=str(item["level"]),
+        text=str(item["text"]),
+        bandwidth=next(iter(cited_in(item, "bandwidth")), None),
+        compute=next(iter(cited_in(item, "compute")), None),
+    )
+
+
 def _case_target(name: str, value: Mapping[str, Any]) -> CaseTarget:
     return CaseTarget(
         case=name,
@@ -214,6 +264,11 @@ def _case_target(name: str, value: Mapping[str, Any]) -> CaseTarget:
         floor_us=value.get("floor_us"),
         target_us=value.get("target_us"),
         formula=str(value.get("formula") or ""),
+        words=str((value.get("goal") or {}).get("words") or ""),
+        limit=next(
+            iter(cited_in(value, "bandwidth" if value.get("bound") == "memory" else "compute")),
+            None,
+        ),
     )
 
 

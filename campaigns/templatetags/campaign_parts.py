@@ -8,13 +8,16 @@ from typing import Any
 
 from django import template
 from django.http import HttpRequest
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Timing
+from campaigns.models import StandingWord
+from campaigns.models.standing import MEANINGS
 from campaigns.pins import Drift
 from campaigns.reports.eta import spoken
 from campaigns.reports.sheet import Total
+from campaigns.reports.standings import gain_of, standing_words
 from campaigns.reports.stored import Spread, Target, hypothesis_of
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
@@ -37,6 +40,14 @@ CSS_OF = {
     Verdict.NEEDS_REVIEW: "review",
     Verdict.RUNNING: "running",
 }
+STANDING_CSS = {
+    StandingWord.CLAIMED: "open",
+    StandingWord.VERIFIED: "pass",
+    StandingWord.NOT_VERIFIED: "fail",
+    StandingWord.REPRODUCED: "pass",
+    StandingWord.NOT_REPRODUCED: "fail",
+}
+register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
 register.filter("share", wording.share)
 register.filter("change", wording.change)
@@ -60,6 +71,16 @@ def badge(word: str, size: str = "") -> SafeString:
     return format_html(
         '<span class="badge v-{} {}" data-verdict="{}">{}{}</span>',
         css, size, verdict.value, glyph(css), verdict.words,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def standing(word: str) -> SafeString:
+    """Write how far a gain is confirmed as glyph and word; what it means is in the title."""
+    css = STANDING_CSS[StandingWord(word)]
+    return format_html(
+        '<span class="gate {}" data-standing="{}" title="{}">{}{}</span>',
+        css, word, MEANINGS[word], glyph(css), standing_words(word),
     )  # fmt: skip
 
 
@@ -104,13 +125,13 @@ def ratio(total: Total | None) -> SafeString:
 
 
 @register.simple_tag
-def cite(cited: Cited | None, link: bool = True) -> SafeString:
+def cite(cited: Cited | None, link: bool = True, state: str = CitationState.OK.value) -> SafeString:
     """Write a cited value as a link to its line, or the words for a missing one."""
     if not cited:
         return format_html('<span class="unknown">{}</span>', "UNKNOWN (gpu-wiki not found)")
     if not link:
         return format_html("{}", cited.display)
-    return cited_as(cited, CitationState.OK)
+    return cited_as(cited, state)
 
 
 def cited_as(cited: Cited, state: str) -> SafeString:
@@ -171,13 +192,29 @@ def spread(found: Spread | None) -> str:
 
 @register.simple_tag(takes_context=True)
 def gate_citation(
-    context: dict[str, Any], citation: str, target: Target, is_file: bool = False
+    context: dict[str, Any], citations: str, target: Target, is_file: bool = False
 ) -> SafeString:
-    """Write a gate's citation; a link where it is one of the target's ceilings."""
-    known = {c.citation: c for c in (*target.bandwidths, *target.computes)}
-    if is_file or citation not in known:
-        return format_html("{}", citation)
-    return cited_as(replace(known[citation], display=citation), _state(context, citation))
+    """Write a gate's citations, one a line; links where they are ceilings of the target."""
+    known = {c.citation: c for c in (*target.bandwidths, *target.computes, *target.lessers)}
+    lines = []
+    for citation in citations.split("\n"):
+        if is_file or citation not in known:
+            lines.append((format_html("{}", citation),))
+        else:
+            written = replace(known[citation], display=citation)
+            lines.append((cited_as(written, _state(context, citation)),))
+    return format_html_join(mark_safe("<br>"), "{}", lines)
+
+
+@register.simple_tag
+def saved(old_us: float | None, new_us: float | None, saved_us: float | None) -> SafeString | str:
+    """Write how a part of a time changed: "−3.90 (12.1 → 8.20)"; what was saved is below zero."""
+    if old_us is None or new_us is None or saved_us is None:
+        return "–"
+    return format_html(
+        '<strong>{}</strong> <span class="sub">{} → {}</span>',
+        wording.signed(-saved_us), wording.digits(old_us), wording.digits(new_us),
+    )  # fmt: skip
 
 
 @register.filter
@@ -254,8 +291,8 @@ def theme_choices(context: dict[str, Any]) -> list[dict[str, Any]]:
 def here(context: dict[str, Any], place: str) -> str:
     """Mark the navigation entry that the page belongs to."""
     request: HttpRequest | None = context.get("request")
-    path = request.path if request else ""
-    found = {"/": "home"}.get(path) or {"/c": "campaigns", "/w": "wiki"}.get(path[:2], "")
+    first = request.path.split("/")[1] if request else "-"
+    found = {"": "home", "c": "campaigns", "w": "wiki", "workers": "workers"}.get(first, "")
     return format_html(' aria-current="{}"', "page") if found == place else ""
 
 

@@ -19,6 +19,7 @@ from campaigns.pins import drift_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
+from campaigns.reports.standings import doubts_of
 from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
@@ -45,6 +46,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     context |= {
         "is_fragment": True,
         "board_changed": Version.board_of(since) != version.board,
+        "wiki_changed": Version.wiki_of(since) != version.wiki,
         "news": found.events.filter(pk__gt=seen).last() if seen is not None else None,
     }
     return render(request, "campaigns/partials/live.html", context, status=over)
@@ -78,6 +80,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
         "pitfalls": found.pitfalls.all(),
+        "doubts": doubts_of(found),
         # Looked up only where the target is drawn, which a heartbeat alone does not.
         "drift": SimpleLazyObject(lambda: drift_of(found)),
     }

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Candidate, Round
+from campaigns.reports.standings import with_standing
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
 MOST_DIGITS = 9
@@ -25,7 +26,7 @@ def campaign_at(campaign_id: int) -> Campaign:
 def round_at(campaign: Campaign, number: int) -> Round:
     """The round with verdict, chosen candidate and rival."""
     rows = campaign.rounds.select_related("verdict__evaluation__worker", "chosen", "against__round")
-    counted = rows.annotate(candidate_count=Count("candidates"))
+    counted = with_standing(rows).annotate(candidate_count=Count("candidates"))
     found: Round = get_object_or_404(counted, number=number)
     found.campaign = campaign
     return found

@@ -14,7 +14,9 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.bell import ring
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
+from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
+from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.stop import ROUND_LIMIT, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
@@ -23,6 +25,8 @@ from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
 
 GOAL_PERCENT, ROUNDS = 90, 20
+# What the form calls its choice of a stance for a kind of finding.
+FINDING = "findings-"
 
 
 class CampaignForm(forms.Form):
@@ -33,6 +37,15 @@ class CampaignForm(forms.Form):
     backend = forms.ChoiceField()
     goal = forms.IntegerField(min_value=1, max_value=100)
     rounds = forms.IntegerField(min_value=2, max_value=ROUND_LIMIT - 1)
+    target = forms.CharField(required=False)
+
+    def clean_target(self) -> Goal | None:
+        """The goal in words instead of a share of the roof; None where nothing is said."""
+        said = self.cleaned_data["target"]
+        try:
+            return parse_goal(said) if said else None
+        except GoalError as error:
+            raise forms.ValidationError(str(error)) from error
 
 
 @may_run
@@ -49,7 +62,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     values = _values(asked, problem, offers)
     form = _form(values, problems, offers)
     if request.method == "POST" and form.is_valid():
-        campaign = _create(request, form, problem)
+        campaign = _create(request, form, problem, _findings(values))
         if campaign is not None:
             messages.success(request, f"Campaign {campaign.pk} is created and starts now.")
             return redirect("campaign", campaign.pk)
@@ -60,6 +73,9 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "chosen": next((o for o in offers if o.platform.slug == values["platform"]), None),
         "values": values,
         "form": form,
+        "stances": list(Stance),
+        "kinds": _kinds(values),
+        "own_policy": bool(_findings(values)),
         "errors": form.errors if request.method == "POST" else {},
         "command": _command(values),
     }
@@ -83,6 +99,26 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "backend": backend if backend in backends else next(iter(backends), ""),
         "goal": asked.get("goal", str(GOAL_PERCENT)),
         "rounds": asked.get("rounds", str(ROUNDS)),
+        "target": asked.get("target", ""),
+        **{name: asked[name] for name in asked if name.startswith(FINDING)},
+    }
+
+
+def _kinds(values: dict[str, str]) -> list[dict[str, Any]]:
+    """Each kind of finding with what is usual for the backend and what is chosen instead."""
+    usual = default_policy(values["backend"])
+    return [
+        {"kind": kind, "usual": usual[kind], "chosen": values.get(f"{FINDING}{kind}", "")}
+        for kind in Kind
+    ]
+
+
+def _findings(values: dict[str, str]) -> dict[str, str]:
+    """What is chosen instead of the usual, as it was sent; the step says what is accepted."""
+    return {
+        name.removeprefix(FINDING): stance
+        for name, stance in values.items()
+        if name.startswith(FINDING) and stance
     }
 
 
@@ -106,7 +142,9 @@ def _form(
     return form
 
 
-def _create(request: HttpRequest, form: CampaignForm, problem: ProblemSpec) -> Campaign | None:
+def _create(
+    request: HttpRequest, form: CampaignForm, problem: ProblemSpec, findings: dict[str, str]
+) -> Campaign | None:
     found = form.cleaned_data
     policy = StopPolicy(target_fraction=found["goal"] / 100, max_rounds=found["rounds"])
     wish = Wish(
@@ -114,6 +152,8 @@ def _create(request: HttpRequest, form: CampaignForm, problem: ProblemSpec) -> C
         platform=found["platform"],
         backend=found["backend"],
         policy=policy,
+        goal=found["target"],
+        findings=findings,
         created_by=request.user,
     )
     try:
@@ -130,5 +170,8 @@ def _command(values: dict[str, str]) -> str:
     parts = ["python", "manage.py", "campaign", "new"]
     for name in ("problem", "platform", "backend", "rounds"):
         parts += [f"--{name}", values[name]]
-    parts += ["--goal", values["goal"]]
+    asked = "target" if values["target"] else "goal"
+    parts += [f"--{asked}", values[asked]]
+    for kind, stance in _findings(values).items():
+        parts += ["--findings", f"{kind}={stance}"]
     return shlex.join(part for part in parts)

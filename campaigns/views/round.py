@@ -9,14 +9,20 @@ from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
-from campaigns.models import Campaign, Candidate, Evaluation, Round
+from campaigns.evaluator.contract import Source
+from campaigns.examined import finding_counts, finding_facts
+from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.pins import drift_of
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.highlight import highlighted
 from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
+from campaigns.reports.splits import splits_of
+from campaigns.reports.standings import meanings, sessions_of
 from campaigns.reports.stored import hypothesis_of, report_of, target_of
+from campaigns.reports.surroundings import seen_table
+from campaigns.rules.attribution import attributions_of
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
@@ -35,19 +41,30 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     evaluations = _evaluations(found)
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
+    sessions = sessions_of(found)
     context: dict[str, Any] = {
         "campaign": campaign,
         "round": found,
         "row": row,
         "verdict": verdict,
+        "sessions": sessions,
+        "meanings": meanings(),
+        "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
         "hypothesis": hypothesis_of(found),
         "candidate": candidate,
+        "findings": finding_facts(candidate, campaign) if candidate else None,
         "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
         "measured": measured,
         "report": report,
         "target": target,
+        "splits": splits_of(campaign, report, _measured_source(measured, candidate), target)
+        if measured
+        else None,
+        "attributions": attributions_of(report),
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
         "candidates": _candidates(found, evaluations),
+        "seen": seen_table(report),
+        "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
         **_neighbours(campaign, number),
         **_diff(request, found, candidate, "incumbent"),
@@ -93,23 +110,35 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "round": found,
         "candidate": candidate,
         "candidates": found.candidates.all(),
+        "findings": finding_facts(candidate, campaign),
         "lines": highlighted(candidate.text, candidate.file_name),
     }
     return render(request, "campaigns/source.html", context)
 
 
+def _measured_source(measured: Evaluation, candidate: Candidate | None) -> Source:
+    """The source that was measured, without a query where it is the candidate of the page."""
+    same = candidate is not None and candidate.pk == measured.candidate_id
+    return candidate.source if candidate and same else measured.candidate.source
+
+
 def _evaluations(round_: Round) -> list[Evaluation]:
     """Every evaluation of the round, the newest first."""
-    rows = Evaluation.objects.filter(candidate__round=round_).select_related("candidate", "worker")
-    return list(rows.order_by("-pk"))
+    rows = Evaluation.objects.filter(candidate__round=round_)
+    return list(rows.select_related("candidate", "worker", "void").order_by("-pk"))
 
 
 def _candidates(round_: Round, evaluations: list[Evaluation]) -> list[dict[str, Any]]:
     """The round's candidates, each with its own evaluations in the order of their making."""
-    fields = ("pk", "ordinal", "label")
     return [
-        {**values, "found": [e for e in reversed(evaluations) if e.candidate_id == values["pk"]]}
-        for values in round_.candidates.values(*fields)
+        {
+            "pk": row.pk,
+            "ordinal": row.ordinal,
+            "label": row.label,
+            "findings": finding_counts(row, round_.campaign),
+            "found": [e for e in reversed(evaluations) if e.candidate_id == row.pk],
+        }
+        for row in round_.candidates.all()
     ]
 
 

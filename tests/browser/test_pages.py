@@ -5,6 +5,8 @@ import pytest
 from campaigns.models import Campaign
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from knowledge.importer import Intake, take_files
+from knowledge.models import Document
 from tests.campaigns.sample import build_sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -70,6 +72,35 @@ def test_it_swaps_what_is_new_announces_it_and_keeps_the_focus(visit, site):
     seen.page.locator("#live").get_by_text("and again").wait_for()
     assert seen.page.evaluate("document.activeElement.tagName") == "SUMMARY"
     assert seen.page.locator("#chart-progress details").evaluate("d => d.open")
+    assert seen.errors == []
+
+
+def test_it_shows_a_flag_on_a_pinned_value_without_a_reload(visit, site):
+    running = build_sample(rounds=3, running=True)
+    seen = visit()
+    page = seen.page
+    seen.open(f"/c/{running.pk}/")
+    page.evaluate("window.first = true")
+    assert page.locator("#drift").count() == 0
+    document = Document.objects.get(path="docs/hardware/h200-sxm.md")
+    other = document.latest.text.replace("- memory_bandwidth: 4.8", "- memory_bandwidth: 4.9")
+    # Nobody may read meanwhile: the test's database in memory locks whole tables.
+    page.route("**since=*", lambda route: route.fulfill(status=204))
+    page.wait_for_timeout(1000)
+    take_files({document.path: other}, Intake(origin=document.origin))
+    page.unroute("**since=*")
+    page.locator("#wiki-news [data-pin-state=changed]").wait_for()
+    page.locator("section:has(#target-title) [data-cite-state=changed]").first.wait_for()
+    assert page.locator("#wiki-news").get_attribute("aria-live") == "polite"
+    page.evaluate(
+        """window.told = 0;
+        new MutationObserver(() => { window.told += 1; })
+          .observe(document.getElementById("wiki-news"), {childList: true, subtree: true});"""
+    )
+    record(running, "note", "something else")
+    page.locator("#events").get_by_text("something else").wait_for()
+    assert page.evaluate("window.told") == 0  # the same news is not told twice
+    assert page.evaluate("window.first") is True
     assert seen.errors == []
 
 

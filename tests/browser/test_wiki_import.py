@@ -4,33 +4,39 @@ import io
 import zipfile
 
 import pytest
+from django.contrib.auth.models import User
 
-from knowledge.importer import import_wiki
+from knowledge.importer import Intake, import_wiki, take_files
 from knowledge.models import Batch, Document, Spec
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-H200 = "docs/hardware/h200-sxm.md"
+SHEET = "docs/team/h200.md"
+TEXT = (
+    "# A sheet\n\n## Platform\n\n- platform: h200-sxm\n\n## Specs\n\n- memory_capacity: 143 GB | "
+    "evidence=documented | kind=vendor | rank=normal | source=sheet\n"
+)
 
 
 @pytest.fixture
 def wiki(site):
+    """The shipped wiki, and a sheet that the visitor has brought in before."""
     import_wiki()
+    take_files({SHEET: TEXT}, Intake(origin="team", by=User.objects.get()))
 
 
 def folder(text):
-    """A .zip of the shipped sheet with another capacity, and a note with a citation to nowhere."""
+    """A .zip of the sheet with this text, and a note with a citation to nowhere."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr(H200, text)
+        archive.writestr(SHEET, text)
         archive.writestr("n.md", "# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n")
     return {"name": "team.zip", "mimeType": "application/zip", "buffer": out.getvalue()}
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_it_brings_a_folder_in_and_takes_it_back(visit, wiki, scripts):
-    first = Document.objects.get(path=H200).latest.text
-    text = first.replace("- memory_capacity: 141 GB", "- memory_capacity: 142 GB")
+    text = TEXT.replace("143 GB", "142 GB")
     seen = visit(java_script_enabled=scripts)
     page = seen.page
     assert seen.open("/w/imports/").status == 200
@@ -42,7 +48,7 @@ def test_it_brings_a_folder_in_and_takes_it_back(visit, wiki, scripts):
     assert rows.evaluate_all("all => all.map(row => row.dataset.outcome)") == ["changed", "new"]
     assert page.locator("[data-cite-state=changed]").is_visible()
     assert "there is no docs/gone.md" in page.locator("[data-fate=unresolved]").inner_text()
-    assert Document.objects.get(path=H200).latest.number == 1
+    assert Document.objects.get(path=SHEET).latest.number == 1
     page.click("#confirm")
     page.locator("#state[data-state=confirmed]").wait_for()
     assert Spec.objects.get(shown="142 GB").state == "proposed"
@@ -51,7 +57,7 @@ def test_it_brings_a_folder_in_and_takes_it_back(visit, wiki, scripts):
     page.click("#undo")
     page.locator("#state[data-state=undone]").wait_for()
     assert "the wrong sheet" in page.locator("main").inner_text()
-    assert Document.objects.get(path=H200).latest.text == first
+    assert Document.objects.get(path=SHEET).latest.text == TEXT
     assert Spec.objects.get(shown="142 GB").state == "retired"
     assert (seen.errors, seen.strange) == ([], [])
 
@@ -66,7 +72,7 @@ def test_it_names_a_broken_file_and_imports_nothing(visit, wiki):
     assert "a.zip: not a readable .zip archive" in seen.page.locator("#files-error").inner_text()
     seen.page.set_input_files("#files", folder("# H\n\n## Specs\n\n- tdp: 1 | evidence=x\n"))
     seen.page.click("#plan")
-    assert f"{H200}:L5: " in seen.page.locator("tr[data-outcome=refused]").inner_text()
+    assert f"{SHEET}:L5: " in seen.page.locator("tr[data-outcome=refused]").inner_text()
     assert seen.page.locator("#confirm").count() == 0
     seen.page.click("#drop")
     seen.page.locator("#state[data-state=dropped]").wait_for()
@@ -101,5 +107,5 @@ def test_it_exports_what_a_folder_is(visit, wiki, tmp_path):
         seen.page.get_by_role("link", name="Export the wiki as a .zip").click()
     download.value.save_as(tmp_path / "wiki.zip")
     with zipfile.ZipFile(tmp_path / "wiki.zip") as archive:
-        assert H200 in archive.namelist()
+        assert SHEET in archive.namelist()
         assert "specs.json" in archive.namelist()

@@ -91,6 +91,57 @@ def test_the_address_holds_what_was_asked(visit, wiki):
     assert (seen.errors, other.errors) == ([], [])
 
 
+STEPS = {
+    "/w/p/h200-sxm/": [
+        lambda page: page.select_option("#f-need", "roofline"),
+        lambda page: page.select_option("#f-evidence", "documented"),
+        lambda page: page.select_option("#f-need", ""),
+        "#f-go",
+    ],
+    "/w/specs/": [
+        lambda page: page.fill("#s-q", "bandwidth h200"),
+        lambda page: page.fill("#s-q", "bandwidth x-1"),
+        lambda page: page.select_option("#s-flag", "any"),
+        "#s-go",
+    ],
+    "/w/compare/": [
+        lambda page: page.select_option("#c-1", "h200-sxm"),
+        lambda page: page.select_option("#c-2", "x-1"),
+        lambda page: page.select_option("#c-3", "mi300x"),
+        "#c-go",
+    ],
+    "/w/docs/": [
+        lambda page: page.fill("#d-q", "hardware"),
+        lambda page: page.fill("#d-q", "mi3"),
+        lambda page: page.fill("#d-q", "nothing like it"),
+        "form[role=search] button",
+    ],
+}
+
+
+@pytest.mark.parametrize("path", STEPS)
+def test_three_times_back_brings_each_state_back(visit, wiki, path):
+    seen, other = visit(), visit()
+    page = seen.page
+    *steps, go = STEPS[path]
+    seen.open(path)
+    states = [page.locator("main").inner_text()]
+    for step in steps:
+        step(page)
+        with page.expect_navigation():
+            page.click(go)
+        states.append(page.locator("main").inner_text())
+        assert len(page.url) <= 2000
+        other.page.goto(page.url)
+        assert other.page.locator("main").inner_text() == states[-1]
+    assert len(set(states)) == len(states)
+    for state in states[-2::-1]:
+        page.go_back()
+        assert page.locator("main").inner_text() == state
+        assert (page.locator("nav").count() > 0, page.locator("h1").count()) == (True, 1)
+    assert (seen.errors, other.errors) == ([], [])
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_it_reads_the_wiki_with_scripts_and_without(visit, wiki, scripts):
     seen = visit(java_script_enabled=scripts)
@@ -185,7 +236,7 @@ def test_the_page_and_its_files_say_the_same(visit, wiki):
     seen = visit()
     page = seen.page
     seen.open("/w/p/h200-sxm/?need=roofline")
-    shown = page.locator("table.sheet tr:not(.part) > th[scope=row] > a").all_inner_texts()
+    shown = page.locator("table.sheet tr:not(.part) > th[scope=row] > a").all_text_contents()
     table = page.request.get(page.get_by_role("link", name="CSV").evaluate("a => a.href"))
     lines = [row for row in csv.DictReader(io.StringIO(table.text())) if row["state"] != "unknown"]
     assert [row["metric"] for row in lines] == shown
@@ -194,6 +245,44 @@ def test_the_page_and_its_files_say_the_same(visit, wiki):
     assert [row["metric"] for row in stored] == shown
     values = [float(row["value"]) if row["value"] else None for row in lines]
     assert values == [row["value"] for row in stored]
+    text = page.request.get(
+        page.get_by_role("link", name="Markdown").evaluate("a => a.href")
+    ).text()
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    figures = page.locator("table.sheet tr[id^=spec-]").evaluate_all(
+        "all => all.map(r => [2, 3].map(n => r.cells[n].textContent.trim()).join(' ').trim())"
+    )
+    known = [cell for cell in cells if not cell[2].startswith("UNKNOWN")]
+    assert [cell[2] for cell in known] == [f for f in figures if f != "UNKNOWN"]
+
+
+def test_a_comparison_and_its_files_say_the_same(visit, wiki):
+    seen = visit()
+    page = seen.page
+    seen.open("/w/compare/?p=h200-sxm&p=x-1&only=all")
+    shown = page.locator(".compared tr[data-relation]").evaluate_all(
+        "all => all.map(r => [r.cells[0].textContent, ...[2, 3].map(n => "
+        "(r.cells[n].querySelector('a') || {textContent: 'unknown'}).textContent)])"
+    )
+
+    def file(name):
+        return page.request.get(page.get_by_role("link", name=name).evaluate("a => a.href"))
+
+    slugs = ("h200-sxm", "x-1")
+    rows = file("JSON").json()["rows"]
+    cells = [
+        [(row["values"][slug] or {}).get("shown", "unknown") for slug in slugs] for row in rows
+    ]
+    assert [[row["metric"], *two] for row, two in zip(rows, cells, strict=True)] == shown
+    lines = list(csv.DictReader(io.StringIO(file("CSV").text())))
+    named = [
+        [row["metric"], *(row[f"{slug} shown"] or "unknown" for slug in slugs)] for row in lines
+    ]
+    assert named == shown
+    drawn = [line.strip("| ").split(" | ") for line in file("Markdown").text().splitlines()]
+    drawn = [line for line in drawn if len(line) == 5 and line[0].startswith("`")]
+    figures = [[line[0].strip("`"), *(c.partition(" (")[0] for c in line[2:4])] for line in drawn]
+    assert figures == [[name, *(c.partition(" (")[0] for c in two)] for name, *two in shown]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

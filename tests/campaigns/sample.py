@@ -23,7 +23,7 @@ from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.record_report import record_report
-from knowledge.importer import import_wiki
+from knowledge.importer import MEASURED, SHIPPED, Intake, read_folder, take_files
 
 PROBLEM = settings.BASE_DIR / "campaigns" / "problems" / "softmax"
 PLATFORM = "h200-sxm"
@@ -245,12 +245,15 @@ class Bench:
     def _timing(self, time_us: float, drift: list[float], device_us: float) -> Timing:
         samples = tuple(time_us * d * self.dice.gauss(1, 0.003) for d in drift)
         return Timing(samples, long_calls=512, short_calls=64, timer=Timer.GRAPH,
-                      device_us=device_us)  # fmt: skip
+                      device_us=device_us, warm_us=0.82 * time_us,
+                      eager_us=time_us + 2.4)  # fmt: skip
 
 
 def build_sample(*, rounds: int = 10, running: bool = False, owner: object = None) -> Campaign:
     """Make the campaign. running: one more round is open and being measured, no end in sight."""
-    import_wiki()
+    # By documents alone: its invented times stay what they are when a measurement is shipped.
+    texts = read_folder(SHIPPED)
+    take_files({p: t for p, t in texts.items() if not p.startswith(MEASURED)}, Intake())
     start = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
     if running:
         start = timezone.now() - timedelta(seconds=27 * (rounds + 1))

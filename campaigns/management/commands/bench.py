@@ -1,8 +1,10 @@
-"""`bench`: what measuring itself costs, and whether a big wiki stays quick."""
+"""`bench`: what measuring itself costs, whom it believes, and whether a big wiki stays quick."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,13 @@ from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.precision import PrecisionError, measure_precision
 from campaigns.devices.precision import to_markdown as precision_text
+from campaigns.devices.soak.page import to_markdown as soak_text
+from campaigns.devices.soak.run import SoakError, soak
 from campaigns.devices.start_cost import StartCostError, compare_starts, to_markdown
+from campaigns.devices.trust import peers
+from campaigns.devices.trust.contest import Clock, hold_contest
+from campaigns.devices.trust.page import to_markdown as trust_text
+from campaigns.devices.trust.trick import KINDS, Trick, TrickError, every
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.door import Door, ExitCode, Verb, argument
@@ -22,10 +30,17 @@ from knowledge.scale import to_markdown as wiki_text
 
 REPEATS = 10
 SAME = 40
+JOBS = max(1, (os.cpu_count() or 2) // 2)
+LIMIT_S = 3600.0
+SOAK, HOSTILE = 1000, 5
+SOAKED = {"cpu": "cpp", "gpu": "cuda"}
+TRICKS = Path("tests/evaluator/tricks")
+# What runs where: triton candidates are judged on a CPU, too, in Triton's interpreter.
+TRICK_BACKENDS = {"cpu": ("cpp", "triton"), "gpu": ("triton", "cuda")}
 
 
 class Command(Door):
-    help = "What measuring itself costs, and whether a big wiki stays quick."
+    help = "What measuring itself costs, whom it believes, and whether a big wiki stays quick."
 
     def verbs(self) -> tuple[Verb, ...]:
         arguments = (
@@ -46,7 +61,30 @@ class Command(Door):
             argument("--documents", type=int, default=5_000, help="default: 5000"),
             argument("--out", type=Path, help="write a report here; .json or .md"),
         )
+        trust = (
+            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
+            argument("--kernelbench", type=Path, help="checkout of KernelBench; needs a GPU"),
+            argument("--sol", type=Path, help="checkout of SOL-ExecBench; needs a GPU"),
+            argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
+            argument("--backend", action="append", help="default: all that run on the device"),
+            argument("--only", help="only candidates whose backend/name holds this text"),
+            argument(
+                "--jobs", type=int, default=JOBS, help=f"evaluations at once; default: {JOBS}"
+            ),
+            argument("--limit-s", type=float, default=LIMIT_S, help=f"default: {LIMIT_S:.0f}"),
+            argument("--out", type=Path, help="write a report here; .json or .md"),
+        )
+        soaked = (
+            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
+            argument("--evaluations", type=int, default=SOAK, help=f"default: {SOAK}"),
+            argument("--hostile-every", type=int, default=HOSTILE, help=f"default: {HOSTILE}"),
+            argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
+            argument("--backend", action="append", help="default: the one that is timed"),
+            argument("--out", type=Path, help="write a report here; .json or .md"),
+        )
         return (
+            Verb("soak", "many evaluations in a row: leaks and slowness", self.soak, soaked),
+            Verb("trust", "the same candidates through several evaluators", self.trust, trust),
             Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),
             Verb("precision", "slope against events, and A/A", self.precision, precise),
             Verb("wiki", "lookup, sheet and check of a made-up big wiki", self.wiki, large),
@@ -71,6 +109,41 @@ class Command(Door):
             (out / "precision.json").write_text(json.dumps(data, indent=1) + "\n")
             (out / "precision.md").write_text(text)
         self.emit(data, text.rstrip())
+
+    def trust(self, *, device: str | None, out: Path | None, **options: Any) -> None:
+        self._require_name(out)
+        try:
+            found = this_device(device)
+            others = _peers(found, options["kernelbench"], options["sol"])
+            tricks = _tricks(found, options["tricks"], options["backend"], options["only"])
+            clock = Clock(options["limit_s"], self.progress)
+            with hold(found):
+                contest = hold_contest(found, tricks, others, options["jobs"], clock)
+        except DeviceError as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except (DeviceBusy, ProblemError, TrickError, peers.PeerError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self._report(out, asdict(contest), trust_text(contest, _command()))
+
+    def soak(self, *, device: str | None, out: Path | None, **options: Any) -> None:
+        count, every = options["evaluations"], options["hostile_every"]
+        if not 2 <= every <= count:
+            self.fail(ExitCode.USAGE, f"--hostile-every {every}: 2 to {count} is accepted")
+        self._require_name(out)
+        try:
+            found = this_device(device)
+            backends = options["backend"] or [SOAKED[found.kind]]
+            tricks = _tricks(found, options["tricks"], backends, None)
+            honest, hostile = ([t for t in tricks if t.honest is kind] for kind in (True, False))
+            with hold(found):
+                result = soak(found, honest, hostile, count, every, self.progress)
+        except DeviceError as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except (DeviceBusy, TrickError, SoakError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self._report(out, asdict(result), soak_text(result, _command()))
+        if not result.held:
+            self.fail(ExitCode.USAGE, f"not held: {result.leaks or 'slower at the end'}")
 
     def evaluator(self, *, device: str | None, problem: str, **options: Any) -> None:
         repeats, out = options["repeats"], options["out"]
@@ -108,6 +181,32 @@ class Command(Door):
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n" if out.suffix == ".json" else text)
         self.emit(data, text.rstrip())
+
+
+def _command() -> str:
+    """This command as another machine would be given it: folders by their names alone."""
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    return " ".join(["python", "manage.py", *words])
+
+
+def _peers(device: Device, *folders: Path | None) -> list[peers.Peer]:
+    """The plain harness, and those that a folder is named for; they only know CUDA devices."""
+    named = zip((peers.KERNELBENCH, peers.SOL), folders, strict=True)
+    asked = [peers.at(peer, folder) for peer, folder in named if folder is not None]
+    if asked and device.kind != "gpu":
+        raise peers.PeerError(f"{asked[0].name} evaluates on a CUDA device only, not on a CPU")
+    return [*asked, peers.PLAIN]
+
+
+def _tricks(
+    device: Device, folder: Path, wanted: list[str] | None, only: str | None
+) -> list[Trick]:
+    names = [name for name in TRICK_BACKENDS[device.kind] if not wanted or name in wanted]
+    found = [trick for name in names for kind in KINDS for trick in every(folder, kind, name)]
+    found = [trick for trick in found if not only or only in trick.name]
+    if not found:
+        raise TrickError(f"--tricks {folder}: no candidate for {device.device} among them")
+    return found
 
 
 def _backends(device: Device, spec: ProblemSpec, wanted: list[str] | None) -> list[str]:

@@ -15,6 +15,8 @@ from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
+from campaigns.findings.kinds import Kind as FindingKind
+from campaigns.findings.kinds import PolicyError, Stance, parse_choices
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import (
     campaign_details,
@@ -27,6 +29,7 @@ from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import AbortReason, Campaign, CampaignState, IllegalTransition, Worker
 from campaigns.reports.report import render_report
 from campaigns.rules.ceilings import PLACEHOLDER, QUESTIONS
+from campaigns.rules.goal import ACCEPTED, Goal, GoalError, parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
@@ -48,6 +51,7 @@ from knowledge.models import Platform
 
 WATCH_EVERY_S = 1.0
 PATIENCE_S = 600.0
+GOAL_PERCENT = 90.0
 
 KEY = argument("campaign", type=int, help="the campaign's number")
 WISH = (
@@ -55,8 +59,17 @@ WISH = (
     argument("--backend", required=True, help="cpp, cuda or triton"),
     argument("--platform", help="else the platform of this host's device"),
     argument("--rounds", type=int, default=20, help="most rounds, the baseline counted"),
-    argument("--goal", type=float, default=90.0, help="share of the roofline to reach, in percent"),
+    argument("--goal", type=float, help="share of the ceilings to reach, in percent; default: 90"),
+    argument("--target", help=f"what to reach instead: {ACCEPTED}".replace("%", "%%")),
     argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+    argument(
+        "--findings",
+        action="append",
+        default=[],
+        metavar="KIND=STANCE",
+        help="what becomes of a suspect construct (refused: neither built nor run); may be "
+        f"repeated. KIND: {', '.join(FindingKind)}. STANCE: {', '.join(Stance)}",
+    ),
     argument("--title", default=""),
     argument("--seed", type=int),
 )
@@ -184,8 +197,9 @@ class Command(Door):
 
     def _create(self, wish: dict[str, Any], *, here: bool = False) -> Campaign:
         """A draft, or the end of the command before anything is stored or measured."""
-        policy = self._policy(wish)
+        policy, goal = self._policy(wish), self._goal(wish)
         try:
+            findings = parse_choices(wish["findings"])
             folder = problem_folder(wish["problem"])
             load_problem(folder)
             return create_campaign(
@@ -195,13 +209,15 @@ class Command(Door):
                     backend=wish["backend"],
                     cases=tuple(wish["case"]),
                     policy=policy,
+                    goal=goal,
+                    findings=findings,
                     title=wish["title"],
                     seed=wish["seed"],
                 )
             )
         except (UnknownProblem, UnknownPlatform) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
-        except (CampaignRefused, ProblemError, DeviceError) as error:
+        except (CampaignRefused, PolicyError, ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
 
     def _platform(self, wanted: str | None, *, here: bool) -> str:
@@ -225,8 +241,19 @@ class Command(Door):
 
     def _policy(self, wish: dict[str, Any]) -> StopPolicy:
         try:
-            return StopPolicy(target_fraction=wish["goal"] / 100, max_rounds=wish["rounds"])
+            percent = GOAL_PERCENT if wish["goal"] is None else wish["goal"]
+            return StopPolicy(target_fraction=percent / 100, max_rounds=wish["rounds"])
         except ValueError as error:
+            self.fail(ExitCode.USAGE, str(error))
+
+    def _goal(self, wish: dict[str, Any]) -> Goal | None:
+        if wish["target"] is None:
+            return None
+        if wish["goal"] is not None:
+            self.fail(ExitCode.USAGE, "target and goal are both given; accepted: one of them")
+        try:
+            return parse_goal(wish["target"])
+        except GoalError as error:
             self.fail(ExitCode.USAGE, str(error))
 
     def _run_local(self, campaign: Campaign) -> None:

@@ -1,28 +1,90 @@
-"""`device`: what this host can measure on, who uses it, and which workers live."""
+"""`device`: what this host can measure on, who uses it, which workers live, and their noise."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.utils import timezone
-
-from campaigns.devices.discover import Device, devices
-from campaigns.devices.hold import holder
+from campaigns.bell import ring_worker
+from campaigns.devices.discover import Device, DeviceError, devices, this_device
+from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import look
-from campaigns.management.door import Door, Verb
-from campaigns.models import Worker
+from campaigns.devices.launch import EvaluatorService
+from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.models import Passport, Worker
+from campaigns.passport_facts import passport_facts, taken_facts, worker_facts
+from campaigns.passports import PassportState, state_of
+from campaigns.rules.wording import change, duration, share
+from campaigns.steps.evaluate import Bench
+from campaigns.steps.passport import ask_for, take_passport
+from campaigns.steps.worker_beat import card_of, worker_beat
 from knowledge.lookup import platform_for_device
+
+# The row under which this command's own passports are kept; they count for the whole device.
+LOCAL = "local-passport"
 
 
 class Command(Door):
     help = "The devices of this host and the workers of this installation."
 
     def verbs(self) -> tuple[Verb, ...]:
-        return (Verb("list", "devices, their platforms and workers", self.list_all),)
+        which = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
+        asks = argument("--worker", help="ask this worker instead, as its name stands in `list`")
+        return (
+            Verb("list", "devices, their platforms and workers", self.list_all),
+            Verb("passport", "compare a kernel with itself now", self.passport, (which, asks)),
+            Verb("passports", "every noise passport of a device", self.passports, (which,)),
+        )
+
+    def passport(self, *, device: str | None, worker: str | None, **options: Any) -> None:
+        if worker is not None:
+            self._ask(worker, device)
+            return
+        found = self._device(device)
+        own = worker_beat(LOCAL, found)
+        self.progress(f"comparing a kernel with itself on {found.device}; a minute or a few")
+        with EvaluatorService() as service:
+            try:
+                taken = take_passport("asked for by a command", Bench(service, found, own))
+            except DeviceBusy as busy:
+                self.fail(ExitCode.USAGE, str(busy))
+        if taken is None:
+            self.fail(ExitCode.USAGE, "a campaign needs the device; try again when it is done")
+        if taken.error:
+            self.fail(ExitCode.USAGE, taken.error)
+        state = state_of(own)
+        self.emit(passport_facts(state), _passport_text(state))
+
+    def passports(self, *, device: str | None, **options: Any) -> None:
+        found = self._device(device)
+        rows = list(Passport.objects.filter(card=card_of(found)).select_related("worker"))
+        self.emit([taken_facts(row) for row in rows], "\n".join(map(_history_line, rows)))
+        if not rows:
+            self.progress("none yet; take one with `python manage.py device passport`")
+
+    def _ask(self, name: str, device: str | None) -> None:
+        if device is not None:
+            self.fail(ExitCode.USAGE, "--worker and --device: a worker has one device; name one")
+        worker = Worker.objects.select_related("platform").filter(name=name).first()
+        if worker is None:
+            known = ", ".join(Worker.objects.values_list("name", flat=True)) or "none"
+            self.fail(ExitCode.NOT_FOUND, f"worker '{name}': accepted: {known}")
+        ask_for(worker, None)
+        ring_worker(worker)
+        self.emit(
+            passport_facts(state_of(worker)),
+            f"asked {name}; it takes a passport as soon as no campaign needs its device",
+        )
+
+    def _device(self, choice: str | None) -> Device:
+        try:
+            return this_device(choice)
+        except DeviceError as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
 
     def list_all(self, **options: Any) -> None:
         found = [_device(device) for device in devices()]
-        workers = [_worker(worker) for worker in Worker.objects.select_related("platform")]
+        rows = Worker.objects.select_related("platform")
+        workers = [worker_facts(worker, state_of(worker)) for worker in rows]
         lines = [_device_line(row) for row in found] + [_worker_line(row) for row in workers]
         self.emit({"devices": found, "workers": workers}, "\n".join(lines))
         if not workers:
@@ -47,17 +109,6 @@ def _device(device: Device) -> dict[str, Any]:
     }
 
 
-def _worker(worker: Worker) -> dict[str, Any]:
-    age_s = (timezone.now() - worker.heartbeat_at).total_seconds()
-    return {
-        "worker": worker.name,
-        "device": worker.device,
-        "platform": worker.platform.slug,
-        "process_id": worker.pid,
-        "heartbeat_age_s": round(age_s, 1),
-    }
-
-
 def _device_line(row: dict[str, Any]) -> str:
     busy = "unknown load" if row["busy_percent"] is None else f"{row['busy_percent']:.0f} % busy"
     others = len(row["other_processes"] or ())
@@ -74,5 +125,22 @@ def _device_line(row: dict[str, Any]) -> str:
 def _worker_line(row: dict[str, Any]) -> str:
     return (
         f"worker {row['worker']}: {row['device']} of {row['platform']}, process "
-        f"{row['process_id']}, heartbeat {row['heartbeat_age_s']:.0f} s ago"
+        f"{row['process_id']}, heartbeat {row['heartbeat_age_s']:.0f} s ago; "
+        f"{row['passport']['words']}"
     )
+
+
+def _passport_text(state: PassportState) -> str:
+    lines = [state.words]
+    lines += [
+        f"  {length.kernel:20} {duration(length.time_us):>9}: noise floor {share(length.floor)}, "
+        f"bias {change(length.gain)} ({change(length.low)} to {change(length.high)}, "
+        f"n={length.pairs} pairs), single samples ±{share(length.spread)}"
+        for length in state.lengths
+    ]
+    return "\n".join(lines)
+
+
+def _history_line(row: Passport) -> str:
+    found = row.error or "; ".join(row.failures) or "good"
+    return f"{row.pk:4} {row.taken_at:%Y-%m-%d %H:%M} {row.worker.name}: {row.why}: {found}"

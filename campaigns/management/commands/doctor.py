@@ -12,7 +12,10 @@ from campaigns.management.door import Door, ExitCode
 
 
 class Command(Door):
-    help = "Say what this host has, what is missing, what that costs and how to get it."
+    help = (
+        "Say what this host has, what is missing, what that costs and how to get it. "
+        "KOPT_SANDBOX=all makes each missing layer of the sandbox a reason to refuse work."
+    )
 
     def run(self, **options: Any) -> None:
         found = examine()

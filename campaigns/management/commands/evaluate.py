@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import tempfile
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,19 @@ from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.contract import Case, Job, Outcome, Report, Source
+from campaigns.evaluator.contract import Case, Job, Outcome, Report, Sanitized, Source
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.examined import stored_findings
+from campaigns.findings.find import findings_of
+from campaigns.findings.kinds import Examined, Kind, Stance
 from campaigns.management.door import Argument, Door, ExitCode, argument
 from campaigns.rules.decision import Decision
 from campaigns.rules.gates import Standard
+from campaigns.rules.sanitizers import found_words, passed
 from campaigns.rules.verdict import decide
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.sanitize import sanitized
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20
@@ -31,7 +37,10 @@ OFFLINE_TARGET = "sm_90a"
 
 
 class Command(Door):
-    help = "Measure one candidate file; exit 0 when its outcome is passed, 5 otherwise"
+    help = (
+        "Measure one candidate file; exit 0 when its outcome is passed, 5 otherwise. "
+        "KOPT_SANDBOX=all refuses on a host that lacks a layer of the sandbox."
+    )
 
     def arguments(self) -> tuple[Argument, ...]:
         return (
@@ -51,6 +60,12 @@ class Command(Door):
                 f"{OFFLINE_TARGET} for Triton without a GPU",
             ),
             argument("--no-timing", action="store_true", help="check the results only"),
+            argument(
+                "--sanitize",
+                action="store_true",
+                help="also run it under the sanitizers of this host, on its smallest case; "
+                "exit 5 when they find something, 1 when none of them could run",
+            ),
         )
 
     def run(self, **options: Any) -> None:
@@ -64,15 +79,30 @@ class Command(Door):
                 job = self._job(options, job_facts, Path(folder) / "scratch")
                 with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
                     report = service.evaluate(job)
+                    if options["sanitize"]:
+                        report = replace(report, sanitized=sanitized(job, service))
         except DeviceBusy as busy:
             self.fail(ExitCode.USAGE, str(busy))
         except OSError as error:
             words = "disk full" if error.errno == errno.ENOSPC else error.strerror
             self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
-        decision = decide(report, Standard(has_incumbent=job.incumbent is not None))
-        self.emit(_facts(report, decision), _text(report, decision))
+        # No campaign, so no policy that could refuse: what is found is flagged, and that is all.
+        examined = Examined(
+            job.candidate.name, findings_of(job.candidate), dict.fromkeys(Kind, Stance.FLAGGED)
+        )
+        decision = decide(report, Standard(job.incumbent is not None, examined=examined))
+        self.emit(_facts(report, decision, examined), _text(report, decision, examined))
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
+        if options["sanitize"]:
+            self._hold_to(report.sanitized)
+
+    def _hold_to(self, said: tuple[Sanitized, ...]) -> None:
+        """End with what the sanitizers found, or with why none could look."""
+        if passed(said) is None:
+            self.fail(ExitCode.USAGE, f"sanitize: {found_words(said)}")
+        if not passed(said):
+            self.fail(ExitCode.NOT_ACCEPTED, f"sanitize: {found_words(said)}")
 
     def _read(self, options: dict[str, Any]) -> dict[str, Any]:
         """Check everything that can be wrong before a process is started."""
@@ -158,7 +188,7 @@ def _target(device: Device, backend: str) -> str:
     return OFFLINE_TARGET if offline else device.target
 
 
-def _facts(report: Report, decision: Decision) -> dict[str, Any]:
+def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, Any]:
     gain = decision.gain
     return {
         "outcome": report.outcome.value,
@@ -173,12 +203,15 @@ def _facts(report: Report, decision: Decision) -> dict[str, Any]:
         "build_log": report.build_log,
         "runner_log": report.runner_log,
         "notes": list(report.notes),
+        "gates": [asdict(gate) for gate in decision.gates],
+        "findings": stored_findings(examined.findings),
+        "sanitized": [asdict(one) for one in report.sanitized],
         "environment": dict(report.environment),
         "wall_s": dict(report.wall_s),
     }
 
 
-def _text(report: Report, decision: Decision) -> str:
+def _text(report: Report, decision: Decision, examined: Examined) -> str:
     lines = [f"{report.outcome}: {decision.verdict.words} ({decision.reason.words})"]
     for row in case_rows(report.cases, decision.cases):
         times, error = row["time_us"], row["max_abs_error"]
@@ -190,4 +223,11 @@ def _text(report: Report, decision: Decision) -> str:
             line += f", n={times['n']})"
         lines.append(line)
     lines += [f"  note: {note}" for note in report.notes]
+    lines += [f"  sanitizer: {found_words((one,))}" for one in report.sanitized]
+    lines += [
+        f"    {fault.file} line {fault.line}: {fault.kind}, {fault.what}"
+        for one in report.sanitized
+        for fault in one.faults
+    ]
+    lines += [f"  finding: line {f.line}, {f.what} ({f.kind.words})" for f in examined.findings]
     return "\n".join([*lines, decision.sentence, report.build_log.strip()]).strip()

@@ -1,12 +1,17 @@
-"""`round show|compare`: what one round tried and found, or two of them side by side."""
+"""`round show|compare|answer`: what rounds tried and found, and what a person says to a doubt."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
-from campaigns.models import Round
+from campaigns.models import Answer, Round
+from campaigns.reports.standings import with_standing
+from campaigns.steps.answer_standing import AnswerRefused, answer_standing
+from knowledge.curation.errors import Forbidden
 
 UNPAIRED = "not measured against each other in pairs, so no ratio is shown"
 PAIRED = "measured against each other in pairs"
@@ -18,9 +23,19 @@ class Command(Door):
     def verbs(self) -> tuple[Verb, ...]:
         key = argument("campaign", type=int)
         number, other = argument("round", type=int), argument("other", type=int)
+        said = (
+            key,
+            number,
+            argument("answer", help=" or ".join(Answer.values)),
+            argument("--why", required=True, help="stays beside the gain"),
+            argument(
+                "--by", required=True, metavar="USER", help="the engineer or lead who says so"
+            ),
+        )
         return (
             Verb("show", "show one round", self.show, (key, number)),
             Verb("compare", "show two rounds side by side", self.compare, (key, number, other)),
+            Verb("answer", "say what follows from a gain not reproduced", self.answer, said),
         )
 
     def show(self, *, campaign: int, round: int) -> None:
@@ -34,8 +49,21 @@ class Command(Door):
         data = {"basis": basis, "rounds": [round_facts(first), round_facts(second)]}
         self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", basis]))
 
+    def answer(self, *, campaign: int, round: int, answer: str, why: str, by: str) -> None:
+        row = self._get(campaign, round)
+        person = get_user_model().objects.filter(username=by).first()
+        if person is None:
+            self.fail(ExitCode.NOT_FOUND, f"user '{by}': no such user")
+        try:
+            made = answer_standing(row, answer, why, person)
+        except Forbidden as error:
+            self.fail(ExitCode.NOT_ALLOWED, str(error))
+        except AnswerRefused as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self.emit(round_facts(row), f"round {round}: {made.words}, says {by}")
+
     def _get(self, campaign: int, number: int) -> Round:
-        rows = Round.objects.select_related("verdict", "against__round", "chosen")
+        rows = with_standing(Round.objects.select_related("verdict", "against__round", "chosen"))
         row: Round | None = rows.filter(campaign=campaign, number=number).first()
         if row is None:
             self.fail(ExitCode.NOT_FOUND, f"round {number} of campaign {campaign}: no such round")

@@ -16,20 +16,20 @@ from campaigns.management.door import Door, ExitCode, Verb, argument
 from knowledge.archive import Brought
 from knowledge.bundle import read_document
 from knowledge.check import Problem, check_wiki
-from knowledge.curation.confirm import take_at_once
+from knowledge.curation.confirm import confirm, drop, take_at_once
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.export import ExportRefused, export_folder
 from knowledge.curation.plan import counts, plan_import
 from knowledge.curation.undo import undo
 from knowledge.folder import TAKEN, ImportRefused, read_folder
 from knowledge.foreign import Fate
-from knowledge.importer import SHIPPED, origin_of
+from knowledge.importer import SHIPPED, ImportSummary, origin_of
 from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
 
 
 class Command(Door):
-    help = "The hardware wiki: import, imports, undo, export, check, ceilings."
+    help = "The hardware wiki: import, imports, confirm, drop, undo, export, check, ceilings."
 
     def verbs(self) -> tuple[Verb, ...]:
         folder = argument(
@@ -45,6 +45,7 @@ class Command(Door):
         )
         number = argument("number", type=int, help="as `wiki imports` lists it")
         why = argument("--why", required=True, help="the reason, which stays in the history")
+        because = argument("--why", default="", help="the reason, if there is one to keep")
         out = argument("folder", type=Path, help="an empty folder, or an earlier export")
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
         return (
@@ -55,6 +56,8 @@ class Command(Door):
                 (folder, approve, plan),
             ),
             Verb("imports", "list imports, newest first", self.imports),
+            Verb("confirm", "do what an import planned", self.confirm, (number,)),
+            Verb("drop", "forget a planned import", self.drop, (number, because)),
             Verb("undo", "take an import back as one", self.undo, (number, why)),
             Verb("export", "write a folder that imports again", self.export, (out,)),
             Verb(
@@ -70,12 +73,18 @@ class Command(Door):
                 self._emit_plan(plan_import(brought, None))
                 return
             batch, summary = take_at_once(brought, vouched=approve)
-        except (ImportRefused, CurationError) as error:
+        except (ImportRefused, CurationError, Conflict) as error:
             self.fail(ExitCode.USAGE, str(error))
+        self._emit_summary(summary, batch)
+
+    def _emit_summary(self, summary: ImportSummary, batch: Batch | None) -> None:
         if summary.flags_raised:
             self.progress(
                 f"{summary.flags_raised} citations do not hold any more; a curator answers at /w/"
             )
+        for platform in summary.platforms:
+            if not platform.is_new:
+                self.progress(f"platform {platform.slug} is described anew: {platform.change}")
         for told in summary.told:
             if told.fate in (Fate.UNRESOLVED, Fate.LEFT_OUT):
                 self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")
@@ -83,10 +92,13 @@ class Command(Door):
             self.progress(f"this is import {batch.pk}; `wiki undo {batch.pk}` takes it back")
         done = counts(summary)
         text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.items())
-        self.emit(done | {"outcomes": [asdict(told) for told in summary.told]}, text)
+        outcomes = [asdict(told) for told in summary.told]
+        platforms = [asdict(platform) for platform in summary.platforms]
+        self.emit(done | {"platforms": platforms, "outcomes": outcomes}, text)
 
     def _emit_plan(self, batch: Batch) -> None:
         rows = [f"{row['outcome']:<10} {row['path']}" for row in batch.plan["documents"]]
+        rows += [f"platform   {p['slug']}: {p['change']}" for p in batch.plan["platforms"]]
         rows += [
             f"{t['fate']:<10} {t['file']}:L{t['line']}: {t['why']}" for t in batch.plan["told"]
         ]
@@ -97,6 +109,23 @@ class Command(Door):
             self.progress(row["note"])
         if refused:
             self.fail(ExitCode.USAGE, f"{len(refused)} files are refused; nothing can be imported")
+        self.progress(f"`wiki confirm {batch.pk}` does it, `wiki drop {batch.pk}` forgets it")
+
+    def confirm(self, number: int, **options: Any) -> None:
+        batch = self._batch(number)
+        try:
+            summary = confirm(batch, None)
+        except (Conflict, CurationError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self._emit_summary(summary, batch)
+
+    def drop(self, number: int, why: str, **options: Any) -> None:
+        batch = self._batch(number)
+        try:
+            drop(batch, None, why)
+        except (Conflict, CurationError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self.emit(_batch_record(batch), f"{batch} was dropped")
 
     def imports(self, **options: Any) -> None:
         batches = [_batch_record(batch) for batch in Batch.objects.select_related("author")]
@@ -106,14 +135,18 @@ class Command(Door):
             self.progress("no import yet; `wiki import FOLDER` makes one")
 
     def undo(self, number: int, why: str, **options: Any) -> None:
-        batch = Batch.objects.filter(pk=number).first()
-        if batch is None:
-            self.fail(ExitCode.NOT_FOUND, f"no import {number}; `wiki imports` lists them")
+        batch = self._batch(number)
         try:
             undo(batch, None, why)
         except (Conflict, CurationError) as error:
             self.fail(ExitCode.USAGE, str(error))
         self.emit(_batch_record(batch), f"{batch} was undone")
+
+    def _batch(self, number: int) -> Batch:
+        found = Batch.objects.filter(pk=number).first() if number < 2**63 else None
+        if found is None:
+            self.fail(ExitCode.NOT_FOUND, f"no import {number}; `wiki imports` lists them")
+        return found
 
     def export(self, folder: Path, **options: Any) -> None:
         try:
@@ -143,7 +176,7 @@ class Command(Door):
             measured = measure_ceilings(found)
         except DeviceError as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
-        except (CeilingsError, DeviceBusy, ImportRefused) as error:
+        except (CeilingsError, Conflict, DeviceBusy, ImportRefused) as error:
             self.fail(ExitCode.USAGE, str(error))
         revision = measured.revision
         for note in measured.notes:

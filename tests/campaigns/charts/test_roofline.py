@@ -43,6 +43,14 @@ def test_it_crosses_out_what_stands_above_the_roof_whatever_was_claimed():
     assert found.caption == "No accepted round has a place under the roof yet."
 
 
+def test_it_doubts_a_measured_roof_before_what_stands_above_it():
+    point = RoofPoint(1, Verdict.ACCEPTED, "/r/1/", 1.25, 7e12)
+    measured = [Roof(ceiling(4.8e12, evidence=Evidence.MEASURED))]
+    found = build([point], measured, COMPUTES)
+    assert found.marks[0].glyph.verdict is Verdict.ACCEPTED
+    assert found.caption.startswith("Round 1 reaches 116.7 % of the roof")
+
+
 def test_it_says_what_bounds_the_last_accepted_round():
     assert "Round 8 reaches 68.2 % of the roof and is memory bound" in chart().caption
 

@@ -1,13 +1,20 @@
 """`bench evaluator`: what is refused, and the report it writes."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from campaigns.devices.launch import ROOT
+from campaigns.devices.soak.run import Soak
 from campaigns.devices.start_cost import StartCosts
+from campaigns.devices.trust.contest import Contest
 from campaigns.management.commands import bench
 from campaigns.management.door import ExitCode
+from campaigns.rules.noise import Gain
 
 
 @pytest.fixture
@@ -41,3 +48,102 @@ def test_it_refuses_in_one_line(costs, words, code, message):
     with pytest.raises(CommandError, match=message) as caught:
         call_command("bench", "evaluator", *words)
     assert caught.value.returncode == code
+
+
+TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
+LEVEL = Gain(-0.01, -0.02, 0.01, 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["trust", "--kernelbench", "."], ExitCode.USAGE, "src/kernelbench/eval.py: missing"),
+        (
+            ["trust", "--only", "no such candidate"],
+            ExitCode.USAGE,
+            "no candidate for cpu among them",
+        ),
+        (["trust", "--tricks", "nowhere"], ExitCode.USAGE, "--tricks nowhere: no candidate"),
+        (["trust", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
+        (["soak", "--hostile-every", "1"], ExitCode.USAGE, "--hostile-every 1: 2 to 1000 is"),
+        (["soak", "--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
+    ],
+)
+def test_it_refuses_a_contest_or_a_soak_in_one_line(words, code, message):
+    with pytest.raises(CommandError) as refused:
+        call_command("bench", *words)
+    assert refused.value.returncode == code
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_it_asks_no_evaluator_for_cuda_on_a_cpu(tmp_path):
+    evaluator = tmp_path / "src" / "kernelbench" / "eval.py"
+    evaluator.parent.mkdir(parents=True)
+    evaluator.touch()
+    with pytest.raises(CommandError, match="KernelBench evaluates on a CUDA device only"):
+        call_command("bench", "trust", "--device", "cpu", "--kernelbench", str(tmp_path))
+
+
+def test_it_writes_a_contest_and_names_the_command(monkeypatch, tmp_path, capsys):
+    asked = []
+
+    def contest(device, tricks, others, jobs, clock):
+        asked.extend(trick.name for trick in tricks)
+        return Contest(device.name, "now", 1.0, {peer.name: "" for peer in others}, {}, ())
+
+    monkeypatch.setattr(bench, "hold_contest", contest)
+    monkeypatch.setattr(bench.sys, "argv", ["manage.py", "bench", "trust", "--sol", "/home/me/sol"])
+    call_command(
+        "bench", "trust", "--device", "cpu", "--only", "cpp/plain", "--tricks", str(TRICKS)
+    )
+    said = capsys.readouterr().out
+    assert asked == ["cpp/plain"]
+    assert "`python manage.py bench trust --sol sol`" in said
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, held):
+    leaks = {} if held else {"files": "1 more: x"}
+    found = Soak(
+        device="CPU",
+        measured_at="now",
+        seconds=1.0,
+        evaluations=10,
+        hostile_every=5,
+        outcomes={"passed": 8, "crashed": 2},
+        unexpected=(),
+        before={"files": 1},
+        after={"files": 1},
+        leaks=leaks,
+        first_s=1.0,
+        last_s=1.0,
+        change=LEVEL,
+        against_fresh=None,
+        load=(0.0, 0.0),
+        environment={},
+        turns=(),
+    )
+    monkeypatch.setattr(bench, "soak", lambda *arguments: found)
+    out = tmp_path / "soak.md"
+    words = ["bench", "soak", "--tricks", str(TRICKS), "--out", str(out)]
+    if held:
+        call_command(*words)
+    else:
+        with pytest.raises(CommandError, match=r"not held: .*1 more: x"):
+            call_command(*words)
+    assert ("**not held**" not in out.read_text()) is held
+
+
+def test_it_loads_without_torch():
+    code = (
+        "import os, sys\n"
+        "os.environ['DJANGO_SETTINGS_MODULE'] = 'kopt.settings'\n"
+        "sys.modules['torch'] = None\n"
+        "import django; django.setup()\n"
+        "import campaigns.management.commands.bench\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

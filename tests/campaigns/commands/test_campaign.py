@@ -161,3 +161,18 @@ def test_it_writes_the_report_into_one_file(done: Campaign, tmp_path: Path) -> N
     assert "<html" in out.read_text()
     nowhere = str(tmp_path / "missing" / "report.html")
     assert refusal("campaign", "report", str(done.pk), "--out", nowhere)[0] == 1
+
+
+def test_r6_it_keeps_another_target_and_says_what_is_accepted(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = answer(capsys, "campaign", "new", "--platform", "test-cpu", "--draft", *tiny,
+                  "--target", "time_us<=30")  # fmt: skip
+    assert Campaign.objects.get(pk=made["campaign"]).goal["value"] == 30.0
+    for wrong, words in (
+        (["--target", "quick"], "accepted: 90% or ceiling:0.9"),
+        (["--target", "90%", "--goal", "80"], "target and goal are both given"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            call_command("campaign", "new", "--platform", "test-cpu", *tiny, *wrong)
+    assert Campaign.objects.count() == 1

@@ -54,6 +54,19 @@ def test_it_prints_outcome_verdict_and_cases(
     assert found["cases"][0]["max_abs_error"] == 0.0
 
 
+def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(
+    tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = candidate(tmp_path, "// time 70\nvoid f() { fork(); }")
+    found = answer(capsys, "evaluate", kernel, "--problem", problem)
+    assert (found["outcome"], found["verdict"]) == ("passed", "accepted")
+    assert [(f["kind"], f["line"]) for f in found["findings"]] == [("process", 2)]
+    gate = {gate["name"]: gate for gate in found["gates"]}["static findings"]
+    assert (gate["passed"], gate["found"]) == (True, "flagged: line 2, fork (process)")
+    call_command("evaluate", kernel, "--problem", problem)
+    assert "  finding: line 2, fork (process)" in capsys.readouterr().out
+
+
 def test_it_compares_with_another_file(
     tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,10 +2,12 @@
 
 import pytest
 
-from campaigns.devices.discover import devices
+from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import Measured
 from campaigns.management import prepare
+from knowledge.importer import write_measured_document
+from knowledge.models import Document
 
 
 @pytest.fixture
@@ -33,3 +35,16 @@ def test_it_goes_on_without_ceilings_and_says_what_follows(told):
     assert told(fail)[-1] == (
         "not measured: cpu is held; without ceilings a target is UNKNOWN (gpu-wiki not found)"
     )
+
+
+def test_it_measures_here_though_the_wiki_brought_a_measurement(told):
+    device = devices()[-1]
+    slug = ensure_platform(device).slug
+    source = "evidence=measured | kind=measured | rank=preferred | source=measured on another card"
+    specs = f"## Specs\n\n- copy_bandwidth: 10 GB/s | {source}\n"
+    text = f"# M\n\n## Platform\n\n- platform: {slug}\n\n{specs}"
+    path = f"docs/measured/{slug}.md"
+    write_measured_document(path, text)
+    assert told(pytest.fail) == []
+    Document.objects.filter(path=path).update(origin="shipped")
+    assert told(lambda device: Measured(None, ()))[0].startswith("measuring the ceilings")

@@ -57,11 +57,11 @@ def test_it_gives_canonical_values_as_json(capsys):
 
 @pytest.mark.parametrize("verb", ["get", "cite"])
 def test_it_says_unknown_and_how_to_obtain_it(capsys, verb):
-    code, message = _fails(verb, "h200-sxm", "matmul_throughput", "--dtype", "float16")
+    code, message = _fails(verb, "h100-nvl", "matmul_throughput", "--dtype", "float16")
     assert code == ExitCode.NO_APPROVED_VALUE
     assert capsys.readouterr().out == "UNKNOWN (gpu-wiki not found)\n"
     assert message == (
-        "matmul_throughput dtype=float16 of h200-sxm is unknown: "
+        "matmul_throughput dtype=float16 of h100-nvl is unknown: "
         "run `python manage.py wiki ceilings` on this device"
     )
 
@@ -86,7 +86,7 @@ def test_it_lists_the_metrics_that_are_near():
 
 
 def test_it_gives_an_unknown_as_data_too(capsys):
-    code, _ = _fails("get", "h200-sxm", "matmul_throughput", "--dtype", "float16", "--json")
+    code, _ = _fails("get", "h100-nvl", "matmul_throughput", "--dtype", "float16", "--json")
     said = json.loads(capsys.readouterr().out)
     assert code == ExitCode.NO_APPROVED_VALUE
     assert (said["state"], said["value"]) == ("unknown", None)

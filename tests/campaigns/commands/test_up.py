@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
 from campaigns.management.commands import up
+from knowledge.curation.errors import Conflict
 
 STUBBORN = """
 import os, signal, subprocess, sys, time
@@ -50,6 +51,19 @@ def test_it_says_in_one_line_that_the_port_is_taken() -> None:
             call_command("up", "--port", str(port))
     with pytest.raises(CommandError, match="--port 99999"):
         call_command("up", "--port", "99999")
+
+
+@pytest.mark.parametrize("step", ["prepare_database", "prepare_platform"])
+def test_it_says_in_one_line_that_the_wiki_is_busy(monkeypatch, tmp_path, settings, step) -> None:
+    def busy(*args: object, **options: object) -> None:
+        raise Conflict("somebody else has been writing to the wiki; try again")
+
+    settings.STATIC_ROOT = tmp_path
+    for name in ("prepare_database", "prepare_platform"):
+        monkeypatch.setattr(up, name, busy if name == step else lambda *_, **__: None)
+    with pytest.raises(CommandError, match=r"^wiki: somebody else has been") as refused:
+        call_command("up", "--port", "0")
+    assert refused.value.returncode == 1
 
 
 @pytest.mark.django_db

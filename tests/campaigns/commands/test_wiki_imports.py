@@ -34,6 +34,56 @@ def test_it_plans_and_stores_no_document(db, folder, capsys):
     assert not Document.objects.exists()
 
 
+def planned(folder, capsys):
+    call_command("wiki", "import", str(folder), "--plan")
+    batch = Batch.objects.get()
+    assert f"`wiki confirm {batch.pk}` does it" in capsys.readouterr().err
+    return str(batch.pk)
+
+
+def test_it_confirms_a_plan(db, folder, capsys):
+    number = planned(folder, capsys)
+    call_command("wiki", "confirm", number, "--json")
+    said = capsys.readouterr()
+    done = json.loads(said.out)
+    assert (done["new_revisions"], done["specs_added"]) == (1, 1)
+    assert done["platforms"] == [{"slug": "x-1", "change": "new: X", "is_new": True}]
+    assert f"`wiki undo {number}` takes it back" in said.err
+    assert Document.objects.get().path == "x.md"
+    code, message = fails("confirm", number)
+    assert (code, "was confirmed by a command" in message) == (ExitCode.USAGE, True)
+
+
+def test_it_drops_a_plan(db, folder, capsys):
+    number = planned(folder, capsys)
+    call_command("wiki", "drop", number, "--why", "wrong folder", "--json")
+    dropped = json.loads(capsys.readouterr().out)
+    assert (dropped["state"], dropped["why"]) == ("dropped", "wrong folder")
+    assert fails("drop", number)[0] == ExitCode.USAGE
+    assert fails("confirm", "7")[0] == ExitCode.NOT_FOUND
+    assert not Document.objects.exists()
+
+
+def test_it_tells_what_it_describes_anew(db, folder, capsys):
+    call_command("wiki", "import", str(folder))
+    (folder / "x.md").write_text(TEXT.replace("native", "sm_2"))
+    capsys.readouterr()
+    call_command("wiki", "import", str(folder))
+    assert "platform x-1 is described anew: target: native → sm_2" in capsys.readouterr().err
+
+
+def test_it_refuses_documents_of_another_folder(db, folder, tmp_path, capsys):
+    call_command("wiki", "import", str(folder))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.md").write_text(TEXT + "\nmore\n")
+    code, message = fails("import", str(other))
+    assert (code, message.startswith("x.md: belongs to 'team'; accepted: ")) == (
+        ExitCode.USAGE,
+        True,
+    )
+
+
 def test_it_fails_for_a_plan_with_refused_files(db, folder, capsys):
     (folder / "y.md").write_text(TEXT.replace("TB/s", "TB"))
     code, message = fails("import", str(folder), "--plan")

@@ -5,105 +5,34 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
-import subprocess
-import sys
-import time
-import uuid
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.architecture.source_tree import ROOT
+from tests.campaigns.tasks.conftest import Installation
+from tests.evaluator import small
 
 pytestmark = pytest.mark.storage
 
-CASE = "2097152"
-LIMIT_S = 90.0
+# Twice the work that is needed, which no compiler leaves out.
+KERNEL = """
+extern "C" void solve(const float* x, float* y, int N) {
+  for (int pass = 0; pass < 2; ++pass)
+    for (int i = 0; i < N; ++i) ((volatile float*)y)[i] = 2 * ((const volatile float*)x)[i];
+}
+"""
 RUNNING = "SELECT id FROM campaigns_evaluation WHERE state = 'running' AND phase <> 'start'"
 STATE = "SELECT state FROM campaigns_campaign"
 
 
-class Installation:
-    """A database and a queue of their own, and the processes started on them."""
-
-    def __init__(self, folder: Path, database_url: str) -> None:
-        self.url = database_url or f"sqlite:///{folder / 'kopt.sqlite3'}"
-        own = {"KOPT_DATA": str(folder), "DATABASE_URL": self.url, "KOPT_DEVICE": "cpu"}
-        self.env = {**os.environ, **own, "KOPT_HEARTBEAT_S": "0.5"}
-        self.workers: list[subprocess.Popen[bytes]] = []
-
-    def manage(self, *arguments: str) -> str:
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command, cwd=ROOT, env=self.env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def start_worker(self, queues: str) -> subprocess.Popen[bytes]:
-        options = ["-Q", queues, "-n", "both@test", "-P", "threads", "-c", "1", "-l", "WARNING"]
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "kopt", "worker", *options],
-            cwd=ROOT,
-            env=self.env,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self.workers.append(worker)
-        return worker
-
-    def select(self, sql: str) -> list[Any]:
-        if self.url.startswith("sqlite"):
-            with sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=20) as database:
-                return database.execute(sql).fetchall()
-        import psycopg
-
-        with psycopg.connect(self.url) as database:
-            return database.execute(sql).fetchall()
-
-    def wait(self, until: Callable[[], Any], what: str) -> None:
-        deadline = time.monotonic() + LIMIT_S
-        while not until():
-            assert time.monotonic() < deadline, f"not within {LIMIT_S:.0f} s: {what}"
-            time.sleep(0.05)
-
-
-@pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
-    url = os.environ.get("DATABASE_URL", "")
-    name = f"kopt_{uuid.uuid4().hex[:8]}"
-    if url.startswith("postgres"):
-        _on_server(url, f"CREATE DATABASE {name}")
-        url_here = urlsplit(url)._replace(path=f"/{name}").geturl()
-    made = Installation(tmp_path, url_here if url.startswith("postgres") else "")
-    try:
-        yield made
-    finally:
-        for worker in made.workers:
-            if worker.poll() is None:
-                os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
-        if url.startswith("postgres"):
-            _on_server(url, f"DROP DATABASE {name} WITH (FORCE)")
-
-
-def _on_server(url: str, statement: str) -> None:
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as database:
-        database.execute(statement)
-
-
 def test_it_goes_on_when_its_worker_is_killed_and_started_again(
     installation: Installation,
+    tmp_path: Path,
 ) -> None:
     installation.manage("migrate", "--verbosity", "0")
-    wish = ["--problem", "vector_add", "--backend", "cpp", "--rounds", "2", "--case", CASE]
+    problem = small.write_problem(tmp_path, small.TOML.replace("4096", "262144"))
+    (problem / "v0.cpp").write_text(KERNEL)
+    wish = ["--problem", str(problem), "--backend", "cpp", "--rounds", "2"]
     campaign = json.loads(installation.manage("campaign", "new", *wish, "--json"))
     queues = f"default,platform.{campaign['platform']}"
     first = installation.start_worker(queues)

@@ -17,7 +17,7 @@ def test_it_shows_best_share_and_verdicts(page, sample):
     assert sample.title in body
     assert "10 / 10" in body
     assert "5 accepted" in body
-    assert "62.6 %" in body
+    assert "62.5 %" in body
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """A new campaign."""
 
+import re
+
 import pytest
 from django.core.management import load_command_class
 from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
-from knowledge.importer import import_wiki
-from knowledge.models import Platform
+from knowledge.importer import SHIPPED_ORIGIN, Intake, import_wiki, take_files
+from knowledge.models import Document, Platform
 
+H100 = "docs/hardware/h100-sxm5-80gb.md"
 CHOICE = {
     "problem": "softmax",
     "platform": "h200-sxm",
@@ -41,6 +44,18 @@ def test_it_shows_a_command_that_the_command_line_takes(page):
     assert (found["goal"], found["rounds"]) == (85.0, 12)
 
 
+def test_it_shows_how_each_citation_stands(page):
+    chosen = CHOICE | {"platform": "h100-sxm5-80gb"}
+    text = Document.objects.get(path=H100).latest.text
+    body = page.get("/c/new", chosen).content.decode()
+    assert 'data-cite-state="changed"' not in body
+    other = text.replace("- memory_bandwidth: 3.35 ", "- memory_bandwidth: 3.36 ")
+    take_files({H100: other}, Intake(origin=SHIPPED_ORIGIN))
+    body = page.get("/c/new", chosen).content.decode()
+    found = re.findall(r'<a [^>]* data-cite-state="changed">([^<]+)</a>', body)
+    assert found == ["3.35 TB/s"] * 2  # among the platforms, and as the choice
+
+
 def test_it_creates_confirms_and_rings(page, engineer, rung):
     answer = page.post("/c/new", CHOICE)
     campaign = Campaign.objects.get()
@@ -52,6 +67,15 @@ def test_it_creates_confirms_and_rings(page, engineer, rung):
     assert [bell[0] for bell in rung] == [campaign]
 
 
+def test_r6_it_takes_another_target_than_a_share_of_the_roof(page, rung):
+    chosen = {**CHOICE, "target": "baseline:1.5"}
+    command = page.get("/c/new", chosen).context["command"]
+    assert command.endswith("--target baseline:1.5")
+    page.post("/c/new", chosen)
+    goal = Campaign.objects.get().goal
+    assert (goal["basis"], goal["fraction"], goal["value"]) == ("baseline_ratio", 1.5, None)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
@@ -59,6 +83,7 @@ def test_it_creates_confirms_and_rings(page, engineer, rung):
         ("goal", "0", "greater than or equal to 1"),
         ("goal", "much", "Enter a whole number"),
         ("rounds", "500", "less than or equal to 119"),
+        ("target", "fast", "accepted: 90% or ceiling:0.9"),
     ],
 )
 def test_it_refuses_nonsense_and_keeps_the_rest(page, rung, field, value, told):

@@ -42,7 +42,7 @@ def test_it_shows_hostile_text_as_text(page, sample, number, name):
 def test_it_shows_gates_with_numbers_limits_and_citation(page, sample):
     body = open_round(page, sample, 8).content.decode()
     assert 'data-gate="plausibility"' in body
-    assert "14.5 µs is below the physical floor 28.0 µs" in body
+    assert "14.6 µs is below the physical floor 28.0 µs" in body
     assert "not judged" in body
     assert 'data-cite-state="ok">memory_bandwidth: 4.8 TB/s' in body
 
@@ -127,7 +127,7 @@ def test_it_says_when_only_the_flags_changed(page, sample):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         open_round(page, sample, 3)
 
 
@@ -139,3 +139,15 @@ def test_it_says_that_a_plain_loop_was_timed():
     case = {"name": "c", "facts": report, "result": {}, "target": {}, "share": None}
     body = render_to_string("campaigns/partials/cases.html", {"cases": [case], "against": "v0"})
     assert "timed as a plain loop" in body
+
+
+@pytest.mark.parametrize("name", ["round", "report", "report_file"])
+def test_it_assigns_a_change_to_its_parts(page, sample, name):
+    accepted = sample.rounds.filter(verdict__word="accepted").order_by("-number").first()
+    args = [sample.pk, accepted.number] if name == "round" else [sample.pk]
+    found = page.get(reverse(name, args=args)).content.decode()
+    rows = found.split('id="attribution"')[1].split("</section>")[0]
+    for case in sample.cases:
+        cells = rows.split(f'data-attribution="{case}"')[1].split("</tr>")[0]
+        assert cells.count("→") == 5
+        assert 'data-label="Mostly in">kernel' in cells

@@ -1,0 +1,111 @@
+"""/api/v1/campaigns/: start a campaign, and read what was found in its candidates' sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.bell import ring
+from campaigns.evaluator.problem import ProblemError
+from campaigns.examined import campaign_findings, policy_of, stored_policy
+from campaigns.models import Campaign
+from campaigns.rules.goal import GoalError, parse_goal
+from campaigns.rules.stop import StopPolicy
+from campaigns.shipped import shipped_problems
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
+from knowledge.api.door import Door
+from knowledge.curation.errors import CurationError, Forbidden
+
+MAY_START = "campaigns.add_campaign"
+TEXTS = ("problem", "platform", "backend")
+OPTIONAL = ("rounds", "target", "title", "findings")
+
+
+class Campaigns(Door):
+    """POST creates a campaign and starts it; 201.
+
+    problem (a shipped one's name), platform and backend are needed; rounds, target, title and
+    findings (kind → allowed, flagged or refused) may be given.
+    """
+
+    def post(self, request: Request) -> Response:
+        if not request.user.has_perm(MAY_START):
+            raise Forbidden("starting a campaign needs the engineer role")
+        user = request.user if isinstance(request.user, User) else None
+        wish = _wish(self.body(), user)
+        try:
+            campaign = create_campaign(wish)
+        except (CampaignRefused, ProblemError) as error:
+            # Such an error begins with the field that is wrong.
+            field, _, message = str(error).partition(": ")
+            raise CurationError(field, message) from None
+        ring(campaign, confirm(campaign))
+        return Response(_facts(campaign), 201)
+
+
+class Findings(Door):
+    """GET: the campaign's policy, and the findings of every candidate by round."""
+
+    def get(self, request: Request, pk: int) -> Response:
+        campaign = get_object_or_404(Campaign, pk=pk)
+        return Response(_facts(campaign) | {"rounds": campaign_findings(campaign)})
+
+
+def _facts(campaign: Campaign) -> dict[str, Any]:
+    return {
+        "campaign": campaign.pk,
+        "title": campaign.title,
+        "state": campaign.state,
+        "findings_policy": stored_policy(policy_of(campaign)),
+    }
+
+
+def _wish(body: dict[str, Any], user: User | None) -> Wish:
+    """Read the body. Raises CurationError naming the field."""
+    for name in body:
+        if name not in (*TEXTS, *OPTIONAL):
+            raise CurationError(name, f"accepted: {', '.join((*TEXTS, *OPTIONAL))}")
+    problems = {problem.name: problem for problem in shipped_problems()}
+    name = _text(body, "problem")
+    if name not in problems:
+        raise CurationError("problem", f"{name!r}; accepted: {', '.join(problems)}")
+    rounds = body.get("rounds", StopPolicy().max_rounds)
+    if not isinstance(rounds, int) or isinstance(rounds, bool):
+        raise CurationError("rounds", f"{rounds!r}; accepted: a whole number")
+    try:
+        policy = StopPolicy(max_rounds=rounds)
+    except ValueError as error:
+        raise CurationError("rounds", str(error)) from None
+    try:
+        goal = parse_goal(_text(body, "target")) if "target" in body else None
+    except GoalError as error:
+        raise CurationError("target", str(error)) from None
+    return Wish(
+        problem=problems[name].folder,
+        platform=_text(body, "platform"),
+        backend=_text(body, "backend"),
+        policy=policy,
+        goal=goal,
+        findings=_findings(body.get("findings", {})),
+        title=_text(body, "title") if "title" in body else "",
+        created_by=user,
+    )
+
+
+def _text(body: dict[str, Any], name: str) -> str:
+    found = body.get(name)
+    if not isinstance(found, str) or not found:
+        raise CurationError(name, "is needed, as a text")
+    return found
+
+
+def _findings(given: Any) -> dict[str, str]:
+    """The kinds and stances themselves are checked where the campaign is made."""
+    if not isinstance(given, dict) or not all(isinstance(s, str) for s in given.values()):
+        raise CurationError("findings", 'accepted: an object such as {"cache": "refused"}')
+    return given

@@ -1,0 +1,14 @@
+"""Addresses of the campaigns' part of the HTTP door, mounted at /api/v1/."""
+
+from django.urls import path
+
+from campaigns.api.campaigns import Campaigns, Findings
+from campaigns.api.workers import OnePassport, Workers
+
+app_name = "campaigns_api"
+urlpatterns = [
+    path("campaigns/", Campaigns.as_view(), name="campaigns"),
+    path("campaigns/<int:pk>/findings/", Findings.as_view(), name="findings"),
+    path("workers/", Workers.as_view(), name="workers"),
+    path("workers/<int:pk>/passport/", OnePassport.as_view(), name="passport"),
+]

@@ -1,0 +1,45 @@
+"""/api/v1/workers/: the workers and their noise passports; an engineer asks for a new one."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.bell import ring_worker
+from campaigns.models import Worker
+from campaigns.passport_facts import passport_facts, worker_facts
+from campaigns.passports import state_of
+from campaigns.steps.passport import ask_for
+from knowledge.api.door import Door
+from knowledge.curation.errors import Forbidden
+
+MAY_ASK = "campaigns.change_campaign"
+
+
+class Workers(Door):
+    """GET: every worker, with what counts of its noise."""
+
+    def get(self, request: Request) -> Response:
+        found = Worker.objects.select_related("platform")
+        return Response({"results": [worker_facts(worker, state_of(worker)) for worker in found]})
+
+
+class OnePassport(Door):
+    """GET: a worker's noise passport as it stands. POST: ask for a new one; 202."""
+
+    def get(self, request: Request, pk: int) -> Response:
+        return Response(passport_facts(state_of(_worker(pk))))
+
+    def post(self, request: Request, pk: int) -> Response:
+        if not request.user.has_perm(MAY_ASK):
+            raise Forbidden("asking for a passport needs the engineer role")
+        worker = _worker(pk)
+        ask_for(worker, request.user if isinstance(request.user, User) else None)
+        ring_worker(worker)
+        return Response(passport_facts(state_of(worker)), status=202)
+
+
+def _worker(pk: int) -> Worker:
+    return get_object_or_404(Worker.objects.select_related("platform"), pk=pk)

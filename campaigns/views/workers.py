@@ -1,0 +1,68 @@
+"""The workers, their devices, and what each device shows against itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from campaigns.bell import ring_worker
+from campaigns.charts import passport as chart
+from campaigns.charts.marks import NoChart
+from campaigns.models import Passport, Worker
+from campaigns.passports import PassportState, of_device, state_of
+from campaigns.reports.surroundings import conditions_words, floors_words
+from campaigns.steps.passport import ask_for
+from campaigns.views.lookup import may_change
+
+SHOWN = 10
+ASKED = "Asked {} for a new noise passport. It is taken as soon as no campaign needs the device."
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One worker on the page. seen: around the passport. history: with the floors of each."""
+
+    worker: Worker
+    state: PassportState
+    chart: chart.PassportChart | NoChart
+    chart_id: str
+    seen: tuple[tuple[str, str], ...]
+    history: tuple[tuple[Passport, str], ...]
+
+
+@require_safe
+def workers(request: HttpRequest) -> HttpResponse:
+    """Every worker; those that live first."""
+    found = Worker.objects.select_related("platform")
+    cards = sorted(map(_card, found), key=lambda card: (not card.worker.is_alive, card.worker.name))
+    return render(request, "campaigns/workers.html", {"cards": cards})
+
+
+@may_change
+@require_POST
+def ask_passport(request: HttpRequest, worker_id: int) -> HttpResponse:
+    """Ask one worker for a new passport."""
+    worker = get_object_or_404(Worker.objects.select_related("platform"), pk=worker_id)
+    # The permission is only ever given to stored users.
+    ask_for(worker, request.user if isinstance(request.user, User) else None)
+    ring_worker(worker)
+    messages.success(request, ASKED.format(worker.name))
+    return redirect("workers")
+
+
+def _card(worker: Worker) -> Card:
+    state = state_of(worker)
+    rows = of_device(worker).select_related("worker")[:SHOWN]
+    return Card(
+        worker=worker,
+        state=state,
+        chart=chart.build(state.lengths),
+        chart_id=f"noise-{worker.pk}",
+        seen=tuple(conditions_words(state.conditions)) if state.passport else (),
+        history=tuple((row, floors_words(row.lengths)) for row in rows),
+    )

@@ -1,0 +1,93 @@
+"""/api/v1/campaigns/: a policy chosen at creation, and the findings of every candidate."""
+
+import pytest
+
+from campaigns.findings.kinds import Kind
+from campaigns.models import Campaign, CampaignState
+from campaigns.steps.run_here import run_here
+from knowledge.importer import import_wiki
+from tests.campaigns.api import test_workers
+from tests.campaigns.steps import cast
+
+client_of = test_workers.client_of
+ADDRESS = "/api/v1/campaigns/"
+BODY = {"problem": "softmax", "platform": "h200-sxm", "backend": "cuda", "rounds": 5}
+KEEPS = "// time 50\nstatic int kept = 0; // <b>"
+
+
+@pytest.fixture
+def engineer(client_of, monkeypatch):
+    import_wiki()
+    monkeypatch.setattr("campaigns.api.campaigns.ring", lambda *a: None)
+    return client_of("add_campaign")
+
+
+def post(client, body):
+    return client.post(ADDRESS, body, content_type="application/json")
+
+
+def test_it_starts_a_campaign_with_its_policy(engineer):
+    answer = post(engineer, BODY | {"findings": {"cache": "refused", "exit": "allowed"}})
+    assert answer.status_code == 201
+    campaign = Campaign.objects.get()
+    assert (campaign.state, campaign.created_by.username) == (CampaignState.CONFIRMED, "user-0")
+    assert campaign.stop_policy["max_rounds"] == 5
+    policy = answer.json()["findings_policy"]
+    assert policy == campaign.findings_policy
+    assert (policy["cache"], policy["exit"], policy["process"]) == ("refused", "allowed", "refused")
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "told"),
+    [
+        ({"findings": {"caches": "refused"}}, "findings", "'caches'; accepted: identity_key, "),
+        ({"findings": {"cache": "banned"}}, "findings.cache", "'banned'; accepted: allowed, "),
+        ({"findings": {"cache": 1}}, "findings", "accepted: an object"),
+        ({"findings": []}, "findings", "accepted: an object"),
+        ({"finding": {}}, "finding", "accepted: problem, platform, "),
+        ({"problem": "/etc"}, "problem", "'/etc'; accepted: layernorm, "),
+        ({"platform": "nowhere"}, "platform", "'nowhere'; accepted: "),
+        ({"backend": "cpp"}, "backend", "not timed on h200-sxm"),
+        ({"backend": None}, "backend", "is needed"),
+        ({"rounds": 0}, "rounds", "accepted"),
+        ({"rounds": "5"}, "rounds", "accepted: a whole number"),
+        ({"target": "soon"}, "target", "accepted"),
+    ],
+)
+def test_it_names_the_field_that_it_does_not_take(engineer, change, field, told):
+    answer = post(engineer, BODY | change)
+    assert answer.status_code == 422
+    assert answer.json()["field"] == field
+    assert told in answer.json()["message"]
+    assert not Campaign.objects.exists()
+
+
+def test_it_starts_nothing_for_a_viewer(client_of):
+    answer = post(client_of(), BODY)
+    assert answer.status_code == 403
+    assert "engineer role" in answer.json()["message"]
+    assert not Campaign.objects.exists()
+
+
+def test_it_tells_the_findings_of_every_candidate(client_of, monkeypatch, tmp_path):
+    cast.set_the_scene(monkeypatch)
+    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([[KEEPS]]))
+    made = cast.make_campaign(tmp_path)
+    run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+    found = client_of().get(f"{ADDRESS}{made.pk}/findings/").json()
+    assert found["findings_policy"]["cache"] == "flagged"
+    first, second = found["rounds"]
+    assert (first["round"], first["candidates"][0]["findings"]) == (1, [])
+    (candidate,) = second["candidates"]
+    assert (candidate["file"], candidate["chosen"]) == ("kernel.cpp", True)
+    assert candidate["findings"] == [
+        {
+            "kind": "cache",
+            "line": 2,
+            "what": "kept stays in the process between calls",
+            "text": "static int kept = 0; // <b>",
+            "meaning": Kind.CACHE.meaning,
+            "stance": "flagged",
+        }
+    ]
+    assert client_of().get(f"{ADDRESS}999/findings/").status_code == 404

@@ -1,0 +1,94 @@
+"""An installation of its own for tests of real workers: database, queue and processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.architecture.source_tree import ROOT
+
+# Only a bound: a crowded host needs minutes for what takes a quiet one seconds.
+LIMIT_S = 300.0
+
+
+class Installation:
+    """A database and a queue of their own, and the processes started on them."""
+
+    def __init__(self, folder: Path, database_url: str) -> None:
+        self.url = database_url or f"sqlite:///{folder / 'kopt.sqlite3'}"
+        own = {"KOPT_DATA": str(folder), "DATABASE_URL": self.url, "KOPT_DEVICE": "cpu"}
+        self.env = {**os.environ, **own, "KOPT_HEARTBEAT_S": "0.5"}
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def manage(self, *arguments: str) -> str:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def start_worker(self, queues: str) -> subprocess.Popen[bytes]:
+        options = ["-Q", queues, "-n", "both@test", "-P", "threads", "-c", "1", "-l", "WARNING"]
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "kopt", "worker", *options],
+            cwd=ROOT,
+            env=self.env,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.workers.append(worker)
+        return worker
+
+    def select(self, sql: str) -> list[Any]:
+        if self.url.startswith("sqlite"):
+            with sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=20) as database:
+                return database.execute(sql).fetchall()
+        import psycopg
+
+        with psycopg.connect(self.url) as database:
+            return database.execute(sql).fetchall()
+
+    def wait(self, until: Callable[[], Any], what: str) -> None:
+        deadline = time.monotonic() + LIMIT_S
+        while not until():
+            assert time.monotonic() < deadline, f"not within {LIMIT_S:.0f} s: {what}"
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    url = os.environ.get("DATABASE_URL", "")
+    name = f"kopt_{uuid.uuid4().hex[:8]}"
+    if url.startswith("postgres"):
+        _on_server(url, f"CREATE DATABASE {name}")
+        url_here = urlsplit(url)._replace(path=f"/{name}").geturl()
+    made = Installation(tmp_path, url_here if url.startswith("postgres") else "")
+    try:
+        yield made
+    finally:
+        for worker in made.workers:
+            if worker.poll() is None:
+                os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
+        if url.startswith("postgres"):
+            _on_server(url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _on_server(url: str, statement: str) -> None:
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as database:
+        database.execute(statement)
