@@ -1,5 +1,6 @@
 """ASGI entry point."""
 
+import gc
 import os
 
 from django.core.asgi import get_asgi_application
@@ -7,3 +8,8 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
 
 application = get_asgi_application()
+
+# What is loaded now stays for ever; without this every full collection of garbage, in the middle of
+# some request, walks over all of it again.
+gc.collect()
+gc.freeze()

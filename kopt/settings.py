@@ -97,6 +97,16 @@ KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 # Which device this host measures on ("cpu", "cuda:1"); empty: the first GPU torch can use.
 KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
+# After how many days an idle worker compares a kernel with itself again (0: only when asked), and
+# how many seconds it has to have been idle for that.
+KOPT_PASSPORT_DAYS = env.number("KOPT_PASSPORT_DAYS", 7.0, least=0.0)
+KOPT_PASSPORT_QUIET_S = env.number("KOPT_PASSPORT_QUIET_S", 120.0, least=0.0)
+
+# Whether a host without some layer of the sandbox measures all the same; how much of its memory one
+# runner may take, in MiB (0: half of it).
+KOPT_SANDBOX = env.choice("KOPT_SANDBOX", ("AVAILABLE", "ALL"), default="AVAILABLE")
+KOPT_RUNNER_MIB = env.number("KOPT_RUNNER_MIB", 0.0, least=0.0)
+
 globals().update(celery_settings(DATA_DIR))
 
 LOG_LEVEL = env.choice(

@@ -10,5 +10,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("w/", include("knowledge.urls")),
     path("api/v1/", include("knowledge.api.urls")),
+    path("api/v1/", include("campaigns.api.urls")),
     path("", include("campaigns.urls")),
 ]

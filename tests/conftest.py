@@ -6,12 +6,19 @@ import shutil
 
 import pytest
 from django.db import connection
+from hypothesis import HealthCheck, settings
 
 from kopt import celery_app
 from tools.kernels import has_nvidia_card
 
 # Playwright's synchronous interface runs an event loop in the thread that uses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+# How busy the host is says nothing about the code. What is set already, as on CI, stays as it is.
+settings.register_profile(
+    "kopt", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("kopt")
 
 
 def pytest_collection_modifyitems(items):

@@ -1,6 +1,7 @@
 """Run the tests marked `storage` again on a database server and a message broker.
 
-Without both servers it says loudly that they did not run, and goes on.
+Two parts run side by side, each on a database and a number of the broker of its own. Without both
+servers it says loudly that they did not run, and goes on.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from urllib.parse import urlsplit
 
 # Each can be changed by the variable of the same name with TEST_ before it.
 SERVERS = {
     "DATABASE_URL": "postgres://postgres@127.0.0.1:5432/test",
     "KOPT_BROKER_URL": "redis://127.0.0.1:6379/5",
+}
+# What each part runs. The first has the addresses as they are: it also uses the database itself.
+PARTS = {
+    "campaigns": ("tests", "--ignore=tests/knowledge"),
+    "wiki": ("tests/knowledge",),
 }
 CONNECT_LIMIT_S = 2.0
 SKIPPED = 3 * "*" + " SKIPPED: tests marked storage did not run on {url}: {error} " + 3 * "*"
@@ -26,9 +34,35 @@ def main() -> int:
         if error := _silence(url):
             print(SKIPPED.format(url=url, error=error), flush=True)
             return 0
-    command = [sys.executable, "-m", "pytest", "-m", "storage"]
-    print("+", *(f"{name}={url}" for name, url in servers.items()), *command, flush=True)
-    return subprocess.run(command, env={**os.environ, **servers}, check=False).returncode
+    with tempfile.TemporaryDirectory() as folder:
+        logs = {name: Path(folder, name) for name in PARTS}
+        running = {name: _start(name, servers, log) for name, log in logs.items()}
+        statuses = {name: process.wait() for name, process in running.items()}
+        for name, log in logs.items():
+            print(f"+ part {name}: exit status {statuses[name]}", flush=True)
+            print(log.read_text(errors="replace"), flush=True)
+    return max(statuses.values())
+
+
+def _start(name: str, servers: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    own = {variable: _own(url, name) for variable, url in servers.items()}
+    command = [sys.executable, "-m", "pytest", "-m", "storage", *PARTS[name]]
+    print("+", *(f"{variable}={url}" for variable, url in own.items()), *command, flush=True)
+    with log.open("wb") as out:
+        return subprocess.Popen(
+            command, env={**os.environ, **own}, stdout=out, stderr=subprocess.STDOUT
+        )
+
+
+def _own(url: str, name: str) -> str:
+    """The address of a database or broker number that no other part uses."""
+    place = [*PARTS].index(name)
+    if place == 0:
+        return url
+    if urlsplit(url).scheme.startswith("redis"):
+        base, _, number = url.rpartition("/")
+        return f"{base}/{int(number) + place}"
+    return f"{url}_{name}"
 
 
 def _silence(url: str) -> str:
