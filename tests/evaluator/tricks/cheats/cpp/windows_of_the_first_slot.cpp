@@ -1,6 +1,5 @@
 // trick: looks up elements in answers of earlier slots, whose inputs seem to be shifted
 // problem: heavy N=2048
-// aims: kopt
 // outcome: no_gain
 // against: v0.cpp
 // burst_ms: 8
