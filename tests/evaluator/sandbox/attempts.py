@@ -95,7 +95,7 @@ FILES = {
     "write to /usr": Attempt('opened("/usr/escaped", O_CREAT | O_WRONLY)', NOT_WRITABLE),
     "write to /etc": Attempt('opened("/etc/passwd", O_WRONLY)', NOT_WRITABLE),
     "write to Python": Attempt('opened(PYTHON "/os.py", O_WRONLY)', NOT_WRITABLE),
-    "write to the evaluator": Attempt('opened(EVALUATOR "/contract.py", O_WRONLY)', NOT_WRITABLE),
+    "write to the evaluator": Attempt('opened(EVALUATOR "/wire.py", O_WRONLY)', NOT_WRITABLE),
     "write to the host's /dev/shm": Attempt("opened(SHARED, O_RDWR)", NOT_SEEN),
     "make a device": Attempt('mknod("disk", S_IFBLK, 0)', REFUSED, "mknod"),
     "open memory": Attempt('opened("/dev/mem", O_RDWR)', NOT_SEEN),

@@ -1,0 +1,54 @@
+"""What crosses the border between the web side and the measuring side.
+
+A `Job` goes in as one JSON file, a `Report` comes out as another; nothing else is shared. Both are
+frozen values with a schema number, so a web server and a GPU worker of different versions refuse
+each other instead of misreading. Standard library only: this package is imported on both sides.
+"""
+
+from campaigns.evaluator.contract.files import (
+    dump,
+    load_job,
+    load_report,
+    load_sanitized,
+    protocol_from,
+)
+from campaigns.evaluator.contract.job import SCHEMA, Case, Job, Limits, Param, Protocol, Source
+from campaigns.evaluator.contract.reading import ContractError
+from campaigns.evaluator.contract.report import (
+    CaseReport,
+    Fault,
+    Moment,
+    Outcome,
+    Phase,
+    Report,
+    Sanitized,
+)
+from campaigns.evaluator.contract.timing import Launch, OwnKernel, Timer, Timing, Traced
+
+__all__ = [
+    "SCHEMA",
+    "Case",
+    "CaseReport",
+    "ContractError",
+    "Fault",
+    "Job",
+    "Launch",
+    "Limits",
+    "Moment",
+    "Outcome",
+    "OwnKernel",
+    "Param",
+    "Phase",
+    "Protocol",
+    "Report",
+    "Sanitized",
+    "Source",
+    "Timer",
+    "Timing",
+    "Traced",
+    "dump",
+    "load_job",
+    "load_report",
+    "load_sanitized",
+    "protocol_from",
+]

@@ -1,0 +1,51 @@
+"""Jobs and reports as the JSON files that cross the border."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol
+from campaigns.evaluator.contract.reading import ContractError, build, convert
+from campaigns.evaluator.contract.report import Report, Sanitized
+
+
+def dump(value: Job | Report) -> str:
+    """Serialise to JSON; non-finite floats are refused because JSON has none."""
+    return json.dumps(asdict(value), default=str, allow_nan=False, indent=1)
+
+
+def load_job(text: str) -> Job:
+    """Read a job file. Raises ContractError naming the field."""
+    return typing.cast(Job, _load(Job, text))
+
+
+def load_report(text: str) -> Report:
+    """Read a report file. Raises ContractError naming the field."""
+    return typing.cast(Report, _load(Report, text))
+
+
+def load_sanitized(text: str) -> tuple[Sanitized, ...]:
+    """Read what `json.dumps` made of such values. Raises ContractError naming the field."""
+    return typing.cast(
+        tuple[Sanitized, ...], convert(tuple[Sanitized, ...], json.loads(text), "sanitized")
+    )
+
+
+def protocol_from(value: Mapping[str, Any]) -> Protocol:
+    """Rebuild a stored protocol. Raises ContractError naming the field."""
+    return typing.cast(Protocol, build(Protocol, value, "protocol"))
+
+
+def _load(kind: type, text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ContractError(f"line {error.lineno}: not JSON: {error.msg}") from None
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        found = value.get("schema") if isinstance(value, dict) else type(value).__name__
+        raise ContractError(f"schema: found {found!r}, this version reads {SCHEMA}")
+    return build(kind, value, "")

@@ -1,0 +1,84 @@
+"""What is asked for: one candidate, its cases and the rules that it is measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCHEMA = 1
+
+Param = int | float | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One candidate's code: its file name, its text and extra compiler flags."""
+
+    name: str
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One input configuration; `params` are the keyword arguments of the problem's `setup`."""
+
+    name: str
+    params: Mapping[str, Param]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Wall-clock limits per phase, in seconds (rule R16)."""
+
+    build_s: float = 180.0
+    load_s: float = 60.0
+    call_s: float = 30.0
+    prepare_s: float = 60.0
+    total_s: float = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """The measuring rules of a campaign. Results under different protocols are not comparable.
+
+    blocks: A B B A blocks per case, two paired samples each (R11 asks for at least five pairs).
+    burst_ms: the least difference between a long and a short burst, in milliseconds.
+    max_slots: the most calls in one burst; each has its own input and output.
+    arena_mib: the most memory one runner's slots may take.
+    trials: correctness runs on fresh seeds before anything is timed (R15).
+    """
+
+    version: int = 1
+    blocks: int = 5
+    burst_ms: float = 5.0
+    max_slots: int = 4096
+    arena_mib: int = 16384
+    trials: int = 5
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One evaluation to do.
+
+    device: "cpu" or "cuda:<index>". target: what compilers build for ("native", "sm_90a", ...).
+    incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
+    timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
+    its smallest case instead, and nothing else (campaigns/evaluator/sanitizers).
+    """
+
+    job_id: str
+    problem: Path
+    backend: str
+    device: str
+    target: str
+    cases: tuple[Case, ...]
+    candidate: Source
+    scratch: Path
+    incumbent: Source | None = None
+    protocol: Protocol = field(default_factory=Protocol)
+    timed: bool = True
+    sanitize: bool = False
+    schema: int = SCHEMA

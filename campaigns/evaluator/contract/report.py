@@ -1,0 +1,150 @@
+"""What was found: the facts of one evaluation, never a judgement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from campaigns.evaluator.contract.job import SCHEMA
+from campaigns.evaluator.contract.reading import ContractError
+from campaigns.evaluator.contract.timing import Timing
+
+
+class Outcome(StrEnum):
+    """What happened to a candidate. A fact, never a judgement (that is a Verdict)."""
+
+    PASSED = "passed"
+    BUILD_FAILED = "build_failed"
+    WRONG_RESULT = "wrong_result"
+    CHEATED = "cheated"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    BROKEN_HOST = "broken_host"
+
+
+class Phase(StrEnum):
+    """Where an evaluation was; each phase has its own time limit in the protocol."""
+
+    START = "start"
+    BUILD = "build"
+    LOAD = "load"
+    CHECK = "check"
+    PREPARE = "prepare"
+    BURST = "burst"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """What was found on one case.
+
+    margin: worst error as a share of its tolerance, by element or by norm; over 1 is wrong.
+    norm_error: |error| / |answer|, the worst of all calls.
+    repeat_margin: how far two answers to the same inputs were apart, as a share of the tolerance;
+    0 when they were equal bit by bit. It is measured, not forbidden.
+    candidate, incumbent: samples of equal index are one pair of the A B B A schedule.
+    """
+
+    case: str
+    correct: bool
+    checked_calls: int
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+    margin: float | None = None
+    message: str = ""
+    candidate: Timing | None = None
+    incumbent: Timing | None = None
+    norm_error: float | None = None
+    repeat_margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How device and host stood at one moment of timing; None for what they do not tell.
+
+    case, block: after how many blocks of which case; 0 is before the first.
+    clock_mhz: of the multiprocessors, or of the fastest CPU that the judge may run on.
+    temperature_c, power_w: of the GPU. throttled: what holds its clock down.
+    others: on a GPU the processes that compute on it and are not of this service; on a CPU how
+    many CPUs others kept busy since the moment before. load: runnable tasks, average of a minute.
+    pressure, stolen: shares of the time since the moment before in which a task had to wait for a
+    CPU, and in which the hypervisor gave the CPUs to others.
+    """
+
+    case: str
+    block: int
+    clock_mhz: float | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    throttled: tuple[str, ...] = ()
+    others: float | None = None
+    load: float | None = None
+    pressure: float | None = None
+    stolen: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("block", "clock_mhz", "temperature_c", "power_w", "others", "load"):
+            self._require(name, math.inf)
+        for name in ("pressure", "stolen"):
+            self._require(name, 1.0)
+
+    def _require(self, name: str, most: float) -> None:
+        value = getattr(self, name)
+        if value is not None and not (math.isfinite(value) and 0 <= value <= most):
+            accepted = "a finite number from 0" + ("" if most == math.inf else f" to {most:g}")
+            raise ContractError(f"surroundings.{name}: {value!r}; accepted: {accepted}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a sanitizer saw; line: of the candidate's file `file`, 0 where it is not told."""
+
+    kind: str
+    what: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitized:
+    """What one sanitizer says; clean is one that ran and has no faults. note: why it did not run,
+    or why it had nothing to look for. A candidate could keep it from seeing: clean is no proof.
+    """
+
+    tool: str
+    ran: bool
+    faults: tuple[Fault, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All facts of one evaluation. Timings exist only where every case was correct.
+
+    surroundings: in the order in which they were looked at; empty where nothing was timed.
+    sanitized: one for each sanitizer that was asked for.
+    """
+
+    job_id: str
+    outcome: Outcome
+    phase: Phase
+    reason: str
+    cases: tuple[CaseReport, ...] = ()
+    build_log: str = ""
+    runner_log: str = ""
+    notes: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    wall_s: Mapping[str, float] = field(default_factory=dict)
+    surroundings: tuple[Moment, ...] = ()
+    sanitized: tuple[Sanitized, ...] = ()
+    schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        strange = {moment.case for moment in self.surroundings} - {c.case for c in self.cases}
+        if strange:
+            raise ContractError(f"surroundings: case {min(strange)!r} is not in the report")
+        timed = any(case.candidate is not None for case in self.cases)
+        if timed and self.outcome is not Outcome.PASSED:
+            raise ContractError(f"outcome: {self.outcome} may not carry timings; only passed may")

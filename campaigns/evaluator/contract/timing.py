@@ -1,0 +1,83 @@
+"""What was timed, and what the driver's tracer told beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Timer(StrEnum):
+    """How the timed calls were issued."""
+
+    CALLS = "calls"  # CPU: one call after the other, synchronous by nature
+    GRAPH = "graph"  # GPU: one captured CUDA graph over all slots
+    LOOP = "loop"  # GPU: a plain loop, because the candidate cannot be captured
+    NONE = "none"  # judged for correctness only (Triton's interpreter)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How the longest kernel of a call was launched, as the driver's tracer says in the runner.
+
+    The runner could forge it: it informs people, and nothing is decided by it. kernels: launches in
+    one call. grid, block: along x, y and z. shared_bytes: of one block. occupancy_percent: threads
+    at once on a multiprocessor over the most that it takes, as estimated in whole numbers (0: less
+    than 1 %); None where not told.
+    """
+
+    kernels: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    registers: int
+    shared_bytes: int
+    occupancy_percent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKernel:
+    """A kernel that the arm's own source defines. launches, device_us: per call; 0 never ran."""
+
+    name: str
+    launches: float
+    device_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What ran on the device in the traced calls, as the driver's tracer says in the runner.
+
+    The runner could forge it: it may raise a doubt, and nothing is accepted by it. own: kernels by
+    the names in the source. other_us: device µs per call of everything else; filling_us of that
+    only sets memory to one value, which computes nothing.
+    """
+
+    own: tuple[OwnKernel, ...]
+    other_us: float
+    filling_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Per-call times of one arm on one case, in microseconds, in the order they were taken.
+
+    Every sample is the slope between a long and a short burst on the judge's clock.
+    device_us: device time per call as the driver's tracer counts it; None where there is none.
+    device_samples_us: the same once per sample, kept where LOOP is the timer and this decides.
+    event_us: time per call between two device events around one burst.
+    launch: how the work was split; None where there is no launch to see.
+    traced: which kernels ran, and how long; None where nothing was traced.
+    warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
+    or nobody asked. eager_us: a call launched by itself, where samples are of a GRAPH.
+    """
+
+    samples_us: tuple[float, ...]
+    long_calls: int
+    short_calls: int
+    timer: Timer
+    device_us: float | None = None
+    device_samples_us: tuple[float, ...] = ()
+    event_us: float | None = None
+    launch: Launch | None = None
+    traced: Traced | None = None
+    warm_us: float | None = None
+    eager_us: float | None = None
