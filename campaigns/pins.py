@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from campaigns.models import Campaign
-from campaigns.reports.stored import cited_in
 from campaigns.rules.ceilings import Ceilings, target_under
 from campaigns.rules.means import geomean
 from campaigns.rules.roofline import Work
@@ -20,7 +19,7 @@ from campaigns.rules.wording import duration
 from knowledge.lookup import cited
 from knowledge.models import DRIFT, Citation, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationError, CitationState, parse_citation
-from knowledge.specs.cited import UNKNOWN, Cited
+from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 from knowledge.specs.facts import Rank
 
 ROLES = ("bandwidth", "compute", "busy_share")

@@ -13,11 +13,10 @@ from django.urls import reverse
 
 from campaigns.models import Campaign
 from campaigns.pins import ROLES, Key, case_moves, key_of, key_of_citation, target_words
-from campaigns.reports.stored import cited_in
 from campaigns.rules.roofline import choose_ceiling
 from knowledge.lookup import cited
 from knowledge.models import Citation, Spec
-from knowledge.specs.cited import UNKNOWN, Cited
+from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 from knowledge.usage import Swap, Use
 
 Found = tuple[Campaign, str, Cited]  # a campaign, the role in its target, the value as pinned

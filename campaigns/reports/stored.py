@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
@@ -13,7 +13,7 @@ from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.goal import Goal, goal_from
 from campaigns.rules.noise import KIND, Gain
 from campaigns.rules.roofline import choose_ceiling
-from knowledge.specs.cited import UNKNOWN, Cited
+from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,6 @@ def target_of(campaign: Campaign) -> Target:
     )
 
 
-def cited_in(stored: Mapping[str, Any], key: str) -> tuple[Cited, ...]:
-    """The cited values under one key of a stored target, which holds a list, one, or none."""
-    found = stored.get(key) or ()
-    return tuple(_cited(item) for item in ([found] if isinstance(found, Mapping) else found))
-
-
 def hypothesis_of(round_: Round) -> Hypothesis | None:
     """Read `round.hypothesis`; None for the baseline, which tries nothing."""
     stored: Mapping[str, Any] = round_.hypothesis
@@ -237,10 +231,6 @@ def report_of(evaluation: Evaluation) -> Report | None:
         return evaluation.facts
     except ContractError:
         return None
-
-
-def _cited(value: Mapping[str, Any]) -> Cited:
-    return Cited(**{f.name: value[f.name] for f in fields(Cited)})
 
 
 def _ridge(item: Mapping[str, Any], stored: Mapping[str, Any]) -> StoredRidge:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.rules.roofline import Floor, Work, measured_slack, physical_floor
-from knowledge.specs.cited import Cited
+from knowledge.specs.cited import Cited, cited_in
 
 
 def floors_of(target: Mapping[str, Any]) -> dict[str, Floor]:
@@ -20,13 +20,13 @@ def floors_of(target: Mapping[str, Any]) -> dict[str, Floor]:
 
 def lesser_floors_of(target: Mapping[str, Any]) -> dict[str, Floor]:
     """Case → the same on the fastest units of lesser precisions; empty where none are known."""
-    lesser = [Cited(**cited) for cited in target.get("lesser", ())]
-    return _floors(target, [*_cited(target, "compute"), *lesser]) if lesser else {}
+    lesser = cited_in(target, "lesser")
+    return _floors(target, (*_cited(target, "compute"), *lesser)) if lesser else {}
 
 
-def _floors(target: Mapping[str, Any], computes: list[Cited]) -> dict[str, Floor]:
-    busy = target.get("busy_share")
-    slack = measured_slack(busy["value"] if busy else 0.0)
+def _floors(target: Mapping[str, Any], computes: Sequence[Cited]) -> dict[str, Floor]:
+    busy = next(iter(cited_in(target, "busy_share")), None)
+    slack = measured_slack(busy.value if busy else 0.0)
     bandwidths = _cited(target, "bandwidth")
     works = {
         name: Work(flops=case["flops"], bytes=case["bytes"])
@@ -38,6 +38,5 @@ def _floors(target: Mapping[str, Any], computes: list[Cited]) -> dict[str, Floor
     return {name: floor for name, floor in found.items() if floor is not None}
 
 
-def _cited(target: Mapping[str, Any], kind: str) -> list[Cited]:
-    rivals = target.get("disputed", {}).get(kind, ())
-    return [Cited(**cited) for cited in (*target.get(kind, ()), *rivals)]
+def _cited(target: Mapping[str, Any], kind: str) -> tuple[Cited, ...]:
+    return cited_in(target, kind) + cited_in(target.get("disputed") or {}, kind)

@@ -66,3 +66,9 @@ def test_it_has_no_lesser_floor_where_nothing_is_known_of_lesser_precisions():
     stored = target()
     del stored["lesser"]
     assert lesser_floors_of(stored) == {}
+
+
+def test_it_reads_a_target_that_a_later_version_wrote():
+    """One reader for every stored citation: an added field is no reason to lose the floor."""
+    stored = target(bandwidth=[asdict(BANDWIDTH) | {"kind": "peak"}], disputed=None)
+    assert floors_of(stored) == floors_of(target())
