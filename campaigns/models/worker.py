@@ -24,7 +24,6 @@ class Worker(models.Model):
     """One row per worker process name; the heartbeat says whether it lives.
 
     card: names the device itself, whichever process holds it; "" in a row of before it was kept.
-    noise: this worker's noise passport per backend: {"cpp": {"sigma": …, "pairs": …, "at": …}}.
     """
 
     name = models.CharField(max_length=120, unique=True)
@@ -34,7 +33,6 @@ class Worker(models.Model):
     card = models.CharField(max_length=200, blank=True)
     platform = models.ForeignKey(Platform, on_delete=models.PROTECT, related_name="workers")
     versions = models.JSONField(default=dict)
-    noise = models.JSONField(default=dict)
     started_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
 

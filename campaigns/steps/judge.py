@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.case_table import case_rows
@@ -25,7 +24,6 @@ from campaigns.models import (
     RoundKind,
     RoundState,
     Verdict,
-    Worker,
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
@@ -90,7 +88,6 @@ def judge(round_: Round) -> Next:
         if noise:
             campaign.noise = noise
             claim(Campaign.objects.filter(pk=campaign.pk), noise=noise)
-            _stamp_passport(ground.evaluation.worker, campaign.backend, noise)
         record(
             campaign,
             "verdict",
@@ -188,15 +185,3 @@ def _store(
         cases=case_rows(report.cases if report else (), decision.cases),
         noise=asdict(floor),
     )
-
-
-def _stamp_passport(worker: Worker | None, backend: str, noise: dict[str, Any]) -> None:
-    """Keep what the baseline showed of its worker's noise, for `doctor` and for people."""
-    if worker is None:
-        return
-    passport = {
-        "sigma": noise["sigma"],
-        "pairs": noise["pairs"],
-        "at": timezone.now().isoformat(timespec="seconds"),
-    }
-    Worker.objects.filter(pk=worker.pk).update(noise={**worker.noise, backend: passport})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from campaigns.devices.discover import devices
 from campaigns.devices.health.finding import Finding
-from campaigns.devices.health.noise import examine_noise
 from campaigns.devices.health.passports import examine_passports
 from campaigns.devices.health.permissions import examine_permissions
 from campaigns.devices.health.sandbox import examine_sandbox
@@ -24,6 +23,5 @@ def examine() -> list[Finding]:
         *examine_permissions(found),
         *examine_sandbox(found),
         *examine_sanitizers(has_gpu=has_gpu),
-        *examine_noise(),
         *examine_passports(),
     ]

@@ -13,6 +13,7 @@ from campaigns.rules.passport import told_floor
 
 COSTS = "verdicts stand on the noise of each campaign's own baseline"
 REMEDY = "python manage.py device passport, or leave a worker idle for some minutes"
+NONE = "none yet: no worker of this host has held a device; python manage.py device passport"
 
 
 def examine_passports() -> list[Finding]:
@@ -20,10 +21,11 @@ def examine_passports() -> list[Finding]:
     try:
         workers = list(Worker.objects.filter(host=platform.node()).order_by("heartbeat_at"))
         newest = {worker.card or worker.device: worker for worker in workers}
-        return [_finding(worker, state_of(worker)) for worker in newest.values()]
+        found = [_finding(worker, state_of(worker)) for worker in newest.values()]
     except DatabaseError:
         # The database has a finding of its own.
         return []
+    return found or [Finding("noise passport", State.NOTE, NONE)]
 
 
 def _finding(worker: Worker, state: PassportState) -> Finding:

@@ -2,6 +2,9 @@
 
 import platform
 
+from django.db import OperationalError
+
+from campaigns.devices.health import passports
 from campaigns.devices.health.finding import State
 from campaigns.devices.health.passports import examine_passports
 from campaigns.models import Worker
@@ -20,7 +23,17 @@ def here(worker, name=None):
     return worker
 
 
-def test_it_says_nothing_of_other_hosts(worker):
+def test_it_says_nothing_of_other_hosts_but_that_this_one_has_none(worker):
+    (none,) = examine_passports()
+    assert (none.name, none.state) == ("noise passport", State.NOTE)
+    assert none.found.startswith("none yet: no worker of this host")
+
+
+def test_it_leaves_an_unready_database_to_the_finding_about_it(monkeypatch):
+    def refuse(**fields):
+        raise OperationalError("no such table")
+
+    monkeypatch.setattr(passports.Worker.objects, "filter", refuse)
     assert examine_passports() == []
 
 

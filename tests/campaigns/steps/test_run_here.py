@@ -10,7 +10,6 @@ import pytest
 from campaigns.management.facts import campaign_facts, campaign_text
 from campaigns.models import Campaign, CampaignState, RoundKind, RoundState, Verdict
 from campaigns.reports.stored import result_of
-from campaigns.steps.evaluate import Bench
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Judge, Script
 
@@ -178,17 +177,6 @@ def test_it_does_not_count_a_broken_host_as_something_tried(run: Run, script: Pu
     made = script(["host"])
     run(max_rounds=3)
     assert [len(situation.history) for situation in made.seen] == [0, 0]
-
-
-def test_it_stamps_the_workers_noise_passport(
-    run: Callable[..., Campaign], script: Callable[..., Script], bench: Bench
-) -> None:
-    script()
-    campaign = run()
-    bench.worker.refresh_from_db()
-    passport = bench.worker.noise["cpp"]
-    assert passport["sigma"] == campaign.noise["sigma"]
-    assert passport["pairs"] == campaign.noise["pairs"]
 
 
 def test_it_says_at_the_end_what_was_achieved(
