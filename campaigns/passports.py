@@ -66,16 +66,21 @@ def most_age() -> timedelta:
     return timedelta(days=settings.KOPT_PASSPORT_DAYS) or USUAL_AGE
 
 
-def state_of(worker: Worker, now: datetime | None = None) -> PassportState:
-    """The state of a worker's passport. One of the same device counts, whichever worker took it."""
-    tries = list(of_device(worker)[:1])
-    passport = tries[0] if tries and not tries[0].error else of_device(worker, good=True).first()
+def state_of(worker: Worker, at: datetime | None = None) -> PassportState:
+    """The state of a worker's passport. One of the same device counts, whichever worker took it.
+
+    at: as it stood then, when something was measured; what was taken later is not looked at, or a
+    verdict could be had by taking passports until one suits it.
+    """
+    rows = of_device(worker) if at is None else of_device(worker).filter(taken_at__lte=at)
+    tries = list(rows[:1])
+    passport = tries[0] if tries and not tries[0].error else rows.filter(error="").first()
     stale: tuple[str, ...] = ()
     if passport is not None:
         known = {name: worker.versions[name] for name in passport.host if name in worker.versions}
         then = {name: passport.host[name] for name in known}
         changed = differences(then, known)
-        stale = (*changed, *age_words(passport.taken_at, now or timezone.now(), most_age()))
+        stale = (*changed, *age_words(passport.taken_at, at or timezone.now(), most_age()))
     return PassportState(
         passport=passport,
         lengths=tuple(length_from(stored) for stored in passport.lengths) if passport else (),
@@ -87,14 +92,10 @@ def state_of(worker: Worker, now: datetime | None = None) -> PassportState:
     )
 
 
-def of_device(worker: Worker, *, good: bool = False) -> models.QuerySet[Passport]:
-    """Every passport of the worker's device, the newest first, without the raw sessions.
-
-    good: only those that hold numbers.
-    """
+def of_device(worker: Worker) -> models.QuerySet[Passport]:
+    """Every passport of the worker's device, the newest first, without the raw sessions."""
     card = {"card": worker.card} if worker.card else {"worker": worker}
-    rows = Passport.objects.filter(**card).defer("reports").order_by("-pk")
-    return rows.filter(error="") if good else rows
+    return Passport.objects.filter(**card).defer("reports").order_by("-pk")
 
 
 def open_wish(worker: Worker) -> PassportWish | None:

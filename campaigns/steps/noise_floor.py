@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Evaluation
@@ -10,6 +10,7 @@ from campaigns.passports import PassportState, state_of
 from campaigns.rules.noise import LEAST_FLOOR, noise_floor
 from campaigns.rules.passport import Fit, fit, told, typical_us
 from campaigns.rules.wording import share
+from campaigns.steps.remeasure import is_elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +23,30 @@ class NoiseFloor:
 
 
 def floor_for(campaign: Campaign, evaluation: Evaluation) -> NoiseFloor:
-    """The floor for this measurement.
+    """The floor for this measurement, by what was known of its worker when it began.
 
     Of several cases the noisiest decides: noise that a session shares does not average out. A
-    passport that is stale, fails, or knows no kernel of such a length is named and not used.
+    passport that is stale, fails, or knows no kernel of such a length is named and not used; but
+    one that fails never makes the floor a lower one, since what it fails by is this device's noise.
     """
-    state = state_of(evaluation.worker) if evaluation.worker else None
+    worker = evaluation.worker
+    state = state_of(worker, evaluation.started_at) if worker else None
     if state is None or state.passport is None:
-        return _fallback(campaign, "the worker has no noise passport")
-    if state.doubts:
-        return _fallback(campaign, state.words)
+        return _fallback(campaign, evaluation, "the worker has no noise passport")
     fits = _fits(evaluation.facts, state)
     if fits is None:
-        why = f"noise passport {state.passport.pk} knows no kernel of such a length"
-        return _fallback(campaign, why)
+        unknown = f"noise passport {state.passport.pk} knows no kernel of such a length"
+        return _fallback(campaign, evaluation, state.words if state.doubts else unknown)
     worst = max(fits, key=lambda found: found.sigma)
     words = f"noise passport {state.passport.pk} of {state.passport.worker}, at {told(worst)}"
-    return NoiseFloor(noise_floor(worst.sigma), words, state.passport.pk)
+    own = NoiseFloor(noise_floor(worst.sigma), words, state.passport.pk)
+    if not state.doubts:
+        return own
+    instead = _fallback(campaign, evaluation, state.words)
+    if not state.failing or own.value <= instead.value:
+        return instead
+    more = f"though it fails, as that is more than the {share(instead.value)} of {instead.words}"
+    return replace(own, words=f"{own.words}, {more}")
 
 
 def _fits(report: Report | None, state: PassportState) -> list[Fit] | None:
@@ -50,8 +58,11 @@ def _fits(report: Report | None, state: PassportState) -> list[Fit] | None:
     return fits if fits and len(fits) == len(arms) else None
 
 
-def _fallback(campaign: Campaign, why: str) -> NoiseFloor:
+def _fallback(campaign: Campaign, evaluation: Evaluation, why: str) -> NoiseFloor:
     floor = campaign.noise.get("floor")
     if floor is None:
         return NoiseFloor(LEAST_FLOOR, f"the least of {share(LEAST_FLOOR)}: {why}")
-    return NoiseFloor(floor, f"v0 against itself in round 1: {why}")
+    first = Evaluation.objects.filter(verdicts__round__campaign=campaign).order_by("pk").first()
+    moved = first is not None and is_elsewhere(evaluation.card, first)
+    where = " on another device" if moved else ""
+    return NoiseFloor(floor, f"v0 against itself in round 1{where}: {why}")

@@ -26,7 +26,8 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Drift, ...]:
     """
     if report.outcome is not Outcome.PASSED:
         return ()
-    state = state_of(evaluation.worker) if evaluation.worker else None
+    worker = evaluation.worker
+    state = state_of(worker, evaluation.started_at) if worker else None
     fallback = _by_baseline(evaluation.campaign)
 
     def allowed(case: CaseReport) -> Allowance:
