@@ -29,6 +29,7 @@ def passport_facts(state: PassportState) -> dict[str, Any]:
         "state": state.word,
         "words": state.words,
         "doubts": list(state.doubts),
+        "noisy": list(state.noisy),
         "passport": taken_facts(state.passport) if state.passport else None,
         "last_try_failed": state.failed.error if state.failed else "",
         "asked_at": state.wish.asked_at.isoformat() if state.wish else None,

@@ -18,6 +18,7 @@ from campaigns.rules.passport import (
     conditions_from,
     differences,
     length_from,
+    noisy,
 )
 
 
@@ -43,11 +44,18 @@ class PassportState:
         return (*self.failing, *self.stale)
 
     @property
+    def noisy(self) -> tuple[str, ...]:
+        """Where it can tell no success from nothing; its floor is true and counts all the same."""
+        return noisy(self.lengths)
+
+    @property
     def word(self) -> str:
-        """none, failing, stale or good."""
+        """none, failing, stale, noisy or good."""
         if self.passport is None:
             return "none"
-        return "failing" if self.failing else "stale" if self.stale else "good"
+        if self.doubts:
+            return "failing" if self.failing else "stale"
+        return "noisy" if self.noisy else "good"
 
     @property
     def words(self) -> str:
@@ -56,9 +64,10 @@ class PassportState:
             tried = f"; the last try failed: {self.failed.error}" if self.failed else ""
             return f"no noise passport yet{tried}"
         named = f"noise passport {self.passport.pk}"
-        if not self.doubts:
-            return f"{named} of {self.passport.taken_at:%Y-%m-%d} holds"
-        return f"{named} is {self.word}: {'; '.join(self.doubts)}"
+        if self.doubts:
+            return f"{named} is {self.word}: {'; '.join(self.doubts)}"
+        holds = f"{named} of {self.passport.taken_at:%Y-%m-%d} holds"
+        return f"{holds}, and is noisy: {'; '.join(self.noisy)}" if self.noisy else holds
 
 
 def most_age() -> timedelta:
@@ -96,6 +105,13 @@ def of_device(worker: Worker) -> models.QuerySet[Passport]:
     """Every passport of the worker's device, the newest first, without the raw sessions."""
     card = {"card": worker.card} if worker.card else {"worker": worker}
     return Passport.objects.filter(**card).defer("reports").order_by("-pk")
+
+
+def found_words(passport: Passport) -> str:
+    """What one passport came to, whether it is the newest or not."""
+    too_much = noisy(length_from(stored) for stored in passport.lengths)
+    against = [passport.error] if passport.error else passport.failures or too_much
+    return "; ".join(against) or "good"
 
 
 def open_wish(worker: Worker) -> PassportWish | None:

@@ -22,7 +22,7 @@ from campaigns.rules.drift import (
     change_within,
     step_in,
 )
-from campaigns.rules.noise import LEAST_FLOOR, interval, noise_floor, stray
+from campaigns.rules.noise import LEAST_FLOOR, SUCCESS, interval, noise_floor, stray
 from campaigns.rules.verdict import both_arms, clock_pairs
 from campaigns.rules.wording import change, duration, share
 
@@ -170,6 +170,18 @@ def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ..
     if 2 * (moved := sum(length.moved for length in lengths)) > sessions:
         found.append(f"in {moved} of {sessions} sessions the times moved to another level")
     return tuple(found)
+
+
+def noisy(lengths: Iterable[Length]) -> tuple[str, ...]:
+    """Where not even a change that counts as a success can be told, a phrase each; else empty.
+
+    Such a floor is true and has to count, but nobody should take it for a good one.
+    """
+    return tuple(
+        f"at {duration(length.time_us)} only changes of more than {share(length.floor)} can be told"
+        for length in lengths
+        if length.floor > SUCCESS
+    )
 
 
 def age_words(taken_at: datetime, now: datetime, most: timedelta = USUAL_AGE) -> tuple[str, ...]:

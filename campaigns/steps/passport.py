@@ -29,7 +29,7 @@ from campaigns.steps.worker_beat import worker_beat
 
 log = logging.getLogger(__name__)
 
-# What failed once mostly fails again: no compiler, no card.
+# What failed once mostly fails again: no compiler, no card. What was crowded may be quiet by then.
 RETRY_AFTER = timedelta(hours=6)
 # More than this of a CPU host is somebody's work; a passport of that would be of no use later.
 CPU_BUSY_PERCENT = 50.0
@@ -62,7 +62,12 @@ def due(worker: Worker, device: Device) -> str:
         return ""
     if state.passport is None:
         return "the worker is new"
-    return f"the last one is stale: {'; '.join(state.stale)}" if state.stale else ""
+    if state.stale:
+        return f"the last one is stale: {'; '.join(state.stale)}"
+    if now - state.passport.taken_at < RETRY_AFTER:
+        return ""
+    poor = state.failing or state.noisy
+    return f"the last one is {state.word}: {'; '.join(poor)}" if poor else ""
 
 
 def note_host(worker: Worker, device: Device) -> None:

@@ -14,7 +14,7 @@ from campaigns.bell import ring_worker
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import Passport, Worker
-from campaigns.passports import PassportState, of_device, state_of
+from campaigns.passports import PassportState, found_words, of_device, state_of
 from campaigns.reports.surroundings import conditions_words, floors_words
 from campaigns.steps.passport import ask_for
 from campaigns.views.lookup import may_change
@@ -25,14 +25,14 @@ ASKED = "Asked {} for a new noise passport. It is taken as soon as no campaign n
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One worker on the page. seen: around the passport. history: with the floors of each."""
+    """One worker on the page. seen: around the passport. history: each with floors and faults."""
 
     worker: Worker
     state: PassportState
     chart: chart.PassportChart | NoChart
     chart_id: str
     seen: tuple[tuple[str, str], ...]
-    history: tuple[tuple[Passport, str], ...]
+    history: tuple[tuple[Passport, str, str], ...]
 
 
 @require_safe
@@ -64,5 +64,5 @@ def _card(worker: Worker) -> Card:
         chart=chart.build(state.lengths),
         chart_id=f"noise-{worker.pk}",
         seen=tuple(conditions_words(state.conditions)) if state.passport else (),
-        history=tuple((row, floors_words(row.lengths)) for row in rows),
+        history=tuple((row, floors_words(row.lengths), found_words(row)) for row in rows),
     )

@@ -12,6 +12,8 @@ from campaigns.passports import PassportState, state_of
 from campaigns.rules.passport import told_floor
 
 COSTS = "verdicts stand on the noise of each campaign's own baseline"
+NOISY_COSTS = "smaller gains are not shown on this device, and so never accepted"
+NOISY_REMEDY = "leave the host to kopt alone, then: python manage.py device passport"
 REMEDY = "python manage.py device passport, or leave a worker idle for some minutes"
 NONE = "none yet: no worker of this host has held a device; python manage.py device passport"
 
@@ -33,4 +35,6 @@ def _finding(worker: Worker, state: PassportState) -> Finding:
     if state.word == "good":
         floors = ", ".join(map(told_floor, state.lengths))
         return Finding(name, State.OK, f"{state.words}: {floors}")
+    if state.word == "noisy":
+        return Finding(name, State.MISSING, state.words, NOISY_COSTS, NOISY_REMEDY)
     return Finding(name, State.MISSING, state.words, COSTS, REMEDY)

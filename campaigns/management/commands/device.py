@@ -12,7 +12,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.passport_facts import passport_facts, taken_facts, worker_facts
-from campaigns.passports import PassportState, state_of
+from campaigns.passports import PassportState, found_words, state_of
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.passport import ask_for, take_passport
@@ -142,5 +142,5 @@ def _passport_text(state: PassportState) -> str:
 
 
 def _history_line(row: Passport) -> str:
-    found = row.error or "; ".join(row.failures) or "good"
-    return f"{row.pk:4} {row.taken_at:%Y-%m-%d %H:%M} {row.worker.name}: {row.why}: {found}"
+    when = f"{row.taken_at:%Y-%m-%d %H:%M}"
+    return f"{row.pk:4} {when} {row.worker.name}: {row.why}: {found_words(row)}"

@@ -50,6 +50,15 @@ def test_it_says_what_a_missing_or_stale_one_costs_and_how_to_get_it(worker):
     assert "is stale: driver was old and is 580.1" in stale.found
 
 
+def test_it_says_what_a_noisy_one_costs(worker):
+    here(worker)
+    test_workers.passport(worker, lengths=[{**test_workers.LENGTH, "sigma": 0.3}])
+    (noisy,) = examine_passports()
+    assert noisy.state is State.MISSING
+    assert "is noisy: at 34.3 µs only changes of more than 60 % can be told" in noisy.found
+    assert "never accepted" in noisy.costs
+
+
 def test_it_tells_the_floors_of_a_good_one_once_for_each_device(worker):
     here(worker)
     here(worker, "another worker of the same device")

@@ -19,6 +19,7 @@ from campaigns.rules.passport import (
     fit,
     length_from,
     lengths_of,
+    noisy,
     told,
 )
 from tests.campaigns.rules.builders import case, report, timing
@@ -108,6 +109,19 @@ def test_it_keeps_the_extremes_of_the_surroundings_and_how_far_they_changed():
 
 def test_it_reads_back_a_stored_length():
     assert length_from(asdict(GOOD)) == GOOD
+
+
+@pytest.mark.parametrize(("sigma", "is_noisy"), [(0.025, False), (0.0251, True), (0.3, True)])
+def test_it_calls_noisy_what_can_not_tell_a_success(sigma, is_noisy):
+    """A crowded host shows no fault of its own, only a floor that nothing gets above."""
+    crowded = replace(GOOD, sigma=sigma, spread=10 * sigma)
+    assert failures([crowded], Conditions()) == ()
+    assert bool(noisy([GOOD, crowded])) is is_noisy
+
+
+def test_it_says_how_little_can_be_told():
+    (words,) = noisy([GOOD, replace(GOOD, time_us=5.0, sigma=0.3)])
+    assert words == "at 5.00 µs only changes of more than 60 % can be told"
 
 
 LENGTHS = [

@@ -141,6 +141,27 @@ def test_a_failing_passport_says_why(bench, judge):
     assert "one arm is favoured" in state.words
 
 
+@pytest.mark.parametrize(
+    ("sigma", "failed", "why"),
+    [
+        (0.3, [], "the last one is noisy: at 100 µs only changes of more than 60 % can be told"),
+        (0.001, ["an arm is favoured"], "the last one is failing: an arm is favoured"),
+        (0.001, [], ""),
+    ],
+)
+def test_it_tries_again_after_hours_where_the_last_one_tells_little(
+    bench, monkeypatch, sigma, failed, why
+):
+    taken = take(bench)
+    values = {f.attname: getattr(taken, f.attname) for f in taken._meta.fields if not f.primary_key}
+    lengths = [{**taken.lengths[0], "sigma": sigma}]
+    Passport.objects.create(**{**values, "lengths": lengths, "failures": failed})
+    assert passport.due(bench.worker, bench.device) == ""
+    later = timezone.now() + timedelta(hours=7)
+    monkeypatch.setattr(passport.timezone, "now", lambda: later)
+    assert passport.due(bench.worker, bench.device) == why
+
+
 @pytest.mark.parametrize("busy", ["waits", "runs", "held", "load", "recent", "young"])
 def test_it_waits_while_somebody_needs_the_device(bench, busy, tmp_path, monkeypatch, settings):
     if busy in ("waits", "runs"):
