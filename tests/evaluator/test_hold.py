@@ -11,7 +11,8 @@ import time
 import pytest
 
 from campaigns.evaluator.errors import HostError
-from campaigns.evaluator.judge.hold import Hold, below
+from campaigns.evaluator.judge import hold as holding
+from campaigns.evaluator.judge.hold import Hold, Restless, below, parent_of
 
 # A stand-in for the supervisor: it starts a runner with a child, and a judge that holds them.
 SCRIPT = """
@@ -45,6 +46,36 @@ def test_it_stops_all_and_lets_one_go_on():
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, start_new_session=True
     )
     assert done.stdout == "TTTSST", done.stderr
+
+
+# A process chooses its name, byte by byte.
+NAMELESS = r"""
+import ctypes, sys, time
+ctypes.CDLL(None).prctl(15, b"\xff) R 1 (\xfe", 0, 0, 0)
+print("named", flush=True)
+time.sleep(60)
+"""
+
+
+def test_it_reads_the_state_of_a_process_whose_name_is_no_text():
+    process = subprocess.Popen([sys.executable, "-c", NAMELESS], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"named\n"
+        assert parent_of(process.pid) == os.getpid()
+        os.kill(process.pid, signal.SIGSTOP)
+        holding._await_rest(process.pid, time.monotonic() + 10, 0.0)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(("used_s", "error"), [(0.5, HostError), (2.0, Restless)])
+def test_it_tells_a_busy_host_from_system_calls_that_nothing_stops(monkeypatch, used_s, error):
+    monkeypatch.setattr(holding, "_at_rest", lambda pid: False)
+    monkeypatch.setattr(holding, "_used_s", lambda pid: used_s)
+    with pytest.raises(error):
+        holding._await_rest(1, time.monotonic() - 1, 0.0)
 
 
 def test_it_stops_nobody_once_its_supervisor_has_gone(monkeypatch):

@@ -32,13 +32,13 @@ def host(monkeypatch, tmp_path):
     (proc / "stat").write_text(QUIET)
     (proc / "loadavg").write_text("1.25 1.00 0.50 2/300 4711\n")
     (proc / "77").mkdir()
-    (proc / "77" / "stat").write_text(_stat(0))
+    (proc / "77" / "stat").write_bytes(_stat(0))
     return proc
 
 
 def _stat(ticks):
     """A runner whose name is as bad as names get, with so much CPU time."""
-    return f"77 (a) b ( R 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0"
+    return b"77 (a\xff) b ( R 1 1 1 0 -1 0 0 0 0 0 %d 0 0 0 20 0 1 0" % ticks
 
 
 def _waited(host, microseconds):
@@ -52,7 +52,7 @@ def test_it_counts_the_cpus_that_others_keep_busy(host):
     # CPU 2 is not ours to use.
     busy = "cpu0 600 0 550 5000 10 10 10 100\ncpu1 700 0 0 4000 0 0 0 0\ncpu2 900 0 0 0 0 0 0 0\n"
     (host / "stat").write_text(busy)
-    (host / "77" / "stat").write_text(_stat(100))
+    (host / "77" / "stat").write_bytes(_stat(100))
     assert seen.look("c", 1).others == pytest.approx(1.3)
     assert seen.look("c", 2).others == 0.0
 

@@ -12,7 +12,7 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.hold import Hold, StillStarting
+from campaigns.evaluator.judge.hold import Hold, Restless
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 SPINS_BETWEEN_LOOKS = 20_000
@@ -88,8 +88,8 @@ class Channel:
         """Stop every runner, this one as well as the other arm's; they wait until asked again."""
         try:
             self._hold.freeze()
-        except StillStarting:
-            raise self.blame(Outcome.CHEATED, "it keeps starting processes") from None
+        except Restless as error:
+            raise self.blame(Outcome.CHEATED, str(error)) from None
 
     def thaw(self) -> None:
         """Let this runner go on; the other arm's stays as it is."""

@@ -19,10 +19,15 @@ from campaigns.evaluator.errors import HostError
 AT_REST = frozenset("TtZXD")
 LIMIT_S = 5.0
 ROUNDS = 100
+# A process that was told to stop runs no code of its own. One that nevertheless used this share of
+# the limit did so in system calls that it made; one that used less had no core to stop on.
+OWN_DOING = 0.2
+# User and system time, in ticks, behind the name in /proc/<pid>/stat.
+TIMES = slice(11, 13)
 
 
-class StillStarting(Exception):
-    """Processes kept appearing while all that were known were being stopped."""
+class Restless(Exception):
+    """Processes of a runner kept the judge from stopping them; the message says how."""
 
 
 class Hold:
@@ -45,7 +50,7 @@ class Hold:
             self._ours.add(pid)
 
     def freeze(self) -> None:
-        """Stop them all and wait until none runs. Raises StillStarting, HostError."""
+        """Stop them all and wait until none runs. Raises Restless, HostError."""
         if os.getppid() != self._supervisor or self._supervisor <= 1:
             # Whoever would be stopped now is none of ours.
             raise HostError("the judge has lost its supervisor")
@@ -58,10 +63,11 @@ class Hold:
                 return
             for pid in fresh:
                 _signal(pid, signal.SIGSTOP)
+            used_s = {pid: _used_s(pid) for pid in fresh}
             for pid in fresh:
-                _await_rest(pid, deadline)
+                _await_rest(pid, deadline, used_s[pid])
             stopped |= fresh
-        raise StillStarting
+        raise Restless("it keeps starting processes")
 
     def thaw(self, runner: int) -> None:
         """Let one runner go on, with what it started; orphans stay stopped."""
@@ -115,11 +121,23 @@ def _signal(pid: int, number: signal.Signals) -> None:
         raise HostError(f"the judge may not stop process {pid} of a runner") from None
 
 
-def _await_rest(pid: int, deadline: float) -> None:
+def _await_rest(pid: int, deadline: float, used_s: float) -> None:
+    """used_s: processor time of the process when it was told to stop."""
     while not _at_rest(pid):
         if time.monotonic() > deadline:
+            if _used_s(pid) - used_s > OWN_DOING * LIMIT_S:
+                raise Restless(f"its system calls did not let it be stopped within {LIMIT_S:g} s")
             raise HostError(f"process {pid} of a runner did not stop within {LIMIT_S:g} s")
         os.sched_yield()
+
+
+def _used_s(pid: int) -> float:
+    """Processor time of all threads so far; 0 for a process that has ended."""
+    try:
+        ticks = sum(map(int, _stat(f"/proc/{pid}/stat")[TIMES]))
+    except OSError:
+        return 0.0
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _at_rest(pid: int) -> bool:
@@ -138,6 +156,6 @@ def _state(pid: int, thread: str) -> str:
 
 
 def _stat(path: str) -> list[str]:
-    """What follows the name, which stands in brackets and may hold any character."""
-    stat = Path(path).read_text()
-    return stat[stat.rindex(")") + 2 :].split()
+    """What follows the name, which stands in brackets and may hold any byte: a runner chose it."""
+    stat = Path(path).read_bytes()
+    return stat[stat.rindex(b")") + 2 :].decode("ascii").split()

@@ -209,8 +209,11 @@ def _first_number(path: Path) -> float | None:
 
 
 def _text(path: Path) -> str:
-    """What a file of the kernel says; empty where there is none or it is gone."""
+    """What a file of the kernel says; empty where there is none or it is gone.
+
+    The name of a process, which may stand in it, is of any bytes.
+    """
     try:
-        return path.read_text()
+        return path.read_text("utf-8", "replace")
     except OSError:
         return ""
