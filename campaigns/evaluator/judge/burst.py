@@ -88,7 +88,7 @@ def run_burst(
     fence = Fence(bench, stage.timed)
     if look is not None:
         look.ready(stage)
-    # Nothing of this is left to do when the runner wakes: it would see inputs before the clock runs.
+    # All of this is done when the runner wakes, or it would see inputs before the clock runs.
     bench.wait()
     channel.start_burst(calls, bench.limit_s)
     started = time.perf_counter()

@@ -5,13 +5,13 @@ The copy is what the reference runs on, so nothing a runner writes can reach the
 for each burst, and every element of slot k comes from a window into it or into the same set turned
 round, by a secret pattern. Windows start `k * step` elements further along, with offsets, steps and
 turns drawn anew. That costs a few copies instead of n calls of `setup`, and no slot's answer can be
-put together from another's.
+put together from another's. Integers, whose order may mean something, are drawn for each slot.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import torch
@@ -61,18 +61,12 @@ class Mixed:
     Done on the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros.
     """
 
-    def __init__(self, inputs: Mapping[str, Any], count: int, supply: Supply) -> None:
-        self._fixed: dict[str, torch.Tensor] = {}
+    def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: Supply) -> None:
         self._parts: dict[str, tuple[Windows, Windows, torch.Tensor, torch.Tensor, torch.Tensor]]
         self._parts = {}
         for name, value in inputs.items():
-            if not isinstance(value, torch.Tensor):
-                continue
             flat = value.reshape(-1)
             size = flat.numel()
-            if not flat.is_floating_point() or size == 1:
-                self._fixed[name] = flat
-                continue
             one = as_integers(flat)
             other = one.flip(0).roll(supply.draw.randrange(size))
             pattern = supply.pattern(one.dtype)
@@ -84,9 +78,6 @@ class Mixed:
             )
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        if arg.name in self._fixed:
-            into.copy_(self._fixed[arg.name])
-            return
         at, choice, one, difference, pattern = self._parts[arg.name]
         bits, count = as_integers(into), len(into)
         chosen = choice.rows(pattern, first, count)
@@ -95,17 +86,31 @@ class Mixed:
 
 
 class Separate:
-    """One set of inputs per slot, each made on its own."""
+    """One set of inputs per slot, each made on its own. names: of the tensors to keep, or all."""
 
-    def __init__(self, examples: list[Mapping[str, Any]]) -> None:
-        self._rows = {
-            name: torch.stack([example[name].reshape(-1) for example in examples])
-            for name, value in examples[0].items()
-            if isinstance(value, torch.Tensor)
-        }
+    def __init__(
+        self, examples: Iterable[Mapping[str, Any]], names: Collection[str] | None = None
+    ) -> None:
+        kept: dict[str, list[torch.Tensor]] = {}
+        for example in examples:
+            for name, value in example.items():
+                if isinstance(value, torch.Tensor) and (names is None or name in names):
+                    kept.setdefault(name, []).append(value.reshape(-1))
+        self._rows = {name: torch.stack(rows) for name, rows in kept.items()}
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
         into.copy_(self._rows[arg.name][first : first + len(into)])
+
+
+class Both:
+    """What can be mixed mixed, and everything else made for each slot."""
+
+    def __init__(self, mixed: Mixed, names: Collection[str], separate: Separate) -> None:
+        self._mixed, self._names, self._separate = mixed, names, separate
+
+    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
+        made: Truth = self._mixed if arg.name in self._names else self._separate
+        made.write(arg, first, into)
 
 
 class Supply:
@@ -126,14 +131,28 @@ class Supply:
         return self._reference.example(self._case, seed, self._device).inputs
 
     def fresh(self, count: int, refresh: str) -> Truth:
-        if refresh == "shift" and count > 1:
-            return Mixed(self.example(), count, self)
-        return Separate([self.example() for _ in range(count)])
+        names = [arg.name for arg in self._layout.inputs]
+        if refresh != "shift" or count < 2:
+            return self._separate(count, names)
+        example = self.example()
+        mixed = {name: example[name] for name in names if _can_be_mixed(example[name])}
+        made = Mixed(mixed, count, self)
+        rest = [name for name in names if name not in mixed]
+        if not any(example[name].numel() > 1 for name in rest):
+            return Both(made, mixed, Separate([example] * count, rest))
+        return Both(made, mixed, self._separate(count, rest))
+
+    def _separate(self, count: int, names: Collection[str]) -> Separate:
+        return Separate((self.example() for _ in range(count)), names)
 
     def pattern(self, dtype: torch.dtype) -> torch.Tensor:
         """All bits set or none, by chance."""
         made = torch.randint(0, 2, (PATTERN,), device=self._device, generator=self.generator)
         return made.neg_().to(dtype)
+
+
+def _can_be_mixed(value: torch.Tensor) -> bool:
+    return value.is_floating_point() and value.numel() > 1
 
 
 def fill(slots: Slots, truth: Truth) -> None:

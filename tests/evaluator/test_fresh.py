@@ -1,0 +1,72 @@
+"""Inputs of the calls of one burst: no two slots get the same, whatever they are made of."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.judge.fresh import Supply
+from campaigns.evaluator.judge.reference import Reference
+
+REF = """
+import torch
+
+drawn = 0
+
+def setup(*, N, seed, device):
+    global drawn
+    drawn += 1
+    g = torch.Generator(device=device).manual_seed(seed)
+    x = torch.randn(N, generator=g, device=device)
+    at = torch.randperm(N, generator=g, device=device)
+    one = torch.randn(1, generator=g, device=device)
+    inputs = {"x": x, "at": at, "one": one, "y": torch.empty(N), "N": N}
+    for name in "LEFT_OUT".split():
+        del inputs[name]
+    return {"inputs": inputs, "outputs": ["y"]}
+
+def reference(**arguments):
+    pass
+"""
+CASE = Case("n64", {"N": 64})
+SLOTS = 6
+
+
+def written(folder, refresh, left_out=""):
+    """Name of an input → what the slots of one burst would hold; and how often setup was called."""
+    (folder / "ref.py").write_text(REF.replace("LEFT_OUT", left_out))
+    reference = Reference(folder)
+    layout = reference.layout(CASE, "cpu")
+    supply = Supply(reference, CASE, layout, "cpu")
+    before = reference._setup.__globals__["drawn"]
+    truth = supply.fresh(SLOTS, refresh)
+    after = reference._setup.__globals__["drawn"]
+    made = {}
+    for arg in layout.inputs:
+        made[arg.name] = torch.empty(SLOTS, arg.count, dtype=getattr(torch, arg.dtype))
+        truth.write(arg, 0, made[arg.name])
+    return made, after - before
+
+
+@pytest.mark.parametrize("refresh", ["setup", "shift"])
+def test_no_two_slots_of_a_burst_are_alike(tmp_path, refresh):
+    made, _ = written(tmp_path, refresh)
+    for name in ("x", "at"):
+        assert len(torch.unique(made[name], dim=0)) == SLOTS, name
+
+
+def test_integers_keep_the_order_that_setup_gave_them(tmp_path):
+    made, _ = written(tmp_path, "shift")
+    assert torch.equal(made["at"].sort(dim=1).values, torch.arange(64).expand(SLOTS, 64))
+
+
+def test_integers_alone_differ_as_well(tmp_path):
+    made, _ = written(tmp_path, "shift", left_out="x one")
+    assert len(torch.unique(made["at"], dim=0)) == SLOTS
+
+
+def test_floats_alone_cost_one_setup(tmp_path):
+    made, calls = written(tmp_path, "shift", left_out="at")
+    assert calls == 1
+    assert len(torch.unique(made["x"], dim=0)) == SLOTS
