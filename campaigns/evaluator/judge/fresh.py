@@ -152,7 +152,7 @@ class Supply:
 
 
 def _can_be_mixed(value: torch.Tensor) -> bool:
-    return value.is_floating_point() and value.numel() > 1
+    return value.numel() > 1 and bool(value.is_floating_point())
 
 
 def fill(slots: Slots, truth: Truth) -> None:
