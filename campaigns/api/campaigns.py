@@ -23,14 +23,15 @@ from knowledge.curation.errors import CurationError, Forbidden
 
 MAY_START = "campaigns.add_campaign"
 TEXTS = ("problem", "platform", "backend")
-OPTIONAL = ("rounds", "target", "title", "findings")
+OPTIONAL = ("rounds", "target", "title", "findings", "own_kernels")
 
 
 class Campaigns(Door):
     """POST creates a campaign and starts it; 201.
 
-    problem (a shipped one's name), platform and backend are needed; rounds, target, title and
-    findings (kind → allowed, flagged or refused) may be given.
+    problem (a shipped one's name), platform and backend are needed; rounds, target, title,
+    findings (kind → allowed, flagged or refused) and own_kernels (names of kernels that a header or
+    a macro defines) may be given.
     """
 
     def post(self, request: Request) -> Response:
@@ -62,6 +63,7 @@ def _facts(campaign: Campaign) -> dict[str, Any]:
         "title": campaign.title,
         "state": campaign.state,
         "findings_policy": stored_policy(policy_of(campaign)),
+        "own_kernels": campaign.own_kernels or [],
     }
 
 
@@ -92,6 +94,7 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         policy=policy,
         goal=goal,
         findings=_findings(body.get("findings", {})),
+        own_kernels=_names(body.get("own_kernels", [])),
         title=_text(body, "title") if "title" in body else "",
         created_by=user,
     )
@@ -109,3 +112,9 @@ def _findings(given: Any) -> dict[str, str]:
     if not isinstance(given, dict) or not all(isinstance(s, str) for s in given.values()):
         raise CurationError("findings", 'accepted: an object such as {"cache": "refused"}')
     return given
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise CurationError("own_kernels", 'accepted: a list of names such as ["rows"]')
+    return tuple(given)

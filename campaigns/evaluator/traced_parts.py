@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from campaigns.evaluator.contract import OwnKernel, Traced
 from campaigns.evaluator.wire import Reply
@@ -13,10 +13,18 @@ MOST_KERNELS = 64
 LARGEST = 2**31 - 1
 
 
-def traced_from(names: Sequence[str], replies: Sequence[Reply]) -> Traced | None:
+def asked_names(found: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
+    """The names to ask about: those that a job declares, then those that a source defines."""
+    return tuple(dict.fromkeys((*declared, *found)))[:MOST_KERNELS]
+
+
+def traced_from(
+    names: Sequence[str], replies: Sequence[Reply], declared: Container[str] = ()
+) -> Traced | None:
     """Read the answers on everything and then on each name, as `Plan.kernel` describes them.
 
-    None for whatever no trace can be: the runner may say anything.
+    declared: those of the names that stand in the job alone. None for whatever no trace can be: the
+    runner may say anything.
     """
     if len(replies) != len(names) + 1 or not all(map(_is_possible, replies)):
         return None
@@ -25,7 +33,8 @@ def traced_from(names: Sequence[str], replies: Sequence[Reply]) -> Traced | None
     if calls < 1:
         return None
     own = tuple(
-        OwnKernel(name, reply.a / calls, reply.x) for name, reply in zip(names, told, strict=True)
+        OwnKernel(name, reply.a / calls, reply.x, name in declared)
+        for name, reply in zip(names, told, strict=True)
     )
     other_us = max(0.0, everything.x - sum(kernel.device_us for kernel in own))
     return Traced(own, other_us, min(everything.y, other_us))

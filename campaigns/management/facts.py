@@ -63,6 +63,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         **campaign_facts(campaign),
         "goal": campaign.goal,
         "findings_policy": stored_policy(policy_of(campaign)),
+        "own_kernels": campaign.own_kernels or [],
         "goal_words": campaign_sheet(campaign, timezone.now()).goal_words,
         "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
         "pitfalls": [
@@ -130,6 +131,8 @@ def campaign_text(campaign: Campaign) -> str:
         for stance, kinds in kinds_by_stance(campaign).items()
         if kinds
     ]
+    if campaign.own_kernels:
+        lines.append(f"own kernels by declaration: {', '.join(campaign.own_kernels)}")
     if campaign.stop_sentence:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):

@@ -36,6 +36,8 @@ class Campaign(Stateful):
     `target_fraction` of the stop policy. target: what step 0 found, as written by
     `campaigns.steps.set_target`.
     findings_policy: kind of finding → allowed, flagged or refused; None in a row of before it.
+    own_kernels: names of kernels that count as a candidate's own though no source shows them; None
+    in a row of before it.
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
     stop_policy: the fields of `campaigns.rules.stop.StopPolicy`.
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
@@ -62,6 +64,7 @@ class Campaign(Stateful):
     goal = models.JSONField(null=True, blank=True)
     target = models.JSONField(default=dict)
     findings_policy = models.JSONField(null=True, blank=True)
+    own_kernels = models.JSONField(null=True, blank=True)
     noise = models.JSONField(default=dict)
     result = models.JSONField(default=dict)
     seed = models.BigIntegerField()

@@ -1,7 +1,9 @@
-"""A kernel of the candidate's own source must have run, and its device time explain the measured.
+"""A kernel of the candidate's own must have run, and its device time explain the measured.
 
-That a framework is imported shows nothing: a candidate may call a library and launch a kernel for
-show. The trace comes from the runner, which could forge it, so this gate can only raise a doubt.
+Its own are those that its source defines, and those that its campaign declared by name before it
+was confirmed, as a header or a macro may define what no text shows. That a framework is imported
+shows nothing: a candidate may call a library and launch a kernel for show. The trace comes from the
+runner, which could forge it, so this gate can only raise a doubt.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, Report, Timing, Traced
+from campaigns.evaluator.contract import CaseReport, OwnKernel, Report, Timing, Traced
 from campaigns.rules.decision import Gate, Reason
 from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.wording import duration, share
@@ -18,6 +20,9 @@ from campaigns.rules.wording import duration, share
 # one that did the second of two passes 42 %; copying can reach half where both are as fast. Honest
 # kernels beside small help took 75 % (inputs cast before a product) to 100 %.
 LEAST_SHARE = 0.6
+WAY_OUT = (
+    "What a header or a macro defines counts in a campaign that declares it by name (own_kernels)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class _Explained:
 
 
 def own_kernels(report: Report, standard: Standard) -> Finding:
-    """Which part of the time is spent in kernels that the candidate's source defines?
+    """Which part of the time is spent in kernels that are the candidate's own?
 
     Memory set to one value computes nothing and counts for neither side. Time that no kernel
     explains counts against the candidate, beyond the launch overhead.
@@ -50,7 +55,7 @@ def own_kernels(report: Report, standard: Standard) -> Finding:
     if not worst.launched:
         sentence = f"Needs review: no kernel of its own source was launched. {worst.found}."
     gate = Gate("own kernels", False, worst.found, limit)
-    return Finding(gate, Reason.NOT_ITS_OWN_KERNEL, sentence)
+    return Finding(gate, Reason.NOT_ITS_OWN_KERNEL, f"{sentence} {WAY_OUT}")
 
 
 def _explained(case: CaseReport, timing: Timing, traced: Traced, standard: Standard) -> _Explained:
@@ -61,10 +66,16 @@ def _explained(case: CaseReport, timing: Timing, traced: Traced, standard: Stand
     whole_us = max(work_us, measured_us - standard.launch_overhead_us)
     part = own_us / whole_us if whole_us > 0 else 0.0
     longest = sorted(ran, key=lambda kernel: -kernel.device_us)
-    names = ", ".join(f"{k.name} ({k.launches:g} × a call)" for k in longest[:3]) or "none"
+    names = ", ".join(map(_told, longest[:3])) or "none"
     more = f" and {len(longest) - 3} more" if len(longest) > 3 else ""
     found = (
         f"{case.case}: {share(part)} of {duration(whole_us)} in own kernels: {names}{more}; "
         f"{duration(traced.other_us - traced.filling_us)} in others"
     )
     return _Explained(part if ran else 0.0, found, bool(ran))
+
+
+def _told(kernel: OwnKernel) -> str:
+    """Such as "rows (1 × a call)"; one that the source does not show says so."""
+    declared = "declared by the campaign, " if kernel.declared else ""
+    return f"{kernel.name} ({declared}{kernel.launches:g} × a call)"

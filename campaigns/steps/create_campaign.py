@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -32,6 +33,9 @@ CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=25.0, max_slots=64, arena_mi
 GPU_PROTOCOL = contract.Protocol()
 LONGEST_TITLE = 200
 LARGEST_SEED = 2**63 - 1
+# A kernel's own name, as the tracer shows it without namespaces and template arguments.
+KERNEL_NAME = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+MOST_OWN_KERNELS = 16
 
 
 class CampaignRefused(ValueError):
@@ -48,6 +52,8 @@ class Wish:
 
     goal: None is the policy's share of the ceilings; a share given here goes into the policy.
     findings: kind of finding → stance, where it differs from what is usual for the backend.
+    own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
+    them.
     """
 
     problem: Path
@@ -57,6 +63,7 @@ class Wish:
     policy: StopPolicy = field(default_factory=StopPolicy)
     goal: Goal | None = None
     findings: Mapping[str, str] = field(default_factory=dict)
+    own_kernels: tuple[str, ...] = ()
     proposer: str = "search"
     title: str = ""
     seed: int | None = None
@@ -90,6 +97,7 @@ def create_campaign(wish: Wish) -> Campaign:
             stop_policy=asdict(policy),
             goal=goal.stored,
             findings_policy=stored_policy(findings_policy),
+            own_kernels=_own_kernels(wish),
             seed=secrets.randbits(31) if wish.seed is None else wish.seed,
             created_by=wish.created_by,
         )
@@ -151,6 +159,25 @@ def _findings_policy(wish: Wish, problem: Problem) -> dict[Kind, Stance]:
             f"{first.what}); accepted: allowed, flagged"
         )
     return policy
+
+
+def _own_kernels(wish: Wish) -> list[str]:
+    names = list(wish.own_kernels)
+    if names and wish.backend not in TIMED_ON["gpu"]:
+        raise CampaignRefused(
+            f"own_kernels: kernels of backend {wish.backend} are not traced; accepted: none"
+        )
+    if len(names) > MOST_OWN_KERNELS:
+        raise CampaignRefused(
+            f"own_kernels: {len(names)} names; accepted: at most {MOST_OWN_KERNELS}"
+        )
+    for name in names:
+        if not KERNEL_NAME.fullmatch(name) or names.count(name) > 1:
+            raise CampaignRefused(
+                f"own_kernels: {name!r}; accepted: a kernel's name, without namespace and template "
+                "arguments, once"
+            )
+    return names
 
 
 def _cases(wanted: tuple[str, ...], problem: Problem, platform: Platform) -> list[str]:

@@ -142,6 +142,7 @@ def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         incumbent=evaluation.against.source if evaluation.against else None,
         scratch=folder / "scratch",
         protocol=protocol,
+        own_kernels=tuple(campaign.own_kernels or ()),
     )
 
 

@@ -20,7 +20,7 @@ from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.stop import ROUND_LIMIT, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
 
@@ -62,7 +62,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     values = _values(asked, problem, offers)
     form = _form(values, problems, offers)
     if request.method == "POST" and form.is_valid():
-        campaign = _create(request, form, problem, _findings(values))
+        campaign = _create(request, form, problem, values)
         if campaign is not None:
             messages.success(request, f"Campaign {campaign.pk} is created and starts now.")
             return redirect("campaign", campaign.pk)
@@ -76,6 +76,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "stances": list(Stance),
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
+        "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "errors": form.errors if request.method == "POST" else {},
         "command": _command(values),
     }
@@ -100,6 +101,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "goal": asked.get("goal", str(GOAL_PERCENT)),
         "rounds": asked.get("rounds", str(ROUNDS)),
         "target": asked.get("target", ""),
+        "own_kernels": asked.get("own_kernels", ""),
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
     }
 
@@ -120,6 +122,12 @@ def _findings(values: dict[str, str]) -> dict[str, str]:
         for name, stance in values.items()
         if name.startswith(FINDING) and stance
     }
+
+
+def _own_kernels(values: dict[str, str]) -> tuple[str, ...]:
+    """Names with spaces or commas between; none for a backend whose kernels are not traced."""
+    traced = values["backend"] in TIMED_ON["gpu"]
+    return tuple(values["own_kernels"].replace(",", " ").split()) if traced else ()
 
 
 def _form(
@@ -143,7 +151,7 @@ def _form(
 
 
 def _create(
-    request: HttpRequest, form: CampaignForm, problem: ProblemSpec, findings: dict[str, str]
+    request: HttpRequest, form: CampaignForm, problem: ProblemSpec, values: dict[str, str]
 ) -> Campaign | None:
     found = form.cleaned_data
     policy = StopPolicy(target_fraction=found["goal"] / 100, max_rounds=found["rounds"])
@@ -153,7 +161,8 @@ def _create(
         backend=found["backend"],
         policy=policy,
         goal=found["target"],
-        findings=findings,
+        findings=_findings(values),
+        own_kernels=_own_kernels(values),
         created_by=request.user,
     )
     try:
@@ -174,4 +183,6 @@ def _command(values: dict[str, str]) -> str:
     parts += [f"--{asked}", values[asked]]
     for kind, stance in _findings(values).items():
         parts += ["--findings", f"{kind}={stance}"]
+    for name in _own_kernels(values):
+        parts += ["--own-kernel", name]
     return shlex.join(part for part in parts)

@@ -58,6 +58,10 @@ def test_it_finds_the_kernels_of_a_cuda_source():
     assert not {"in_a_comment", "in_a_string", "helper", "solve"} & set(cuda_kernels(CUDA))
     assert cuda_kernels("__global__ void unfinished(((") == ("unfinished",)
     assert cuda_kernels("__global__") == ()
+    # What a macro pastes together is in no text; a campaign can declare it.
+    assert (
+        cuda_kernels("#define MADE(n) __global__ void n##_rows\nMADE(softmax)(float* y) {}") == ()
+    )
 
 
 @pytest.mark.parametrize("problem", shipped_problems(), ids=lambda problem: problem.name)

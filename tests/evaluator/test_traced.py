@@ -18,7 +18,7 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
-from campaigns.evaluator.traced_parts import traced_from
+from campaigns.evaluator.traced_parts import MOST_KERNELS, asked_names, traced_from
 from campaigns.evaluator.wire import Answer, Reply
 
 NAMES = ("rows", "tail")
@@ -40,6 +40,21 @@ def told(calls: int = 2) -> list[Reply]:
 def test_it_tells_the_own_kernels_from_the_rest():
     found = traced_from(NAMES, told())
     assert found == Traced((OwnKernel("rows", 1.0, 32.0), OwnKernel("tail", 0.0, 0.0)), 7.0, 3.0)
+
+
+def test_it_asks_about_declared_kernels_first_and_about_each_name_once():
+    assert asked_names(("rows", "tail"), ("cub", "rows")) == ("cub", "rows", "tail")
+    many = tuple(f"k{n}" for n in range(2 * MOST_KERNELS))
+    assert asked_names(many, ("cub",))[:2] == ("cub", "k0")
+    assert len(asked_names(many, ("cub",))) == MOST_KERNELS
+
+
+def test_it_marks_what_stands_in_the_job_alone():
+    found = traced_from(NAMES, told(), {"tail"})
+    assert [kernel.declared for kernel in found.own] == [False, True]
+    case = CaseReport("a", True, 1, candidate=Timing((1.0,), 8, 1, Timer.GRAPH, traced=found))
+    report = Report("j", Outcome.PASSED, Phase.DONE, "", (case,))
+    assert load_report(dump(report)) == report
 
 
 def test_it_tells_of_a_source_without_kernels():

@@ -39,7 +39,13 @@ def judge(service: EvaluatorService, tmp_path: Path) -> Callable[..., Report]:
 
     target = this_device("cuda:0").target
 
-    def run(problem: str, backend: str, text: str, against: str | None = None) -> Report:
+    def run(
+        problem: str,
+        backend: str,
+        text: str,
+        against: str | None = None,
+        own_kernels: tuple[str, ...] = (),
+    ) -> Report:
         spec = load_problem(PROBLEMS / problem)
         name = FILES[backend]
         return service.evaluate(
@@ -54,6 +60,7 @@ def judge(service: EvaluatorService, tmp_path: Path) -> Callable[..., Report]:
                 incumbent=Source(name, against) if against is not None else None,
                 scratch=tmp_path / "scratch",
                 protocol=PROTOCOL,
+                own_kernels=own_kernels,
             )
         )
 
@@ -236,3 +243,16 @@ def test_it_doubts_a_library_behind_a_kernel_for_show(judge, show):
     found = own_kernels(report, ALONE)
     assert found.reason is Reason.NOT_ITS_OWN_KERNEL, found.gate.found
     assert ("for_show (1 × a call)" in found.gate.found) is bool(show)
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_it_counts_a_macros_kernel_where_it_is_declared(judge, declared):
+    plain = "__global__ void softmax_rows("
+    pasted = "#define MADE(name) __global__ void name##_rows\n\nMADE(softmax)("
+    text = v0("softmax", "cuda").replace(plain, pasted)
+    assert pasted in text
+    report = judge("softmax", "cuda", text, own_kernels=("softmax_rows",) if declared else ())
+    assert report.outcome is Outcome.PASSED, report.reason
+    found = own_kernels(report, ALONE)
+    assert found.reason is (None if declared else Reason.NOT_ITS_OWN_KERNEL), found.gate.found
+    assert ("softmax_rows (declared by the campaign," in found.gate.found) is declared

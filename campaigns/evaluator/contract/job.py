@@ -67,6 +67,7 @@ class Job:
     incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
     timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
     its smallest case instead, and nothing else (campaigns/evaluator/sanitizers).
+    own_kernels: names that count as a candidate's own kernels though its text does not show them.
     """
 
     job_id: str
@@ -81,4 +82,5 @@ class Job:
     protocol: Protocol = field(default_factory=Protocol)
     timed: bool = True
     sanitize: bool = False
+    own_kernels: tuple[str, ...] = ()
     schema: int = SCHEMA

@@ -35,11 +35,15 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class OwnKernel:
-    """A kernel that the arm's own source defines. launches, device_us: per call; 0 never ran."""
+    """A kernel that counts as the arm's own. launches, device_us: per call; 0 never ran.
+
+    declared: its text does not define it; the job says that it counts (`Job.own_kernels`).
+    """
 
     name: str
     launches: float
     device_us: float
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,8 @@ class Traced:
     """What ran on the device in the traced calls, as the driver's tracer says in the runner.
 
     The runner could forge it: it may raise a doubt, and nothing is accepted by it. own: kernels by
-    the names in the source. other_us: device µs per call of everything else; filling_us of that
-    only sets memory to one value, which computes nothing.
+    the names in the source and in the job. other_us: device µs per call of everything else;
+    filling_us of that only sets memory to one value, which computes nothing.
     """
 
     own: tuple[OwnKernel, ...]

@@ -15,7 +15,7 @@ from campaigns.evaluator.judge.burst import run_burst, set_up
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, shorten
 from campaigns.evaluator.launch_parts import PARTS, launch_from
-from campaigns.evaluator.traced_parts import MOST_KERNELS, traced_from
+from campaigns.evaluator.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; a candidate gains nothing by it, since every try is proven.
@@ -176,13 +176,14 @@ class Turn:
         return launch_from([first, *(channel.ask(Ask.LAUNCH, n, limit_s) for n in PARTS[1:])])
 
     def _traced(self) -> Traced | None:
-        """Which kernels the last profile of this arm saw, by the names in the arm's source."""
+        """Which kernels the last profile of this arm saw, by names in its source and in the job."""
         job, channel = self._arm.job, self._arm.channel
         source = job.incumbent if channel.name == "incumbent" else job.candidate
-        names = base.get(job.backend).kernels(source.text if source else "")[:MOST_KERNELS]
+        found = base.get(job.backend).kernels(source.text if source else "")
+        names = asked_names(found, job.own_kernels)
         limit_s = job.protocol.limits.prepare_s
         told = [channel.ask(Ask.KERNEL, name, limit_s) for name in ("", *names)]
-        return traced_from(names, told)
+        return traced_from(names, told, set(job.own_kernels) - set(found))
 
 
 def _positive(value: float) -> float | None:

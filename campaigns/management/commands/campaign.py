@@ -70,6 +70,13 @@ WISH = (
         help="what becomes of a suspect construct (refused: neither built nor run); may be "
         f"repeated. KIND: {', '.join(FindingKind)}. STANCE: {', '.join(Stance)}",
     ),
+    argument(
+        "--own-kernel",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a kernel of a header or macro that counts as a candidate's own; may be repeated",
+    ),
     argument("--title", default=""),
     argument("--seed", type=int),
 )
@@ -211,6 +218,7 @@ class Command(Door):
                     policy=policy,
                     goal=goal,
                     findings=findings,
+                    own_kernels=tuple(wish["own_kernel"]),
                     title=wish["title"],
                     seed=wish["seed"],
                 )

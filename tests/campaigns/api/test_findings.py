@@ -37,6 +37,12 @@ def test_it_starts_a_campaign_with_its_policy(engineer):
     assert (policy["cache"], policy["exit"], policy["process"]) == ("refused", "allowed", "refused")
 
 
+def test_it_takes_kernels_that_count_as_own(engineer):
+    answer = post(engineer, BODY | {"own_kernels": ["DeviceReduceKernel", "rows"]})
+    assert answer.json()["own_kernels"] == ["DeviceReduceKernel", "rows"]
+    assert Campaign.objects.get().own_kernels == ["DeviceReduceKernel", "rows"]
+
+
 @pytest.mark.parametrize(
     ("change", "field", "told"),
     [
@@ -52,6 +58,12 @@ def test_it_starts_a_campaign_with_its_policy(engineer):
         ({"rounds": 0}, "rounds", "accepted"),
         ({"rounds": "5"}, "rounds", "accepted: a whole number"),
         ({"target": "soon"}, "target", "accepted"),
+        ({"own_kernels": "rows"}, "own_kernels", "accepted: a list of names"),
+        ({"own_kernels": [1]}, "own_kernels", "accepted: a list of names"),
+        ({"own_kernels": ["a*"]}, "own_kernels", "'a*'; accepted: a kernel's name, without"),
+        ({"own_kernels": ["a", "a"]}, "own_kernels", "'a'; accepted: a kernel's name, without"),
+        ({"own_kernels": ["at::rows"]}, "own_kernels", "'at::rows'; accepted: a kernel's name"),
+        ({"own_kernels": [f"k{n}" for n in range(17)]}, "own_kernels", "17 names; accepted: at"),
     ],
 )
 def test_it_names_the_field_that_it_does_not_take(engineer, change, field, told):

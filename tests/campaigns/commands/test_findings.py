@@ -64,6 +64,11 @@ def test_it_takes_a_policy_and_shows_it(
     assert "findings allowed: thread" in text
 
 
+def test_it_takes_no_own_kernels_where_none_are_traced(tiny: list[str]) -> None:
+    with pytest.raises(CommandError, match="own_kernels: kernels of backend cpp are not traced"):
+        call_command("campaign", "new", *tiny, "--own-kernel", "rows")
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

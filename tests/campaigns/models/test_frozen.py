@@ -25,6 +25,7 @@ CHANGES: dict[str, Any] = {
     "stop_policy": {"max_rounds": 119},
     "goal": None,
     "findings_policy": {"process": "allowed"},
+    "own_kernels": ["DeviceReduceKernel"],
     "seed": 8,
 }
 

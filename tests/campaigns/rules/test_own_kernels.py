@@ -41,8 +41,22 @@ def test_it_tells_the_numbers_of_a_kernel_for_show():
     found = gate(Traced((replace(ROWS, device_us=5.0),), 45.0, 0.0))
     assert found.sentence == (
         "Needs review: 4096x4096: 10 % of 50.0 µs in own kernels: rows (1 × a call); 45.0 µs in "
-        "others; own kernels launched, and at least 60 % of the time in them are asked for."
+        "others; own kernels launched, and at least 60 % of the time in them are asked for. What a "
+        "header or a macro defines counts in a campaign that declares it by name (own_kernels)."
     )
+
+
+def test_it_counts_what_the_campaign_declares_and_says_so():
+    """A kernel of a header or a macro stands in no source; only a declaration can tell of it."""
+    reduce = OwnKernel("DeviceReduceKernel", 2.0, 40.0, declared=True)
+    found = gate(Traced((replace(ROWS, device_us=10.0), reduce), 0.0, 0.0))
+    assert (found.gate.passed, found.reason) == (True, None)
+    assert (
+        "DeviceReduceKernel (declared by the campaign, 2 × a call), rows (1 ×" in found.gate.found
+    )
+    unmet = gate(Traced((replace(reduce, launches=0.0, device_us=0.0),), 50.0, 0.0))
+    assert unmet.reason is Reason.NOT_ITS_OWN_KERNEL
+    assert "declares it by name (own_kernels)" in unmet.sentence
 
 
 @pytest.mark.parametrize("own", [(), (NEVER,)])

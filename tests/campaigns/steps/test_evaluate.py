@@ -15,6 +15,8 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState
 from campaigns.models.transitions import claim, move
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.pause import pause
 from campaigns.steps.reconcile import reconcile
@@ -61,6 +63,17 @@ def test_it_gives_the_judge_the_problem_in_files_and_cleans_up(
     assert [case.name for case in job.cases] == ["one", "two"]
     assert (job.device, job.target, job.backend) == ("cpu", "native", "cpp")
     assert job.protocol.burst_ms == 25.0
+
+
+def test_it_tells_the_judge_which_kernels_count_as_own(
+    tmp_path: Path, bench: Bench, judge: cast.Judge
+) -> None:
+    draft = create_campaign(Wish(cast.write_problem(tmp_path), cast.make_platform().slug, "cpp"))
+    claim(Campaign.objects.filter(pk=draft.pk), own_kernels=["DeviceReduceKernel"])
+    confirm(draft)
+    cast.step_until(draft, CampaignState.BASELINE)
+    cast.measure_all(draft, bench)
+    assert [job.own_kernels for job in judge.jobs] == [("DeviceReduceKernel",)]
 
 
 def test_it_measures_nothing_twice(queued: Evaluation, bench: Bench, judge: cast.Judge) -> None:

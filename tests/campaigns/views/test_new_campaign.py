@@ -76,6 +76,34 @@ def test_r6_it_takes_another_target_than_a_share_of_the_roof(page, rung):
     assert (goal["basis"], goal["fraction"], goal["value"]) == ("baseline_ratio", 1.5, None)
 
 
+def test_it_takes_kernels_that_count_as_own_and_shows_them_with_the_campaign(page, rung):
+    chosen = {**CHOICE, "own_kernels": "DeviceReduceKernel, rows"}
+    command = page.get("/c/new", chosen).context["command"]
+    assert command.endswith("--own-kernel DeviceReduceKernel --own-kernel rows")
+    page.post("/c/new", chosen)
+    campaign = Campaign.objects.get()
+    assert campaign.own_kernels == ["DeviceReduceKernel", "rows"]
+    body = page.get(f"/c/{campaign.pk}/").content.decode()
+    assert '<dd class="mono" data-own-kernels>DeviceReduceKernel, rows</dd>' in body
+    assert "although its source does not show it" in body
+
+
+def test_it_escapes_what_is_no_kernels_name(page, rung):
+    answer = page.post("/c/new", {**CHOICE, "own_kernels": "<b>x</b>"})
+    assert answer.status_code == 422
+    body = answer.content.decode()
+    assert "own_kernels: &#x27;&lt;b&gt;x&lt;/b&gt;&#x27;; accepted: a kernel" in body
+    assert "<b>x" not in body
+    assert not Campaign.objects.exists()
+
+
+def test_it_asks_for_no_kernels_where_none_are_traced(page):
+    assert 'name="own_kernels"' in page.get("/c/new", CHOICE).content.decode()
+    offered = {**CHOICE, "backend": "cpp"}
+    shown = page.get("/c/new", offered)
+    assert shown.context["values"]["backend"] in ("cuda", "triton")
+
+
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
