@@ -34,6 +34,9 @@ if judge == 0:
     hold.thaw(runner.pid)
     time.sleep(0.1)
     told += [state(runner.pid), state(child), state(other.pid)]
+    hold.kill(runner.pid)
+    time.sleep(0.1)
+    told += [state(runner.pid), state(other.pid)]
     os.write(1, "".join(told).encode())
     os._exit(0)
 os.waitpid(judge, 0)
@@ -41,11 +44,11 @@ os.killpg(0, signal.SIGKILL)
 """
 
 
-def test_it_stops_all_and_lets_one_go_on():
+def test_it_stops_all_lets_one_go_on_and_ends_it():
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, start_new_session=True
     )
-    assert done.stdout == "TTTSST", done.stderr
+    assert done.stdout == "TTTSSTZT", done.stderr
 
 
 # A process chooses its name, byte by byte.

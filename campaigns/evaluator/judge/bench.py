@@ -13,6 +13,7 @@ from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
 from campaigns.evaluator.judge.fresh import Supply, Truth, scalars
 from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.judge.stillness import Stillness
 from campaigns.evaluator.layout import Layout, TensorArg
 
 Answers = Mapping[str, torch.Tensor]
@@ -20,7 +21,10 @@ Answers = Mapping[str, torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """tolerances: by output name. scrub: memory whose reading empties the caches, or None."""
+    """tolerances: by output name. scrub: memory whose reading empties the caches, or None.
+
+    stillness: where a stopped runner could have left work on the device.
+    """
 
     case: Case
     layout: Layout
@@ -31,6 +35,7 @@ class Bench:
     device: torch.device
     scrub: torch.Tensor | None
     limit_s: float
+    stillness: Stillness | None
 
     def wait(self) -> None:
         if self.device.type == "cuda":

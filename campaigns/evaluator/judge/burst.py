@@ -90,6 +90,8 @@ def run_burst(
         look.ready(stage)
     # All of this is done when the runner wakes, or it would see inputs before the clock runs.
     bench.wait()
+    if cold and bench.stillness is not None:
+        bench.stillness.listen(channel)
     channel.start_burst(calls, bench.limit_s)
     started = time.perf_counter()
     channel.go(calls)

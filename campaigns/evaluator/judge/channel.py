@@ -95,6 +95,10 @@ class Channel:
         """Let this runner go on; the other arm's stays as it is."""
         self._hold.thaw(self._runner)
 
+    def kill(self) -> None:
+        """End this runner and what it started; nothing can be asked of it any more."""
+        self._hold.kill(self._runner)
+
     def start_burst(self, calls: int, limit_s: float) -> None:
         """Make the runner wait for go: spinning on the gate, or blocked on the socket."""
         self.thaw()

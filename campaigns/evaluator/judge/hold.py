@@ -77,6 +77,11 @@ class Hold:
         for pid in {runner} | below(runner):
             _signal(pid, signal.SIGCONT)
 
+    def kill(self, runner: int) -> None:
+        """End one runner and what it started."""
+        for pid in {runner} | below(runner):
+            _signal(pid, signal.SIGKILL)
+
     def _others(self) -> set[int]:
         return below(self._supervisor) - self._ours - below(self._me)
 

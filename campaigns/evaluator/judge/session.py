@@ -30,6 +30,7 @@ from campaigns.evaluator.judge.fresh import SEED_BITS, Supply
 from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.schedule import turns
+from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import tolerances
 from campaigns.evaluator.judge.turn import Arm, Turn
 from campaigns.evaluator.judge.watch import Watch
@@ -75,6 +76,8 @@ class Session:
         self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
         progress.environment.update(surroundings.describe(self._device))
         self._watch = Watch(self._device)
+        # Before the candidate's first byte, so that it hears what silence is.
+        self._stillness = Stillness(Chain(self._device).stretched) if on_gpu else None
 
     @property
     def can_be_timed(self) -> bool:
@@ -195,6 +198,7 @@ class Session:
             device=self._device,
             scrub=scrub,
             limit_s=self._job.protocol.limits.call_s,
+            stillness=self._stillness,
         )
 
     def _lay_slots(self, channel: Channel, case: Case, layout: Layout) -> tuple[Bench, Slots]:

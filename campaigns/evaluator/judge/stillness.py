@@ -1,0 +1,110 @@
+"""Does the device do anything while every runner is stopped?
+
+A stopped process runs no code, but what it has started on a GPU goes on: a kernel that never ends,
+or work that waits for a word in memory to change, could read the inputs as they are written and
+have answers ready before the clock starts. Two processes share a GPU by turns (unless its
+multi-process service runs), so such work shows in how long work of the judge's own takes.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.errors import HostError
+
+# The judge's own work: long enough for several turns of a GPU (2 ms each), and how much longer
+# than usual it may take.
+CHAIN_MS, LIMIT = 4.0, 1.3
+CHAIN_MIB, MEASURED = 16, 7
+# A share of bursts that nobody can tell is listened to; what is heard in most of some is believed.
+SHARE = 1 / 3
+LAST, ODD = 5, 4
+# After the runner has been killed: how long its work may take to be torn down.
+QUIET_S, PAUSE_S = 5.0, 0.05
+
+
+class Suspect(Protocol):
+    """A runner that may have left work on the device."""
+
+    name: str
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+
+    def blame(self, outcome: Outcome, reason: str) -> Exception:
+        """The error that says what it did."""
+
+
+class Chain:
+    """Work of the judge's own on a GPU, captured once, so that no busy host can stretch it."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
+        words.add_(1)
+        torch.cuda.synchronize(device)
+        one_ms = self._took_ms(lambda: [words.add_(1) for _ in range(MEASURED)]) / MEASURED
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):
+            for _ in range(max(1, round(CHAIN_MS / one_ms))):
+                words.add_(1)
+        self._words = words
+        self._usual_ms = min(self._took_ms(self._graph.replay) for _ in range(MEASURED))
+
+    def stretched(self) -> float:
+        """How many times as long as usual it takes now; 1 when nothing else runs."""
+        return self._took_ms(self._graph.replay) / self._usual_ms
+
+    def _took_ms(self, work: Callable[[], object]) -> float:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        work()
+        end.record()
+        torch.cuda.synchronize(self._device)
+        return float(start.elapsed_time(end))
+
+
+class Stillness:
+    """Listens to the device in some bursts. stretched: see `Chain.stretched`."""
+
+    def __init__(self, stretched: Callable[[], float]) -> None:
+        self._stretched = stretched
+        self._draw = random.SystemRandom()
+        self._heard: dict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=LAST))
+
+    def listen(self, suspect: Suspect) -> None:
+        """Call with the runners stopped and the inputs written; in most bursts it does nothing.
+
+        Raises what `Suspect.blame` makes of work that ends with the runner, and HostError when
+        the device goes on being busy without it.
+        """
+        if self._draw.random() >= SHARE:
+            return
+        heard = self._heard[suspect.name]
+        heard.append(self._stretched() > LIMIT)
+        if sum(heard) < ODD:
+            return
+        suspect.kill()
+        if not self._falls_silent():
+            raise HostError("somebody else works on the device; wait until it is free")
+        raise suspect.blame(
+            Outcome.CHEATED,
+            f"the device worked for it before the clock started: in {sum(heard)} of {len(heard)} "
+            "bursts, while it was stopped",
+        )
+
+    def _falls_silent(self) -> bool:
+        deadline = time.monotonic() + QUIET_S
+        while time.monotonic() < deadline:
+            if statistics.median(self._stretched() for _ in range(LAST)) <= LIMIT:
+                return True
+            time.sleep(PAUSE_S)
+        return False
