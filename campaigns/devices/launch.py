@@ -133,7 +133,7 @@ class EvaluatorService:
         job_file.write_text(dump(job))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.connect(str(address))
-            client.sendall(f"{job_file}\n".encode())
+            client.sendall(f"{job.device} {job_file}\n".encode())
             report = None
             try:
                 report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)

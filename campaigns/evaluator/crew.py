@@ -9,13 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import secrets
 import signal
 import socket
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
-from campaigns.evaluator.contract import Job, Source, dump, load_job
+from campaigns.evaluator.contract import Job, dump, load_job
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
@@ -62,8 +65,8 @@ class Crew:
         self._leases: list[Lease] = []
         log = _memory_file("kopt-crew-log")
         pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in ARMS}
-        for name, (_, theirs) in pairs.items():
-            self._add_runner(name, theirs, log)
+        for name in in_any_order(ARMS):
+            self._add_runner(name, pairs[name][1], log)
         self.phases, told = os.pipe()
         ours = {name: pair[0] for name, pair in pairs.items()}
         # In memory and in two processes only: a file in the scratch folder could be forged.
@@ -87,7 +90,7 @@ class Crew:
         read_end, orders = os.pipe()
         runner_only = (sock.fileno(), read_end)
         ends = warden.Ends(notes.record, notes.build_log, runner_only)
-        body = partial(_run, name, self.device, sock, read_end)
+        body = partial(_run, self.device, sock, read_end)
         watch = partial(warden.watch, self._plan, uid, ends, body)
         pid = fork(watch, log, (*runner_only, notes.record, notes.build_log))
         os.close(read_end)
@@ -109,13 +112,13 @@ class Crew:
 
     def order(self, job: Job) -> None:
         """Hand out the job; a runner that it has no use for is ended."""
-        for name in (*arms_of(job), JUDGE):
+        for name, told in orders_of(job).items():
             # One that has died already is found out about by the judge, and says why in its log.
             with (
                 contextlib.suppress(BrokenPipeError),
                 os.fdopen(os.dup(self._members[name].orders), "w") as orders,
             ):
-                orders.write(dump(job))
+                orders.write(dump(told))
             self._close_orders(name)
         for name in set(ARMS) - set(arms_of(job)):
             self.end_member(name, 0.0)
@@ -157,6 +160,25 @@ def arms_of(job: Job) -> tuple[str, ...]:
     return ARMS if job.incumbent is not None else (CANDIDATE,)
 
 
+def orders_of(job: Job) -> dict[str, Job]:
+    """What each member is told. A runner learns of its own source, and not which arm it is.
+
+    A kernel that knew that it is the incumbent could hold itself back, to let another seem faster.
+    """
+    blind = replace(job, problem=Path(), scratch=Path(), cases=(), incumbent=None)
+    told = {CANDIDATE: blind, JUDGE: job}
+    if job.incumbent is not None:
+        told[INCUMBENT] = replace(blind, candidate=job.incumbent)
+    return told
+
+
+def in_any_order(names: Iterable[str]) -> list[str]:
+    """So that what comes first and what second tells nobody who is who."""
+    found = list(names)
+    random.SystemRandom().shuffle(found)
+    return found
+
+
 def start_device(device: str) -> str:
     """Start `device` in this process; what went wrong, or ""."""
     if not device.startswith("cuda"):
@@ -171,15 +193,10 @@ def start_device(device: str) -> str:
     return ""
 
 
-def _run(name: str, device: str, sock: socket.socket, orders: int, box: Box) -> int:
+def _run(device: str, sock: socket.socket, orders: int, box: Box) -> int:
     trouble = start_device(device)
     job = _await(orders)
-    if job is None:
-        return 0
-    source: Source | None = job.candidate if name == CANDIDATE else job.incumbent
-    if source is None:
-        return 0
-    return runner.main(job, source, box, sock, trouble)
+    return runner.main(job, box, sock, trouble) if job is not None else 0
 
 
 def _judge(

@@ -1,8 +1,8 @@
 """The zygote: a process that has imported torch, never touched CUDA, and forks every evaluation.
 
 Started as `python -m campaigns.evaluator.service SOCKET POLICY` (sandbox/policy.py). Each
-connection is one evaluation: the client sends `JOB-FILE`, a forked supervisor answers with lines
-`phase NAME` and at last with `report BYTES` and the report. A fork has torch within milliseconds; a
+connection is one evaluation: the client sends `DEVICE JOB-FILE`, a forked supervisor answers with
+lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within milliseconds; a
 fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device started, forked
 while the job before it was compiling. The service ends when its standard input closes, so it never
 outlives its starter.
@@ -166,13 +166,13 @@ def _hand_over(client: socket.socket, control: socket.socket) -> bool:
 
 
 def _serve(client: socket.socket, zygote: Zygote, crew: Crew | None) -> int:
-    request = client.makefile("r").readline(LINE_LIMIT).split()
-    if len(request) != 1:
-        client.sendall(b"refused: expected JOB-FILE\n")
+    device, _, job_file = client.makefile("r").readline(LINE_LIMIT).strip().partition(" ")
+    if not job_file:
+        client.sendall(b"refused: expected DEVICE JOB-FILE\n")
         return 1
     adopt_orphans()
     outside = Outside(client, zygote.ask_for_reserve, zygote.policy)
-    report = dump(supervise(Path(request[0]), outside, crew)).encode()
+    report = dump(supervise(Path(job_file), device, outside, crew)).encode()
     client.sendall(b"report %d\n" % len(report) + report)
     return 0
 

@@ -55,19 +55,35 @@ class Outside:
     policy: Policy
 
 
-def supervise(job_file: Path, outside: Outside, crew: Crew | None) -> Report:
+def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) -> Report:
     """Run the job; whatever happens, there is a report.
 
-    crew: one that waits already; ended and replaced when the job is for another device.
+    device: what the job is for. crew: one that waits already; ended when it is for another device.
+    A crew is started before the job is read: its runners are copies of this process, and of a job
+    with two sources each of them may know its own.
     """
-    job = load_job(job_file.read_text())
     started = time.monotonic()
     origin = "started for this job" if crew is None else "from the reserve"
+    refusal = outside.policy.refusal(device)
+    if crew is not None and (crew.device != device or refusal):
+        crew.end()
+        crew = None
+    job: Job | None = None
     try:
-        report = _blame_full_disk(_run(job, outside, crew), job.scratch)
+        if not refusal:
+            crew = crew or Crew(device, outside.policy.plan(device))
+        job = load_job(job_file.read_text())
+        if crew is None:
+            report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, refusal)
+        else:
+            report = _blame_full_disk(_run(job, outside, crew), job.scratch)
     except OSError as error:
+        job = job or load_job(job_file.read_text())
         reason = f"{error.strerror}: {error.filename or job.scratch}"
         report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
+    finally:
+        if crew is not None:
+            crew.end()
     return replace(
         report,
         wall_s={**report.wall_s, "total": time.monotonic() - started},
@@ -87,22 +103,15 @@ def _blame_full_disk(report: Report, scratch: Path) -> Report:
     return report
 
 
-def _run(job: Job, outside: Outside, crew: Crew | None) -> Report:
-    if refusal := outside.policy.refusal(job.device):
-        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, refusal)
-    if crew is not None and crew.device != job.device:
-        crew.end()
-        crew = None
-    crew = crew or Crew(job.device, outside.policy.plan(job.device))
-    try:
-        crew.order(job)
-        stopped = _wait_for_judge(job, crew.phases, outside)
-        status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
-        grace_s = 0.0 if stopped else LAST_WORDS_S
-        statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
-        report = stopped or _judged(job, crew, status)
-    finally:
-        crew.end()
+def _run(job: Job, outside: Outside, crew: Crew) -> Report:
+    crew.order(job)
+    stopped = _wait_for_judge(job, crew.phases, outside)
+    status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
+    grace_s = 0.0 if stopped else LAST_WORDS_S
+    statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
+    report = stopped or _judged(job, crew, status)
+    # Those that are left may still write to what is read now.
+    crew.end()
     return _with_evidence(report, job, crew, statuses[CANDIDATE])
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import Job, Launch, Source, Timer
+from campaigns.evaluator.contract import Job, Launch, Timer
 from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
@@ -31,12 +31,13 @@ from campaigns.evaluator.wire import Answer, Ask, Reply
 GO, DONE, FAILED = 1, 2, 3
 
 
-def main(job: Job, source: Source, box: Box, sock: socket.socket, trouble: str) -> int:
+def main(job: Job, box: Box, sock: socket.socket, trouble: str) -> int:
     """Serve the judge until it says stop or goes away.
 
-    trouble: why the device could not be started, told when the judge asks to attach.
+    job: with this runner's source as its candidate. trouble: why the device could not be started,
+    told when the judge asks to attach.
     """
-    runner = Runner(job, source, box, trouble)
+    runner = Runner(job, box, trouble)
     while (asked := wire.receive_ask(sock)) is not None:
         ask, sequence, body, fds = asked
         if ask is Ask.STOP:
@@ -60,9 +61,8 @@ def _answer(
 class Runner:
     """The candidate's process from the inside."""
 
-    def __init__(self, job: Job, source: Source, box: Box, trouble: str) -> None:
+    def __init__(self, job: Job, box: Box, trouble: str) -> None:
         self._job = job
-        self._source = source
         limits = job.protocol.limits
         self._lock = Lock(box, limits.total_s, sanitized=job.sanitize)
         self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
@@ -92,7 +92,7 @@ class Runner:
         if ask is Ask.ATTACH:
             self._attach(body, fds)
         elif ask is Ask.BUILD:
-            self._kernel = base.get(self._job.backend).make(self._job, self._source, self._place)
+            self._kernel = base.get(self._job.backend).make(self._job, self._job.candidate, self._place)
             self._kernel.build(body)
         elif ask is Ask.LOAD:
             kernel = self._built()

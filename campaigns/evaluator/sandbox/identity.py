@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +28,13 @@ class Lease:
 
 
 def lease_uid() -> Lease:
-    """Take a free id. Raises OSError when this user namespace has none.
+    """Take a free id, any of them: its number tells nobody who was there before.
 
-    The lease is an abstract socket: the kernel gives the name to one process only, and takes it
+    Raises OSError when this user namespace has none. The lease is an abstract socket: the kernel gives the name to one process only, and takes it
     back when that process ends, however it ends.
     """
-    for uid in _block():
+    block = _block()
+    for uid in random.SystemRandom().sample(block, len(block)):
         held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             held.bind(f"\0kopt-runner-{uid}")

@@ -70,7 +70,7 @@ def _supervise(
     adopt_orphans()
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        report = supervise(job_file, Outside(theirs, lambda device: None, policy), None)
+        report = supervise(job_file, "cpu", Outside(theirs, lambda device: None, policy), None)
         report_file.write_text(dump(report))
 
 
@@ -180,10 +180,18 @@ def test_it_carries_its_settings_to_the_service(settings):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives runners users of their own")
 def test_it_gives_every_live_runner_a_user_of_its_own():
-    leases = [identity.lease_uid() for _ in range(3)]
-    assert len({lease.uid for lease in leases}) == 3
-    leases[0].end()
-    again = identity.lease_uid()
-    assert again.uid == leases[0].uid
-    for lease in (again, *leases[1:]):
+    leases = [identity.lease_uid() for _ in range(12)]
+    assert len({lease.uid for lease in leases}) == 12
+    assert [lease.uid for lease in leases] != sorted(lease.uid for lease in leases)
+    for lease in leases:
         lease.end()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives runners users of their own")
+def test_it_gives_a_user_again_once_it_is_free(monkeypatch):
+    monkeypatch.setattr(identity, "_block", lambda: range(70_000, 70_001))
+    first = identity.lease_uid()
+    with pytest.raises(OSError, match="no user id is free"):
+        identity.lease_uid()
+    first.end()
+    identity.lease_uid().end()
