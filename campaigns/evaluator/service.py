@@ -2,10 +2,10 @@
 
 Started as `python -m campaigns.evaluator.service SOCKET POLICY` (sandbox/policy.py). Each
 connection is one evaluation: the client sends `DEVICE JOB-FILE`, a forked supervisor answers with
-lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within milliseconds; a
-fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device started, forked
-while the job before it was compiling. The service ends when its standard input closes, so it never
-outlives its starter.
+lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within
+milliseconds; a fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device
+started, forked while the job before it was compiling. The service ends when its standard input
+closes, so it never outlives its starter.
 """
 
 from __future__ import annotations

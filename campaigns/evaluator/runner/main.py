@@ -92,7 +92,8 @@ class Runner:
         if ask is Ask.ATTACH:
             self._attach(body, fds)
         elif ask is Ask.BUILD:
-            self._kernel = base.get(self._job.backend).make(self._job, self._job.candidate, self._place)
+            backend = base.get(self._job.backend)
+            self._kernel = backend.make(self._job, self._job.candidate, self._place)
             self._kernel.build(body)
         elif ask is Ask.LOAD:
             kernel = self._built()

@@ -30,8 +30,8 @@ class Lease:
 def lease_uid() -> Lease:
     """Take a free id, any of them: its number tells nobody who was there before.
 
-    Raises OSError when this user namespace has none. The lease is an abstract socket: the kernel gives the name to one process only, and takes it
-    back when that process ends, however it ends.
+    Raises OSError when this user namespace has none. The lease is an abstract socket: the kernel
+    gives the name to one process only, and takes it back when that process ends, however it ends.
     """
     block = _block()
     for uid in random.SystemRandom().sample(block, len(block)):
