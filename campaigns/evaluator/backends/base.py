@@ -118,7 +118,9 @@ def get(name: str) -> Backend:
 FLAG = re.compile(
     r"-O[0-3sz]|-Ofast|-m[a-z0-9.=+,-]+|-f(?!plugin|profile|dump|sanitize|use-ld)[a-z0-9=-]+"
     r"|-D[A-Za-z_]\w*(=[\w.+-]*)?|-std=[a-z+0-9]+|-W[a-z0-9=-]*"
-    r"|--use_fast_math|--maxrregcount=\d+|-maxrregcount=\d+|--fmad=(true|false)|-lineinfo"
+    r"|-pthread|-l(?:m|pthread|rt)|-g[0-3]?"
+    r"|--?use_fast_math|--?maxrregcount=\d+|--fmad=(true|false)|-lineinfo"
+    r"|--expt-relaxed-constexpr|--expt-extended-lambda"
     r"|--extra-device-vectorization|-Xptxas=-O[0-3]|-Xptxas=-dlcm=c[agv]"
 )
 
@@ -129,7 +131,7 @@ def check_flags(flags: tuple[str, ...]) -> None:
         if not FLAG.fullmatch(flag):
             raise BuildFailed(
                 f"flags: {flag!r} is not accepted; accepted are -O…, -m…, -f…, -D…, -std=…, -W…, "
-                "--use_fast_math, --maxrregcount=N and the like"
+                "-pthread, --use_fast_math, --maxrregcount=N and the like"
             )
 
 

@@ -20,6 +20,9 @@ TROUBLE = 3
 
 _NAMES: Mapping[Any, str] = {
     ctypes.c_void_p: "void *",
+    ctypes.c_bool: "bool",
+    ctypes.c_short: "short",
+    ctypes.c_ushort: "unsigned short",
     ctypes.c_int: "int",
     ctypes.c_uint: "unsigned",
     ctypes.c_long: "long",
