@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.bell import ring
+from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
 from campaigns.examined import campaign_findings, policy_of, stored_policy
 from campaigns.models import Campaign
@@ -23,15 +24,15 @@ from knowledge.curation.errors import CurationError, Forbidden
 
 MAY_START = "campaigns.add_campaign"
 TEXTS = ("problem", "platform", "backend")
-OPTIONAL = ("rounds", "target", "title", "findings", "own_kernels")
+OPTIONAL = ("rounds", "target", "title", "findings", "own_kernels", "require_sanitizers")
 
 
 class Campaigns(Door):
     """POST creates a campaign and starts it; 201.
 
     problem (a shipped one's name), platform and backend are needed; rounds, target, title,
-    findings (kind → allowed, flagged or refused) and own_kernels (names of kernels that a header or
-    a macro defines) may be given.
+    findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
+    macro defines) and require_sanitizers (true or false) may be given.
     """
 
     def post(self, request: Request) -> Response:
@@ -64,6 +65,7 @@ def _facts(campaign: Campaign) -> dict[str, Any]:
         "state": campaign.state,
         "findings_policy": stored_policy(policy_of(campaign)),
         "own_kernels": campaign.own_kernels or [],
+        "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
     }
 
 
@@ -79,6 +81,9 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
     rounds = body.get("rounds", StopPolicy().max_rounds)
     if not isinstance(rounds, int) or isinstance(rounds, bool):
         raise CurationError("rounds", f"{rounds!r}; accepted: a whole number")
+    required = body.get("require_sanitizers", False)
+    if not isinstance(required, bool):
+        raise CurationError("require_sanitizers", f"{required!r:.60}; accepted: true, false")
     try:
         policy = StopPolicy(max_rounds=rounds)
     except ValueError as error:
@@ -95,6 +100,7 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         goal=goal,
         findings=_findings(body.get("findings", {})),
         own_kernels=_names(body.get("own_kernels", [])),
+        require_sanitizers=required,
         title=_text(body, "title") if "title" in body else "",
         created_by=user,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from campaigns.evaluator.contract import protocol_from
 from campaigns.examined import (
     finding_counts,
     finding_facts,
@@ -64,6 +65,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         "goal": campaign.goal,
         "findings_policy": stored_policy(policy_of(campaign)),
         "own_kernels": campaign.own_kernels or [],
+        "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
         "goal_words": campaign_sheet(campaign, timezone.now()).goal_words,
         "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
         "pitfalls": [
@@ -133,6 +135,8 @@ def campaign_text(campaign: Campaign) -> str:
     ]
     if campaign.own_kernels:
         lines.append(f"own kernels by declaration: {', '.join(campaign.own_kernels)}")
+    if protocol_from(campaign.protocol.rules).require_sanitizers:
+        lines.append("sanitizers: required, one that does not run stops a gain")
     if campaign.stop_sentence:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):

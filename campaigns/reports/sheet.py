@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Count, Max
 
+from campaigns.evaluator.contract import protocol_from
 from campaigns.examined import finding_counts, kinds_by_stance
 from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
@@ -140,6 +141,11 @@ class CampaignSheet:
     def findings_policy(self) -> dict[str, list[FindingKind]]:
         """Stance → the kinds of findings that it is for."""
         return kinds_by_stance(self.campaign)
+
+    @property
+    def requires_sanitizers(self) -> bool:
+        """Whether one that does not run stops a gain."""
+        return protocol_from(self.campaign.protocol.rules).require_sanitizers
 
     @property
     def goal_words(self) -> str:

@@ -13,6 +13,8 @@ from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.goal import Goal, goal_from
 from campaigns.rules.noise import KIND, Gain
 from campaigns.rules.roofline import choose_ceiling
+from campaigns.rules.sanitizers import NAME as SANITIZERS
+from campaigns.rules.sanitizers import NOT_REACHED
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 
 
@@ -133,6 +135,14 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """What sanitizers said before a gain was accepted. passed: None where none of them ran."""
+
+    passed: bool | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """One case of a verdict: both arms' times, and the gain between them."""
 
@@ -223,6 +233,14 @@ def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
         )
         for item in verdict.cases
     )
+
+
+def looked_at(verdict: Verdict) -> Looked | None:
+    """What sanitizers said of the candidate; None where nothing was to be accepted."""
+    gate = next((gate for gate in verdict.gates if gate["name"] == SANITIZERS), None)
+    if gate is None or gate["found"] == NOT_REACHED:
+        return None
+    return Looked(gate["passed"], str(gate["found"]))
 
 
 def report_of(evaluation: Evaluation) -> Report | None:

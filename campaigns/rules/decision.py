@@ -44,6 +44,7 @@ class Reason(StrEnum):
     TIMED_OUT = "timed_out"
     CHEATED = "cheated"
     SANITIZER = "sanitizer"
+    NOT_SANITIZED = "not_sanitized"
     ABOVE_ROOF = "above_roof"
     CEILING_TOO_LOW = "ceiling_too_low"
     PRECISION_CHANGED = "precision_changed"
@@ -78,6 +79,7 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.CHEATED: Verdict.INVALID,
     Reason.ABOVE_ROOF: Verdict.INVALID,
     Reason.BROKEN_HOST: Verdict.INVALID,
+    Reason.NOT_SANITIZED: Verdict.NEEDS_REVIEW,
     Reason.CEILING_TOO_LOW: Verdict.NEEDS_REVIEW,
     Reason.PRECISION_CHANGED: Verdict.NEEDS_REVIEW,
     Reason.DEVICE_TIME_DISAGREES: Verdict.NEEDS_REVIEW,

@@ -37,6 +37,7 @@ class Standard:
     the faster units of lesser precisions, where there are any. protected: cases that may
     not regress; None means all. sessions: independent sessions that showed this same gain.
     examined: what the candidate's source holds, and what the campaign makes of it.
+    require_sanitizers: whether one that did not run stops a gain.
     """
 
     has_incumbent: bool
@@ -50,6 +51,7 @@ class Standard:
     launch_overhead_us: float = 5.0
     noise_source: str = ""
     examined: Examined | None = None
+    require_sanitizers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""What sanitizers say of a candidate that would be accepted: a finding ends it, silence never does.
+"""What sanitizers say of a candidate that would be accepted: a finding ends it.
 
 A gain does not speak for a kernel that reads or writes what is not its own, or that is right only
-by the luck of its threads; the next input, driver or machine may show it.
+by the luck of its threads; the next input, driver or machine may show it. One that could not run
+says nothing: that is told, and stops a gain only in a campaign whose protocol requires sanitizers.
 """
 
 from __future__ import annotations
@@ -13,23 +14,34 @@ from campaigns.evaluator.contract import Sanitized
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
 
 NAME = "sanitizers"
+NOT_REACHED = "not reached"
+# Backends whose candidates any sanitizer can be run on at all.
+BACKENDS = ("cpp", "cuda")
 _LIMIT = "no finding on the smallest case, where a sanitizer runs"
+_REQUIRED = "every sanitizer runs on the smallest case and finds nothing (required here)"
 
 
-def under_sanitizers(decision: Decision, said: Sequence[Sanitized]) -> Decision:
-    """Add the gate; what would be accepted is rejected where a sanitizer found anything."""
+def under_sanitizers(
+    decision: Decision, said: Sequence[Sanitized], *, required: bool = False
+) -> Decision:
+    """Add the gate; what would be accepted is rejected where a sanitizer found anything.
+
+    required: whether it is for a person to say where any of them did not run.
+    """
+    limit = _REQUIRED if required else _LIMIT
     if decision.reason is not Reason.PROMOTED:
-        return replace(decision, gates=(*decision.gates, Gate(NAME, None, "not reached", _LIMIT)))
-    gate = Gate(NAME, passed(said), found_words(said), _LIMIT)
-    gates = (*decision.gates, gate)
+        return replace(decision, gates=(*decision.gates, Gate(NAME, None, NOT_REACHED, limit)))
     guilty = next((one for one in said if one.faults), None)
-    if guilty is None:
+    lacking = required and not (said and all(one.ran for one in said))
+    gate = Gate(NAME, False if lacking else passed(said), found_words(said), limit)
+    gates = (*decision.gates, gate)
+    if guilty is None and not lacking:
         return replace(decision, gates=gates)
-    reason = Reason.SANITIZER
-    sentence = f"Rejected: {fault_words(guilty)}. Apart from that: {decision.sentence}"
-    return replace(
-        decision, verdict=VERDICT_OF[reason], reason=reason, sentence=sentence, gates=gates
-    )
+    reason = Reason.SANITIZER if guilty else Reason.NOT_SANITIZED
+    verdict = VERDICT_OF[reason]
+    words = fault_words(guilty) if guilty else f"sanitizers are required, and {found_words(said)}"
+    sentence = f"{verdict.words.capitalize()}: {words}. Apart from that: {decision.sentence}"
+    return replace(decision, verdict=verdict, reason=reason, sentence=sentence, gates=gates)
 
 
 def passed(said: Sequence[Sanitized]) -> bool | None:

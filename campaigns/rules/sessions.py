@@ -53,7 +53,8 @@ def decide_again(first: Report, second: Report, standard: Standard) -> Decision:
 
     Raises ValueError when the first session claims nothing.
     """
-    return under_sanitizers(_by_both(first, second, standard), second.sanitized)
+    decision = _by_both(first, second, standard)
+    return under_sanitizers(decision, second.sanitized, required=standard.require_sanitizers)
 
 
 def _by_both(first: Report, second: Report, standard: Standard) -> Decision:

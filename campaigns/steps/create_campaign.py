@@ -22,6 +22,7 @@ from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.rules import goal as goals
 from campaigns.rules.goal import Goal
+from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.import_problem import import_problem
 from knowledge.models import Platform
@@ -53,7 +54,7 @@ class Wish:
     goal: None is the policy's share of the ceilings; a share given here goes into the policy.
     findings: kind of finding → stance, where it differs from what is usual for the backend.
     own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
-    them.
+    them. require_sanitizers: whether nothing is accepted that one of them did not look at.
     """
 
     problem: Path
@@ -64,6 +65,7 @@ class Wish:
     goal: Goal | None = None
     findings: Mapping[str, str] = field(default_factory=dict)
     own_kernels: tuple[str, ...] = ()
+    require_sanitizers: bool = False
     proposer: str = "search"
     title: str = ""
     seed: int | None = None
@@ -90,7 +92,7 @@ def create_campaign(wish: Wish) -> Campaign:
             title=wish.title or _title(problem, wish.backend, platform),
             problem=problem,
             platform=platform,
-            protocol=_protocol(CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL),
+            protocol=_protocol(wish, platform),
             backend=wish.backend,
             cases=_cases(wish.cases, problem, platform),
             proposer=wish.proposer,
@@ -193,7 +195,16 @@ def _cases(wanted: tuple[str, ...], problem: Problem, platform: Platform) -> lis
     return [name for name in meant if name in wanted] if wanted else meant
 
 
-def _protocol(rules: contract.Protocol) -> Protocol:
-    values = asdict(rules)
+def _protocol(wish: Wish, platform: Platform) -> Protocol:
+    if wish.require_sanitizers and wish.backend not in SANITIZED:
+        raise CampaignRefused(
+            f"require_sanitizers: no sanitizer runs on backend {wish.backend}; accepted for: "
+            f"{', '.join(SANITIZED)}"
+        )
+    rules = CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL
+    values = asdict(replace(rules, require_sanitizers=wish.require_sanitizers))
+    if not wish.require_sanitizers:
+        # Named only where it is asked for, so that the same rules stay the same protocol.
+        del values["require_sanitizers"]
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
     return Protocol.objects.get_or_create(digest=digest, defaults={"rules": values})[0]

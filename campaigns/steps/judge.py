@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.case_table import case_rows
-from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract import Outcome, Report, protocol_from
 from campaigns.examined import examined
 from campaigns.models import (
     Campaign,
@@ -152,6 +152,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         floors=floors_of(campaign.target),
         lesser_floors=lesser_floors_of(campaign.target),
         protected=frozenset(protected.values_list("name", flat=True)),
+        require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
     )
 
 

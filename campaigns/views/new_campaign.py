@@ -17,6 +17,7 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
 from campaigns.rules.goal import Goal, GoalError, parse_goal
+from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import ROUND_LIMIT, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
@@ -77,6 +78,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
+        "takes_sanitizers": values["backend"] in SANITIZED,
         "errors": form.errors if request.method == "POST" else {},
         "command": _command(values),
     }
@@ -102,6 +104,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "rounds": asked.get("rounds", str(ROUNDS)),
         "target": asked.get("target", ""),
         "own_kernels": asked.get("own_kernels", ""),
+        "require_sanitizers": asked.get("require_sanitizers", ""),
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
     }
 
@@ -128,6 +131,10 @@ def _own_kernels(values: dict[str, str]) -> tuple[str, ...]:
     """Names with spaces or commas between; none for a backend whose kernels are not traced."""
     traced = values["backend"] in TIMED_ON["gpu"]
     return tuple(values["own_kernels"].replace(",", " ").split()) if traced else ()
+
+
+def _requires(values: dict[str, str]) -> bool:
+    return bool(values["require_sanitizers"]) and values["backend"] in SANITIZED
 
 
 def _form(
@@ -163,6 +170,7 @@ def _create(
         goal=found["target"],
         findings=_findings(values),
         own_kernels=_own_kernels(values),
+        require_sanitizers=_requires(values),
         created_by=request.user,
     )
     try:
@@ -185,4 +193,5 @@ def _command(values: dict[str, str]) -> str:
         parts += ["--findings", f"{kind}={stance}"]
     for name in _own_kernels(values):
         parts += ["--own-kernel", name]
+    parts += ["--require-sanitizers"] if _requires(values) else []
     return shlex.join(part for part in parts)

@@ -20,7 +20,7 @@ from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.stored import hypothesis_of, report_of, target_of
+from campaigns.reports.stored import hypothesis_of, looked_at, report_of, target_of
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
@@ -47,6 +47,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "round": found,
         "row": row,
         "verdict": verdict,
+        "looked": looked_at(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
         "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],

@@ -48,6 +48,7 @@ class Protocol:
     max_slots: the most calls in one burst; each has its own input and output.
     arena_mib: the most memory one runner's slots may take.
     trials: correctness runs on fresh seeds before anything is timed (R15).
+    require_sanitizers: whether nothing is accepted that a sanitizer of its backend did not look at.
     """
 
     version: int = 1
@@ -57,6 +58,7 @@ class Protocol:
     arena_mib: int = 16384
     trials: int = 5
     limits: Limits = field(default_factory=Limits)
+    require_sanitizers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,11 @@ WISH = (
         metavar="NAME",
         help="a kernel of a header or macro that counts as a candidate's own; may be repeated",
     ),
+    argument(
+        "--require-sanitizers",
+        action="store_true",
+        help="accept nothing that a sanitizer of the backend did not look at",
+    ),
     argument("--title", default=""),
     argument("--seed", type=int),
 )
@@ -219,6 +224,7 @@ class Command(Door):
                     goal=goal,
                     findings=findings,
                     own_kernels=tuple(wish["own_kernel"]),
+                    require_sanitizers=wish["require_sanitizers"],
                     title=wish["title"],
                     seed=wish["seed"],
                 )

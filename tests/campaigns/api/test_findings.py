@@ -43,6 +43,12 @@ def test_it_takes_kernels_that_count_as_own(engineer):
     assert Campaign.objects.get().own_kernels == ["DeviceReduceKernel", "rows"]
 
 
+def test_it_takes_that_sanitizers_are_required(engineer):
+    assert post(engineer, BODY).json()["require_sanitizers"] is False
+    answer = post(engineer, BODY | {"require_sanitizers": True})
+    assert answer.json()["require_sanitizers"] is True
+
+
 @pytest.mark.parametrize(
     ("change", "field", "told"),
     [
@@ -58,6 +64,12 @@ def test_it_takes_kernels_that_count_as_own(engineer):
         ({"rounds": 0}, "rounds", "accepted"),
         ({"rounds": "5"}, "rounds", "accepted: a whole number"),
         ({"target": "soon"}, "target", "accepted"),
+        ({"require_sanitizers": "yes"}, "require_sanitizers", "'yes'; accepted: true, false"),
+        (
+            {"backend": "triton", "require_sanitizers": True},
+            "require_sanitizers",
+            "no sanitizer runs on backend triton; accepted for: cpp, cuda",
+        ),
         ({"own_kernels": "rows"}, "own_kernels", "accepted: a list of names"),
         ({"own_kernels": [1]}, "own_kernels", "accepted: a list of names"),
         ({"own_kernels": ["a*"]}, "own_kernels", "'a*'; accepted: a kernel's name, without"),

@@ -64,6 +64,14 @@ def test_it_takes_a_policy_and_shows_it(
     assert "findings allowed: thread" in text
 
 
+def test_it_requires_sanitizers_where_it_is_asked_to(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = str(answer(capsys, "campaign", "new", *tiny, "--require-sanitizers")["campaign"])
+    assert answer(capsys, "campaign", "show", key)["require_sanitizers"] is True
+    assert "sanitizers: required" in printed(capsys, "campaign", "show", key)
+
+
 def test_it_takes_no_own_kernels_where_none_are_traced(tiny: list[str]) -> None:
     with pytest.raises(CommandError, match="own_kernels: kernels of backend cpp are not traced"):
         call_command("campaign", "new", *tiny, "--own-kernel", "rows")

@@ -27,9 +27,10 @@ GUILTY = Sanitized(
 UNPLACED = Sanitized("ThreadSanitizer", True, (Fault("data race", "", "kernel.cpp", 0),))
 
 
-def decided(*said: Sanitized, second: float = 1.9) -> Decision:
+def decided(*said: Sanitized, second: float = 1.9, required: bool = False) -> Decision:
     report: Report = replace(session(second), sanitized=said)
-    return decide_again(session(2.0), report, Standard(has_incumbent=True))
+    standard = Standard(has_incumbent=True, require_sanitizers=required)
+    return decide_again(session(2.0), report, standard)
 
 
 def test_it_accepts_what_no_sanitizer_finds_fault_with() -> None:
@@ -88,3 +89,22 @@ def test_it_blames_the_sanitizers_only_where_all_else_passed() -> None:
     assert found.reason is Reason.NOT_REPEATED
     assert (found.gates[-1].passed, found.gates[-1].found) == (None, "not reached")
     assert not claims(decided(GUILTY))
+
+
+@pytest.mark.parametrize("said", [(), (LOST,), (CLEAN, LOST)])
+def test_it_is_stopped_by_what_did_not_run_where_sanitizers_are_required(
+    said: tuple[Sanitized, ...],
+) -> None:
+    found = decided(*said, required=True)
+    assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.NOT_SANITIZED)
+    assert found.sentence.startswith("Needs review: sanitizers are required, and ")
+    assert "not run: " in found.sentence
+    assert "Apart from that: Accepted: +" in found.sentence
+    assert (found.gates[-1].passed, "(required here)" in found.gates[-1].limit) == (False, True)
+
+
+def test_it_accepts_and_rejects_as_ever_where_all_that_are_required_ran() -> None:
+    assert decided(CLEAN, IDLE, required=True).verdict is Verdict.ACCEPTED
+    assert decided(GUILTY, LOST, required=True).reason is Reason.SANITIZER
+    late = decided(LOST, second=1.0, required=True)
+    assert (late.reason, late.gates[-1].found) == (Reason.NOT_REPEATED, "not reached")

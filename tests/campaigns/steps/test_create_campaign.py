@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,15 @@ def test_it_shares_one_protocol_between_campaigns(folder: Path) -> None:
     assert first.protocol == second.protocol
     assert Protocol.objects.count() == 1
     assert first.state == CampaignState.DRAFT
+
+
+def test_it_makes_another_protocol_of_required_sanitizers(folder: Path) -> None:
+    wish = Wish(folder, "test-cpu", "cpp")
+    usual = create_campaign(wish).protocol
+    strict = create_campaign(replace(wish, require_sanitizers=True)).protocol
+    assert "require_sanitizers" not in usual.rules
+    assert strict.rules == usual.rules | {"require_sanitizers": True}
+    assert strict.digest != usual.digest
 
 
 def test_it_runs_without_a_target_where_a_ceiling_is_unknown(

@@ -10,6 +10,9 @@ import pytest
 
 from campaigns.evaluator.contract import Fault, Job, Outcome, Phase, Report, Sanitized
 from campaigns.models import EvaluationKind, Verdict
+from campaigns.rules.stop import StopPolicy
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.run_here import run_here
 from campaigns.steps.sanitize import sanitized
@@ -30,11 +33,15 @@ def judge() -> cast.Moody:
 @pytest.fixture
 def verdict(
     db: None, tmp_path: Path, bench: Bench, script: Callable[..., cast.Script]
-) -> Callable[[], Verdict]:
+) -> Callable[..., Verdict]:
     """The verdict on a kernel that is twice as fast."""
-    campaign = cast.make_campaign(tmp_path, max_rounds=2)
 
-    def run() -> Verdict:
+    def run(*, required: bool = False) -> Verdict:
+        folder = cast.write_problem(tmp_path)
+        policy = StopPolicy(max_rounds=2)
+        wish = Wish(folder, "test-cpu", "cpp", policy=policy, require_sanitizers=required)
+        campaign = create_campaign(wish)
+        confirm(campaign)
         script(["time 50"])
         run_here(campaign.pk, bench, lambda message: None)
         return campaign.rounds.get(number=2).verdict
@@ -63,6 +70,20 @@ def test_it_takes_back_a_gain_that_a_sanitizer_speaks_against(
     round_ = found.round
     assert cast.fresh(round_.campaign).incumbent.round.number == 1
     assert [standing.word for standing in round_.standings.all()] == ["claimed", "not_verified"]
+
+
+@pytest.mark.parametrize(
+    ("required", "word", "reason"),
+    [(False, "accepted", "promoted"), (True, "needs_review", "not_sanitized")],
+)
+def test_it_is_stopped_by_one_that_can_not_run_where_the_protocol_requires_them(
+    verdict: Callable[..., Verdict], judge: cast.Moody, required: bool, word: str, reason: str
+) -> None:
+    judge.said = (Sanitized("AddressSanitizer", False, note="g++ has no runtime"),)
+    found = verdict(required=required)
+    assert (found.word, found.reason) == (word, reason)
+    kept = 1 if required else 2
+    assert cast.fresh(found.round.campaign).incumbent.round.number == kept
 
 
 @pytest.mark.parametrize("mood", ["time 100", "crash"])

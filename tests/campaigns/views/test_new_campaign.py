@@ -88,6 +88,20 @@ def test_it_takes_kernels_that_count_as_own_and_shows_them_with_the_campaign(pag
     assert "although its source does not show it" in body
 
 
+def test_it_requires_sanitizers_where_they_can_run(page, rung):
+    chosen = {**CHOICE, "require_sanitizers": "1"}
+    shown = page.get("/c/new", chosen)
+    assert shown.context["command"].endswith("--require-sanitizers")
+    assert 'id="new-require_sanitizers" value="1" checked' in shown.content.decode()
+    page.post("/c/new", chosen)
+    campaign = Campaign.objects.get()
+    assert campaign.protocol.rules["require_sanitizers"] is True
+    assert 'data-sanitizers="required"' in page.get(f"/c/{campaign.pk}/").content.decode()
+    triton = page.get("/c/new", {**chosen, "backend": "triton"})
+    assert "new-require_sanitizers" not in triton.content.decode()
+    assert "--require-sanitizers" not in triton.context["command"]
+
+
 def test_it_escapes_what_is_no_kernels_name(page, rung):
     answer = page.post("/c/new", {**CHOICE, "own_kernels": "<b>x</b>"})
     assert answer.status_code == 422
