@@ -118,6 +118,31 @@ def test_flags_that_name_no_file_are_accepted(flag):
     check_flags((flag,))
 
 
+@pytest.mark.parametrize("flag", ["-ftracer", "-fmodulo-sched", "-flto", "-fno-trapping-math"])
+def test_flags_that_tune_are_accepted(flag):
+    check_flags((flag,))
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *(
+            "-fplugin=x",
+            "-fpass-plugin=x",
+            "-fmodule-mapper=x",
+            "-fauto-profile=x",
+            "-fself-test=x",
+        ),
+        *("-fno-sanitize=all", "-fasan-shadow-offset=0", "-fopt-info-all=x", "-ftime-trace=x"),
+        *("-mllvm", "-fsyntax-only", "-fatbin", "-forward-unknown-to-host-compiler", "@x"),
+        *("-specs=x", "-B.", "-wrapper", "-Xcompiler=-fplugin=x", "-Wl,-rpath,x", "-O3\n-B."),
+    ],
+)
+def test_flags_that_name_a_file_or_stop_a_check_are_not(flag):
+    with pytest.raises(BuildFailed, match="is not accepted"):
+        check_flags((flag,))
+
+
 @pytest.mark.parametrize("flag", ["-lcublas", "-L/tmp", "-pthread=x", "-gsplit-dwarf", "-g4"])
 def test_flags_that_bring_something_else_are_not(flag):
     with pytest.raises(BuildFailed, match="is not accepted"):

@@ -114,9 +114,14 @@ def get(name: str) -> Backend:
 
 
 # Compiler flags are written by proposers and people: only what tunes code may pass, nothing that
-# names a file, a plug-in, a wrapper or another program.
+# names a file, a plug-in, a wrapper or another program, keeps a sanitizer from looking, or is one
+# of nvcc's own long flags that only begin alike.
+_NO_TUNING = (
+    r"\S*(?:plugin|profile|dump|sanitize|asan-|use-ld|module|self-test|opt-info|-trace|-dir)"
+    r"|atbin|orward|syntax-only|preprocessed"
+)
 FLAG = re.compile(
-    r"-O[0-3sz]|-Ofast|-m[a-z0-9.=+,-]+|-f(?!plugin|profile|dump|sanitize|use-ld)[a-z0-9=-]+"
+    rf"-O[0-3sz]|-Ofast|-m(?!llvm$)[a-z0-9.=+,-]+|-f(?!{_NO_TUNING})[a-z0-9=-]+"
     r"|-D[A-Za-z_]\w*(=[\w.+-]*)?|-std=[a-z+0-9]+|-W[a-z0-9=-]*"
     r"|-pthread|-l(?:m|pthread|rt)|-g[0-3]?"
     r"|--?use_fast_math|--?maxrregcount=\d+|--fmad=(true|false)|-lineinfo"
