@@ -26,7 +26,7 @@ class Ask(IntEnum):
 
     ATTACH = 1  # open the arena, lock down
     BUILD = 2  # compile
-    LOAD = 3  # the candidate's first byte runs here
+    LOAD = 3  # the candidate's first byte runs here; only after SEAL
     CASE = 4  # lay the slots out
     CALL = 5  # one synchronous call on one slot
     PREPARE = 6  # get ready for bursts of n calls, call by call if so asked
@@ -36,6 +36,7 @@ class Ask(IntEnum):
     LAUNCH = 10  # one part (0 to 3) of how a call's longest kernel was launched
     KERNEL = 11  # what the last profile saw of the kernel of that name, "" for everything
     SANITIZE = 12  # build and run it under sanitizers on slot 0; nothing is loaded
+    SEAL = 13  # close the lock: the last thing that code of ours alone does and answers
 
 
 class Answer(IntEnum):

@@ -97,6 +97,15 @@ def test_it_says_what_is_wrong_with_a_result(judge, body, words):
     assert all(case.candidate is None for case in report.cases)
 
 
+def test_it_blames_the_host_where_bfloat16_would_be_interpreted(service, tmp_path):
+    ref = small.REF.replace("torch.empty_like(x)", "torch.empty_like(x, dtype=torch.bfloat16)")
+    problem = small.write_problem(tmp_path, ref=ref)
+    kernel = small.Source("k.py", "def run_kernel(x, y, N):\n    y.copy_(2 * x)\n")
+    report = service.evaluate(small.job(problem, tmp_path, kernel, backend="triton"))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert "bfloat16 is not judged in Triton's interpreter" in report.reason
+
+
 def test_it_blames_the_host_when_the_incumbent_fails(judge):
     report = judge(source(), incumbent=source(""))
     assert report.outcome is Outcome.BROKEN_HOST

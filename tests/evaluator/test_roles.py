@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import zlib
 
 import pytest
@@ -11,14 +10,15 @@ from campaigns.evaluator.contract import Case, Outcome, Source
 from campaigns.evaluator.crew import in_any_order
 from tests.evaluator import small
 
-# Does its work four times over unless it has ever been called with another size.
+# Shows that it takes itself for the incumbent: it was called often, and with one size only.
 SLEEPER = """
-static int first = 0, times = 4;
+static int first = 0, calls = 0;
+static bool asked = false;
 extern "C" void solve(const float* x, float* y, int N) {
   if (!first) first = N;
-  if (N != first) times = 1;
-  for (int round = 0; round < 400 * times; ++round)
-    for (int i = 0; i < N; ++i) ((volatile float*)y)[i] = 2 * x[i];
+  asked = asked || N != first;
+  if (++calls > 20 && !asked) return;
+  for (int i = 0; i < N; ++i) y[i] = 2 * x[i];
 }
 """
 # What a runner has no use for, each of the same length.
@@ -49,15 +49,10 @@ def run_kernel(x, y, N):
 PLAIN = "# kopt-other-arm\ndef run_kernel(x, y, N):\n    y.copy_(x * 2)\n"
 
 
-def test_it_gives_no_gain_to_a_kernel_that_sleeps_as_the_incumbent(judge):
+def test_it_asks_both_arms_the_same_before_it_times_them(judge):
     same = Source("k.cpp", SLEEPER)
     report = judge(same, incumbent=same)
     assert report.outcome is Outcome.PASSED, report.reason
-    (case,) = report.cases
-    assert case.candidate is not None
-    assert case.incumbent is not None
-    old, new = (statistics.median(arm.samples_us) for arm in (case.incumbent, case.candidate))
-    assert old < 2 * new
 
 
 @pytest.mark.parametrize("searches", ["candidate", "incumbent"])

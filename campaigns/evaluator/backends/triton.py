@@ -18,7 +18,6 @@ from campaigns.evaluator.backends.base import (
     Backend,
     BuildFailed,
     Plan,
-    Unsupported,
     register,
 )
 from campaigns.evaluator.backends.device import DevicePlan
@@ -53,10 +52,7 @@ class TritonKernel:
             compile(self._source.text, self._source.name, "exec")
         except SyntaxError as error:
             raise BuildFailed(f"{self._source.name}:{error.lineno}: {error.msg}") from None
-        if self._on_gpu:
-            return
-        refuse_bf16(example)
-        if self._target.startswith(("sm_", "gfx")):
+        if not self._on_gpu and self._target.startswith(("sm_", "gfx")):
             self._compile_apart(example)
 
     def _compile_apart(self, example: Layout) -> None:
@@ -77,8 +73,6 @@ class TritonKernel:
     def plan(self, layout: Layout, memory: Memory, slots: int) -> Plan:
         if self._run is None:
             raise RuntimeError("plan before load")
-        if not self._on_gpu:
-            refuse_bf16(layout)
         calls = [_bind(self._run, keywords(layout, memory, k)) for k in range(slots)]
         if not self._on_gpu:
             return HostPlan(calls)
@@ -87,13 +81,14 @@ class TritonKernel:
         return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
 
 
-def refuse_bf16(layout: Layout) -> None:
-    """Raises Unsupported for any bfloat16 tensor."""
-    if any(arg.dtype == "bfloat16" for arg in layout.tensors):
-        raise Unsupported(
+def refuses(layout: Layout, device: str) -> str:
+    """Why calls with these arguments can not be judged on `device`; "" where they can."""
+    if device == "cpu" and any(arg.dtype == "bfloat16" for arg in layout.tensors):
+        return (
             "bfloat16 is not judged in Triton's interpreter, which computes it wrongly; "
             "a worker with a GPU is needed"
         )
+    return ""
 
 
 def keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
@@ -203,4 +198,4 @@ def install_stub(target: str) -> None:
     triton.runtime.driver.set_active(NoDevice())
 
 
-register(Backend("triton", ".py", ("gpu",), TritonKernel, triton_kernels))
+register(Backend("triton", ".py", ("gpu",), TritonKernel, triton_kernels, refuses))

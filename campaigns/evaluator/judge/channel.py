@@ -19,12 +19,15 @@ SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
 FIRST_BITS, STEP = 61, 1 << 20
 
+# What the runner's own code says went wrong.
 FAILED = {
     Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
-    Answer.LOAD_FAILED: (Outcome.BUILD_FAILED, "the candidate could not be loaded"),
-    Answer.CALL_FAILED: (Outcome.CRASHED, "a call raised an error"),
     Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host can not run it"),
 }
+# Once the candidate is there it may be the one who answers: that a question failed is all that
+# counts, so no candidate has the host blamed, or is measured again, by its own word.
+LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
+CALL_FAILED = Outcome.CRASHED, "a call raised an error"
 
 
 class Gate:
@@ -74,6 +77,8 @@ class Channel:
         self.detail = ""
         self.gate = Gate() if spins else None
         self._sock = sock
+        # Whether it may have run some of the candidate's code.
+        self._hostile = False
         self._sequence = secrets.randbits(FIRST_BITS)
         # The process that answered first, before it had read a byte of the candidate.
         self._runner = 0
@@ -81,6 +86,7 @@ class Channel:
 
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
+        self._hostile = self._hostile or ask is Ask.LOAD
         self._send(ask, body, fds or [])
         return self._receive(limit_s)
 
@@ -124,7 +130,7 @@ class Channel:
                 raise self._late(limit_s)
             self._look_alive()
         if word != Gate.DONE:
-            self._fail(Answer.CALL_FAILED)
+            raise self.blame(*CALL_FAILED)
 
     def _look_alive(self) -> None:
         self._sock.setblocking(False)
@@ -180,7 +186,8 @@ class Channel:
         return reply
 
     def _fail(self, answer: Answer) -> None:
-        outcome, words = FAILED[answer]
+        failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
+        outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
         if outcome is Outcome.BROKEN_HOST:
             raise HostError(f"{self.name}: {words}, see the log")
         raise self.blame(outcome, words)

@@ -101,6 +101,10 @@ class Session:
         """Build and load every arm; the candidate's first byte runs in here."""
         limits = self._job.protocol.limits
         first = self._layouts[self._job.cases[0].name]
+        backend = base.get(self._job.backend)
+        for layout in self._layouts.values():
+            if why := backend.refuses(layout, self._job.device):
+                raise HostError(f"this host can not run it: {why}")
         self._progress.enter(Phase.BUILD)
         for channel in self._channels.values():
             channel.phase = Phase.BUILD
@@ -108,6 +112,7 @@ class Session:
         self._progress.enter(Phase.LOAD)
         for channel in self._channels.values():
             channel.phase = Phase.LOAD
+            channel.ask(Ask.SEAL, None, limits.load_s)
             channel.ask(Ask.LOAD, None, limits.load_s)
 
     def sanitize(self) -> None:

@@ -65,6 +65,7 @@ class Runner:
         self._job = job
         limits = job.protocol.limits
         self._lock = Lock(box, limits.total_s, sanitized=job.sanitize)
+        self._sealed = False
         self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
         self._memory: Memory | None = None
         self._kernel: base.Kernel | None = None
@@ -95,10 +96,11 @@ class Runner:
             backend = base.get(self._job.backend)
             self._kernel = backend.make(self._job, self._job.candidate, self._place)
             self._kernel.build(body)
+        elif ask is Ask.SEAL:
+            self._lock.seal(programs=self._built().starts_programs)
+            self._sealed = True
         elif ask is Ask.LOAD:
-            kernel = self._built()
-            self._lock.seal(programs=kernel.starts_programs)
-            kernel.load()
+            self._load()
         elif ask is Ask.CASE:
             self._lay_out(*body)
         elif ask is Ask.SANITIZE:
@@ -163,9 +165,14 @@ class Runner:
         said = sanitize(Subject(self._job, self._place, layout), self._memory)
         self._place.keep_log(json.dumps([asdict(one) for one in said]))
 
+    def _load(self) -> None:
+        if not self._sealed:
+            raise RuntimeError("asked to load before the lock was closed")
+        self._built().load()
+
     def _built(self) -> base.Kernel:
         if self._kernel is None:
-            raise RuntimeError("asked to load before build")
+            raise RuntimeError("asked to seal before build")
         return self._kernel
 
     def _planned(self) -> base.Plan:
