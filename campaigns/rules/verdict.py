@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules import gates
@@ -40,12 +40,14 @@ GATE_NAMES = (
 class Comparison:
     """Candidate against incumbent, over all cases and for each.
 
-    clock: by the judge's clock alone, where `gain` is by device time (a plain loop was timed).
+    clock, clock_cases: by the judge's clock alone, where `gain` and `cases` are by device time (a
+    plain loop was timed).
     """
 
     gain: Gain
     cases: dict[str, Gain]
     clock: Gain | None = None
+    clock_cases: dict[str, Gain] = field(default_factory=dict)
 
 
 def decide(report: Report | None, standard: Standard) -> Decision:
@@ -82,6 +84,11 @@ def compare(report: Report, standard: Standard) -> Comparison:
         gain=interval(pairs, standard.seed),
         cases={name: interval({name: own}, standard.seed) for name, own in pairs.items()},
         clock=interval(clock, standard.seed) if clock != pairs else None,
+        clock_cases={
+            name: interval({name: own}, standard.seed)
+            for name, own in clock.items()
+            if clock != pairs
+        },
     )
 
 
@@ -89,12 +96,19 @@ def compare_sessions(reports: Sequence[Report], standard: Standard) -> Compariso
     """The same over independent sessions of the same cases, each of equal weight."""
     clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
     pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
-    each = {
-        name: pooled([{name: session[name]} for session in pairs], standard.seed)
-        for name in pairs[0]
+    by_device = clock != pairs
+    return Comparison(
+        gain=pooled(pairs, standard.seed),
+        cases=_pooled_cases(pairs, standard.seed),
+        clock=pooled(clock, standard.seed) if by_device else None,
+        clock_cases=_pooled_cases(clock, standard.seed) if by_device else {},
+    )
+
+
+def _pooled_cases(sessions: Sequence[Mapping[str, Sequence[Pair]]], seed: int) -> dict[str, Gain]:
+    return {
+        name: pooled([{name: session[name]} for session in sessions], seed) for name in sessions[0]
     }
-    by_clock = pooled(clock, standard.seed) if clock != pairs else None
-    return Comparison(pooled(pairs, standard.seed), each, by_clock)
 
 
 def judge_comparison(
@@ -102,6 +116,8 @@ def judge_comparison(
 ) -> Decision:
     """The last gates: no protected case may lose, and the gain over all cases has to be shown."""
     guard, total = _guard(compared, standard), _aggregate(compared, standard)
+    if not guard.reason and not total.reason:
+        guard = _guard_by_clock(compared, standard) or guard
     found = (*passed, guard.gate, total.gate)
     # A candidate that is slower over all cases is called so, whichever case shows it most.
     first = total if total.reason is Reason.SLOWER or not guard.reason else guard
@@ -111,7 +127,7 @@ def judge_comparison(
 
 
 def _guard(compared: Comparison, standard: Standard) -> Finding:
-    limit = f"no protected case slower than {change(standard.guard.limit)}"
+    limit = _guard_limit(standard)
     effects = {
         name: case_effect(gain, standard.noise, standard.guard)
         for name, gain in compared.cases.items()
@@ -130,6 +146,24 @@ def _guard(compared: Comparison, standard: Standard) -> Finding:
         return Finding(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
     warning = f"; warning: {', '.join(warned)} below the noise floor" if warned else ""
     return Finding(Gate("guard", True, found + warning, limit))
+
+
+def _guard_limit(standard: Standard) -> str:
+    return f"no protected case slower than {change(standard.guard.limit)}"
+
+
+def _guard_by_clock(compared: Comparison, standard: Standard) -> Finding | None:
+    """As for the gain itself: the device time is the runner's word and clears no case by itself."""
+    for name, by_clock in compared.clock_cases.items():
+        protected = standard.protected is None or name in standard.protected
+        effect = case_effect(by_clock, standard.noise, standard.guard)
+        if protected and effect is CaseEffect.REJECT:
+            slow = f"{name}: {against_words(by_clock)} by the judge's clock"
+            told = against_words(compared.cases[name])
+            sentence = f"Needs review: {slow} on a protected case; device time shows {told}."
+            gate = Gate("guard", False, slow, _guard_limit(standard))
+            return Finding(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+    return None
 
 
 def _aggregate(compared: Comparison, standard: Standard) -> Finding:

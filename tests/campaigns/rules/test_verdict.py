@@ -9,6 +9,7 @@ from campaigns.rules.decision import VERDICT_OF, Reason, Verdict
 from campaigns.rules.gates import Standard
 from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.roofline import Work, physical_floor
+from campaigns.rules.sessions import decide_again
 from campaigns.rules.verdict import GATE_NAMES, decide
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
@@ -193,6 +194,26 @@ def test_it_never_accepts_a_plain_loop_by_the_runners_word_alone():
     )
     assert found.verdict is Verdict.NEEDS_REVIEW
     assert found.reason is Reason.DEVICE_TIME_DISAGREES
+
+
+@pytest.mark.parametrize(
+    ("protected", "reason"),
+    [(None, Reason.DEVICE_TIME_DISAGREES), (frozenset({"fast"}), Reason.PROMOTED)],
+)
+def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason):
+    """A loop is the candidate's choice, and its device times are the runner's to forge."""
+    fast = case(traced(20.0, 5.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "fast")
+    slow = case(traced(80.0, 5.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "slow")
+    standard = replace(AGAINST, protected=protected)
+    found = decide(report(fast, slow), standard)
+    assert found.reason is reason
+    if protected is None:
+        assert found.sentence.startswith("Needs review: slow: -25.0 % against the incumbent")
+        assert "by the judge's clock on a protected case; device time shows +700" in found.sentence
+        guard = next(gate for gate in found.gates if gate.name == "guard")
+        assert (guard.passed, guard.found.startswith("slow: -25.0 %")) == (False, True)
+    clean = replace(fast, case="slow")
+    assert decide_again(report(fast, clean), report(fast, slow), standard).reason is reason
 
 
 def test_it_compares_both_arms_on_one_clock():
