@@ -37,7 +37,8 @@ class Standard:
     the faster units of lesser precisions, where there are any. protected: cases that may
     not regress; None means all. sessions: independent sessions that showed this same gain.
     examined: what the candidate's source holds, and what the campaign makes of it.
-    require_sanitizers: whether one that did not run stops a gain.
+    require_sanitizers: whether one that did not run stops a gain. cases: all that have to be in the
+    report; None asks for no more than one.
     """
 
     has_incumbent: bool
@@ -52,6 +53,7 @@ class Standard:
     noise_source: str = ""
     examined: Examined | None = None
     require_sanitizers: bool = False
+    cases: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,10 @@ def samples(report: Report, standard: Standard) -> Finding:
     """Was every case timed often enough, beside the incumbent where there is one?"""
     limit = f"at least {LEAST_PAIRS} {'pairs' if standard.has_incumbent else 'samples'} a case"
     fewest = math.inf
+    if absent := sorted((standard.cases or frozenset()) - {case.case for case in report.cases}):
+        sentence = f"Needs review: {absent[0]} was never measured, so nothing is shown there."
+        gate = Gate("samples", False, f"{absent[0]}: not in the report", limit)
+        return Finding(gate, Reason.NOT_TIMED, sentence)
     for case in report.cases:
         if not _timed(case, standard):
             sentence = (

@@ -152,6 +152,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         floors=floors_of(campaign.target),
         lesser_floors=lesser_floors_of(campaign.target),
         protected=frozenset(protected.values_list("name", flat=True)),
+        cases=frozenset(campaign.cases),
         require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
     )
 

@@ -83,3 +83,10 @@ def test_it_refuses_surroundings_that_cannot_be(change, words):
     facts["surroundings"][0].update(change)
     with pytest.raises(ContractError, match=words):
         contract.load_report(json.dumps(facts))
+
+
+def test_a_report_holds_each_case_once():
+    """The second of two of one name would hide what the first one lost."""
+    twice = (CaseReport("n", correct=True, checked_calls=1),) * 2
+    with pytest.raises(ContractError, match="cases: 'n' is in the report twice"):
+        Report("j", Outcome.PASSED, Phase.DONE, "", twice)

@@ -142,7 +142,10 @@ class Report:
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        strange = {moment.case for moment in self.surroundings} - {c.case for c in self.cases}
+        names = [case.case for case in self.cases]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ContractError(f"cases: {min(twice)!r} is in the report twice")
+        strange = {moment.case for moment in self.surroundings} - set(names)
         if strange:
             raise ContractError(f"surroundings: case {min(strange)!r} is not in the report")
         timed = any(case.candidate is not None for case in self.cases)

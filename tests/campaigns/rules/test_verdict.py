@@ -122,7 +122,12 @@ def test_it_needs_at_least_five_pairs():
 
 def test_it_does_not_accept_what_was_not_timed():
     untimed = timing([5.0] * 10, timer=Timer.NONE)
-    for cases in ([case()], [case(FAST)], [case(FAST, SLOW), case()], [case(untimed, SLOW)]):
+    for cases in (
+        [case()],
+        [case(FAST)],
+        [case(FAST, SLOW), case(name="b")],
+        [case(untimed, SLOW)],
+    ):
         assert decide(report(*cases), AGAINST).reason is Reason.NOT_TIMED
 
 
@@ -225,6 +230,26 @@ def test_it_compares_both_arms_on_one_clock():
     bare = replace(traced(3.74, 3.0, Timer.GRAPH), device_samples_us=())
     found = decide(report(case(traced(9.0, 3.0, Timer.LOOP), bare)), AGAINST)
     assert found.reason is Reason.NO_DEVICE_TIME
+
+
+@pytest.mark.parametrize(
+    ("cases", "reason"),
+    [
+        (None, Reason.PROMOTED),
+        (frozenset({"case 0"}), Reason.PROMOTED),
+        (frozenset({"case 0", "case 7"}), Reason.NOT_TIMED),
+    ],
+)
+def test_it_accepts_nothing_that_left_a_case_of_its_campaign_out(cases, reason):
+    found = decide(report(*times(2.0)), replace(AGAINST, cases=cases))
+    assert found.reason is reason
+    if reason is Reason.NOT_TIMED:
+        assert found.sentence == (
+            "Needs review: case 7 was never measured, so nothing is shown there."
+        )
+        whole = replace(AGAINST, cases=frozenset({"case 0", "case 1"}))
+        again = decide_again(report(*times(2.0, 2.0)), report(*times(2.0)), whole)
+        assert again.reason is Reason.NOT_TIMED
 
 
 def test_it_asks_why_only_one_arm_could_be_traced():
