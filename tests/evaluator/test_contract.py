@@ -90,3 +90,11 @@ def test_a_report_holds_each_case_once():
     twice = (CaseReport("n", correct=True, checked_calls=1),) * 2
     with pytest.raises(ContractError, match="cases: 'n' is in the report twice"):
         Report("j", Outcome.PASSED, Phase.DONE, "", twice)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_it_reads_no_number_that_is_none(number):
+    text = contract.dump(Report("1", Outcome.PASSED, Phase.DONE, "", (TIMED,)))
+    assert "2.0" in text
+    with pytest.raises(ContractError, match=f"{number}: accepted: finite numbers"):
+        contract.load_report(text.replace("2.0", number, 1))

@@ -42,10 +42,15 @@ def protocol_from(value: Mapping[str, Any]) -> Protocol:
 
 def _load(kind: type, text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise ContractError(f"line {error.lineno}: not JSON: {error.msg}") from None
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         found = value.get("schema") if isinstance(value, dict) else type(value).__name__
         raise ContractError(f"schema: found {found!r}, this version reads {SCHEMA}")
     return build(kind, value, "")
+
+
+def _refuse_constant(name: str) -> Any:
+    """Python reads NaN and Infinity, which JSON has not, and which compare as no time does."""
+    raise ContractError(f"{name}: accepted: finite numbers")
