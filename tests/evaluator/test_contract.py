@@ -71,7 +71,8 @@ def test_it_reads_back_what_was_seen_around_a_measurement():
     [
         ({"case": "d"}, "case 'd' is not in the report"),
         ({"block": -1}, "surroundings.block: -1"),
-        ({"clock_mhz": float("nan")}, "surroundings.clock_mhz: nan"),
+        ({"clock_mhz": float("nan")}, "NaN: accepted: finite numbers"),
+        ({"clock_mhz": -1.0}, r"surroundings.clock_mhz: -1.0; accepted: a finite number from 0"),
         ({"pressure": 1.5}, "surroundings.pressure: 1.5; accepted: a finite number from 0 to 1"),
         ({"stolen": "much"}, r"surroundings\[0\].stolen: expected float"),
         ({"throttled": "heat"}, "throttled: expected a list"),
