@@ -84,7 +84,11 @@ def test_it_knows_of_no_kernels_in_plain_cpp():
         ("(anonymous namespace)::rows(float*)", "rows"),
         ("void a::b<c::d<(int)4> >::rows<true>(float*)", "rows"),
         ("void at::native::vectorized_elementwise_kernel<4, at::X>(int)", ""),
-        ("Memset (Device)", "Memset"),
+        ("Memset (Device)", ""),
+        ("Memcpy DtoD (Device -> Device)", ""),
+        ("Memcpy HtoD (Pageable -> Device)", ""),
+        ("MemcpyRows", "MemcpyRows"),
+        ("Memset_rows(float*, int)", "Memset_rows"),
         ("", ""),
     ],
 )

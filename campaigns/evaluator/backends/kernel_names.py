@@ -16,6 +16,8 @@ _MARK = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t][^\n]*__global__")
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
 # What torch launches itself; a candidate's kernel may share its last name.
 TORCH = ("at::", "c10::")
+# What the driver does by itself, as its tracer calls it; a kernel of that name would pass for it.
+DRIVER = ("Memcpy", "Memset")
 
 
 def no_kernels(text: str) -> tuple[str, ...]:
@@ -42,7 +44,9 @@ def cuda_kernels(text: str) -> tuple[str, ...]:
 
 
 def last_name(traced: str) -> str:
-    """`k` of `void space::k<256>(float const*, int)`; empty for what torch launches itself."""
+    """`k` of `void space::k<256>(float const*, int)`; empty for what torch or the driver does."""
+    if traced.startswith(DRIVER) and traced.endswith(")") and " (" in traced:
+        return ""
     plain = traced.replace("(anonymous namespace)::", "")
     depth, kept = 0, []
     for char in plain:
