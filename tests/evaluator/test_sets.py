@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import pytest
 import torch
 
@@ -29,23 +31,59 @@ def test_it_makes_no_set_of_integers_alone_and_none_that_is_not_finite():
     assert sets.adversarial("large", huge, ()) is None
 
 
-def test_it_changes_only_a_few_elements_of_a_near_duplicate():
-    made = sets.near_duplicate(INPUTS, ("y",))
+def test_it_changes_one_element_of_one_input_at_a_time_and_then_a_few():
+    inputs = INPUTS | {"w": torch.arange(8, dtype=torch.float32)}
+    before, alone = inputs, []
+    *chain, last = sets.near_duplicates(inputs, ("y",))
+    for made in chain:
+        changed = {name: int((made[name] != before[name]).sum()) for name in ("x", "w", "at", "y")}
+        assert sorted(changed.values()) == [0, 0, 0, 1]
+        alone += [name for name, count in changed.items() if count]
+        before = made
+    assert len(chain) == sets.LEAST_ALONE
+    assert set(alone) == {"x", "w"}
+    assert 1 <= int((last["x"] != before["x"]).sum()) <= sets.CHANGED
+    assert list(sets.near_duplicates({"at": torch.arange(8)}, ())) == []
+
+
+def test_it_makes_sets_of_all_inputs_and_of_the_largest_alone():
+    inputs = INPUTS | {"w": torch.ones(8)}
+    assert sets.scopes(INPUTS, ("y",)) == ("",)
+    assert sets.scopes(inputs, ("y",)) == ("", "x")
+    made = sets.adversarial("tiny", inputs, ("y",), "x")
     assert made is not None
-    assert int((made["x"] != X).sum()) <= sets.CHANGED
+    assert made["w"] is inputs["w"]
+    assert not torch.equal(made["x"], X)
 
 
 def test_it_moves_sizes_and_leaves_switches_alone():
     case = Case("c", {"N": 512, "heads": 8, "causal": True, "scale": 0.5, "name": "x"})
     found = sets.hidden_cases(case, CheckSpec())
     assert set(found) == {"smaller", "larger"}
-    for hidden, sign in ((found["smaller"], -1), (found["larger"], 1)):
-        assert 1 <= sign * (int(hidden.params["N"]) - 512) <= sets.MOST_MOVED
-        assert {k: v for k, v in hidden.params.items() if k != "N"} == {
-            k: v for k, v in case.params.items() if k != "N"
-        }
+    for cases, sign in ((found["smaller"], -1), (found["larger"], 1)):
+        moves = [sign * (int(hidden.params["N"]) - 512) for hidden in cases]
+        assert sorted(moves) == list(range(1, sets.MOST_MOVED + 1))
+        assert all({**hidden.params, "N": 512} == case.params for hidden in cases)
     assert sets.hidden_cases(case, CheckSpec(free=())) == {}
     assert "heads" in sets.free_parameters(case, CheckSpec(free=("heads",)))
+
+
+def test_it_tries_sizes_first_that_share_no_factor_with_the_declared_one():
+    case = Case("c", {"M": 192, "N": 255})
+    for cases in sets.hidden_cases(case, CheckSpec()).values():
+        shared = [gcd(192, int(c.params["M"])) for c in cases]
+        assert shared[0] == 1
+        assert shared == sorted(shared)
+        assert gcd(255, int(cases[0].params["N"])) == 1
+
+
+def test_it_goes_on_to_sizes_that_the_setup_takes(service, tmp_path):
+    ref = small.REF.replace("    g = torch", "    assert N % 2 == 0\n    g = torch")
+    problem = small.write_problem(tmp_path, ref=ref)
+    only = small.source("if (N != 4096) return; " + small.LOOP)
+    report = service.evaluate(small.job(problem, tmp_path, only))
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "hidden sizes" in report.reason
 
 
 def test_it_does_not_tell_the_hidden_sizes(service, problem, tmp_path):
@@ -62,7 +100,8 @@ def test_it_leaves_hidden_sizes_out_where_the_setup_refuses_them(service, tmp_pa
     problem = small.write_problem(tmp_path, ref=ref)
     report = service.evaluate(small.job(problem, tmp_path, small.source()))
     assert report.outcome is Outcome.PASSED, report.reason
-    assert any("no hidden sizes" in note for note in report.notes)
+    refused = [note for note in report.notes if "no hidden sizes" in note]
+    assert len(refused) == 2
 
 
 def test_it_leaves_sets_out_on_which_the_reference_is_not_finite(service, tmp_path):

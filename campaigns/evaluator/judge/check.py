@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import isfinite
 from typing import Any
 
@@ -25,7 +26,7 @@ from campaigns.evaluator.wire import Ask
 
 Inputs = Mapping[str, Any]
 # Lays a case out for a runner, base addresses a number of bytes behind their usual place; None
-# where the setup of a case nobody declared refuses it or its slots do not fit.
+# where its slots do not fit. Raises BadReference where the setup refuses it.
 Laying = Callable[[Case, int], tuple[Bench, Slots] | None]
 
 
@@ -39,6 +40,8 @@ class CaseCheck:
         self._found: list[Comparison] = []
         self._message = ""
         self._repeat: float | None = None
+        # What people should know of this check.
+        self.notes: list[str] = []
 
     def report(self) -> CaseReport:
         found = self._found
@@ -57,7 +60,8 @@ class CaseCheck:
     def plain(self, trials: int) -> bool:
         """Fresh seeds by turns on two slots, so that an address is no key to an answer.
 
-        Then the last inputs once more (measures how far repeats differ), and almost the same ones.
+        Then the last inputs once more (measures how far repeats differ), and some that are almost
+        the same as those of the call before.
         """
         slots, inputs, k = self._slots, self._bench.supply.example(), 0
         for trial in range(trials):
@@ -69,9 +73,9 @@ class CaseCheck:
         if not self._call(slots, k, inputs, " (the inputs of the call before once more)"):
             return False
         self._repeat = _difference(before, self._outputs(slots, k), self._bench.tolerances)
-        near = sets.near_duplicate(inputs, tuple(before))
         words = " (the inputs of the call before with a few elements changed)"
-        return near is None or self._call(slots, k, near, words)
+        near = sets.near_duplicates(inputs, tuple(before))
+        return all(self._call(slots, k, changed, words) for changed in near)
 
     def unlike(self, check: CheckSpec, lay: Laying) -> bool:
         """Base addresses as little aligned as allowed, and the adversarial sets."""
@@ -84,12 +88,13 @@ class CaseCheck:
         words = f" (base addresses are multiples of {check.align} bytes)"
         self._channel.detail = words
         right = self._call(slots, 0, inputs, words)
-        for name in check.sets:
-            made = sets.adversarial(name, inputs, outputs)
+        for name, alone in product(check.sets, sets.scopes(inputs, outputs)):
+            made = sets.adversarial(name, inputs, outputs, alone)
             if not right:
                 break
             if made is not None:
-                self._channel.detail = words = f" ({sets.WORDS[name]})"
+                where = f" in {alone} alone" if alone else ""
+                self._channel.detail = words = f" ({sets.WORDS[name]}{where})"
                 right = self._call_unlike(slots, made, words, declared=check.declared)
         self._channel.detail = ""
         return right
@@ -97,10 +102,10 @@ class CaseCheck:
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
         """Sizes a little below and above the declared ones, which no message tells."""
         declared = self._bench
-        for direction, case in sets.hidden_cases(declared.case, check).items():
+        for direction, cases in sets.hidden_cases(declared.case, check).items():
             names = ", ".join(sets.free_parameters(declared.case, check))
             words = f" (hidden sizes, {names} a little {direction} than declared)"
-            laid = lay(case, check.align if check.align < ALIGN else 0)
+            laid = self._lay_first(cases, check, lay)
             if laid is None:
                 continue
             self._bench, slots = laid
@@ -110,6 +115,21 @@ class CaseCheck:
             if not right:
                 return False
         return True
+
+    def _lay_first(
+        self, cases: Sequence[Case], check: CheckSpec, lay: Laying
+    ) -> tuple[Bench, Slots] | None:
+        """The first of these that the setup does not refuse."""
+        refused: BadReference | None = None
+        for case in cases:
+            try:
+                return lay(case, check.align if check.align < ALIGN else 0)
+            except BadReference as error:
+                refused = refused or error
+        if refused is not None and check.free is not None:
+            raise refused
+        self.notes.append(f"case {self._bench.case.name}: no hidden sizes: {refused}")
+        return None
 
     def _call_unlike(self, slots: Slots, inputs: Inputs, words: str, *, declared: bool) -> bool:
         bench, truth = self._bench, Separate([inputs])

@@ -20,7 +20,7 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
 )
-from campaigns.evaluator.errors import BadReference, CandidateError, HostError
+from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
 from campaigns.evaluator.judge.bench import Bench
@@ -147,6 +147,7 @@ class Session:
 
             right = checked.plain(self._job.protocol.trials)
             _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
+            self._progress.notes += checked.notes
             report = checked.report()
             reason = f"case {case.name}: {report.message}"
             if name == "candidate":
@@ -217,15 +218,11 @@ class Session:
         return self._bench(case, slots), slots
 
     def _lay_near(self, channel: Channel, case: Case, shift: int) -> tuple[Bench, Slots] | None:
-        """A declared case with its addresses shifted, or a hidden one near it."""
-        declared = case in self._job.cases
-        try:
-            layout = self._reference.layout(case, self._job.device, shift)
-        except BadReference as error:
-            if declared or self._spec.check.free is not None:
-                raise
-            self._progress.notes.append(f"case {case.name}: no hidden sizes: {error}")
-            return None
+        """A declared case with its addresses shifted, or a hidden one near it.
+
+        None where its slots do not fit. Raises BadReference where the setup refuses it.
+        """
+        layout = self._reference.layout(case, self._job.device, shift)
         if self._most(layout) < 1:
             return None
         return self._lay_slots(channel, case, layout)

@@ -7,7 +7,8 @@ from the problem's own example; integers (they may be indices) and numbers stay 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from math import gcd
 from typing import Any
 
 import torch
@@ -25,8 +26,13 @@ LONGEST_ROW = 1024
 # A smaller integer parameter is more likely a switch or a count of heads than a size.
 LEAST_FREE = 16
 MOST_MOVED = 7
-# How many elements of each input a near-duplicate changes.
-CHANGED = 4
+# How many elements of each input a near-duplicate changes, and of how many in a chain each changes
+# one element of one input: a key that leaves out a part of the inputs misses some of those changes.
+CHANGED, LEAST_ALONE, MOST_ALONE = 4, 3, 6
+# How often an element of another value is looked for.
+TRIES = 32
+
+Inputs = Mapping[str, Any]
 
 MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "zeros": torch.zeros_like,
@@ -45,39 +51,76 @@ WORDS = {
 
 
 def adversarial(
-    name: str, inputs: Mapping[str, Any], outputs: tuple[str, ...]
+    name: str, inputs: Inputs, outputs: tuple[str, ...], alone: str = ""
 ) -> dict[str, Any] | None:
-    """The set `name`, made from an example; None where it would change nothing or not be finite."""
-    made = dict(inputs)
-    for key, value in inputs.items():
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and key not in outputs:
-            made[key] = MAKE[name](value)
-            if not bool(torch.isfinite(made[key]).all()):
-                return None
-    return made if any(made[key] is not inputs[key] for key in made) else None
+    """The set `name`, made from an example; None where it would change nothing or not be finite.
+
+    alone: the one input to change; "" for all of them.
+    """
+    changed = {key: MAKE[name](inputs[key]) for key in _floating(inputs, outputs)}
+    if alone:
+        changed = {alone: changed[alone]}
+    if not all(bool(torch.isfinite(value).all()) for value in changed.values()):
+        return None
+    return {**inputs, **changed} if changed else None
 
 
-def near_duplicate(inputs: Mapping[str, Any], outputs: tuple[str, ...]) -> dict[str, Any] | None:
-    """The same inputs with a few elements exchanged for others of the same tensor."""
-    made = dict(inputs)
-    draw = random.SystemRandom()
-    for key, value in inputs.items():
-        if not isinstance(value, torch.Tensor) or not value.is_floating_point() or key in outputs:
-            continue
-        flat = value.reshape(-1).clone()
-        for _ in range(min(CHANGED, flat.numel() // 2)):
-            to, source = draw.randrange(flat.numel()), draw.randrange(flat.numel())
-            flat[to] = value.reshape(-1)[source]
-        made[key] = flat.view(value.shape)
-    return made if any(made[key] is not inputs[key] for key in made) else None
+def scopes(inputs: Inputs, outputs: tuple[str, ...]) -> tuple[str, ...]:
+    """What a set is made of: all inputs, and where there are several the largest one alone.
+
+    Tiny values times tiny scales are within any tolerance, whatever a kernel makes of them.
+    """
+    names = _floating(inputs, outputs)
+    if len(names) < 2:
+        return ("",)
+    return "", max(names, key=lambda name: int(inputs[name].numel()))
 
 
-def rounded(inputs: Mapping[str, Any], outputs: tuple[str, ...]) -> list[dict[str, Any]]:
+def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs]:
+    """One after the other, each almost the same as the one before.
+
+    First one element of one input is exchanged at a time, of each input if they are not many, for
+    another of the same tensor; in the last some of every input.
+    """
+    names = _floating(inputs, outputs)
+    draw, now = random.SystemRandom(), inputs
+    order = draw.sample(names, len(names)) * LEAST_ALONE
+    for name in order[: max(LEAST_ALONE, min(len(names), MOST_ALONE))]:
+        now = _exchanged(now, [name], 1)
+        yield now
+    if names:
+        yield _exchanged(now, names, CHANGED)
+
+
+def _exchanged(inputs: Inputs, names: list[str], count: int) -> dict[str, Any]:
+    made, draw = dict(inputs), random.SystemRandom()
+    for name in names:
+        old = made[name].reshape(-1)
+        new = old.clone()
+        for _ in range(min(count, max(1, old.numel() // 2))):
+            to, source = draw.randrange(old.numel()), draw.randrange(old.numel())
+            for _ in range(TRIES):
+                if old[source] != old[to]:
+                    break
+                source = draw.randrange(old.numel())
+            new[to] = old[source]
+        made[name] = new.view(made[name].shape)
+    return made
+
+
+def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
+    return [
+        name
+        for name, value in inputs.items()
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and name not in outputs
+    ]
+
+
+def rounded(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
     """The inputs twice, in float64: off by rounding with random signs, and all the same way."""
     made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
-    for key, value in inputs.items():
-        if not isinstance(value, torch.Tensor) or not value.is_floating_point() or key in outputs:
-            continue
+    for key in _floating(inputs, outputs):
+        value = inputs[key]
         row = min(LONGEST_ROW, value.shape[-1] if value.dim() else 1)
         share = row * torch.finfo(torch.float32).eps / 2 + torch.finfo(value.dtype).eps / 2
         if value.dtype is torch.float64:
@@ -96,24 +139,31 @@ def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:
     return tuple(name for name, value in case.params.items() if _is_size(value, LEAST_FREE))
 
 
-def hidden_cases(case: Case, check: CheckSpec) -> dict[str, Case]:
-    """One case a little below and one a little above, every free parameter moved by itself.
+def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
+    """Cases a little smaller and a little larger, every free parameter moved by itself.
 
-    They are drawn anew for every evaluation, so nothing can be fitted to them.
+    In the order in which they should be tried, since a setup may refuse some: first sizes that
+    share no factor with the declared one, so that no block which fits this fits those. They are
+    drawn anew for every evaluation, so nothing can be fitted to them.
     """
     free = free_parameters(case, check)
     if not free:
         return {}
-    draw = random.SystemRandom()
 
-    def moved(sign: int) -> Case:
-        params: dict[str, Param] = dict(case.params)
-        for name in free:
-            value = int(params[name])
-            params[name] = max(1, value + sign * draw.randint(1, MOST_MOVED))
-        return Case(case.name, params)
+    def moved(sign: int) -> list[Case]:
+        sizes = {name: _sizes_near(int(case.params[name]), sign) for name in free}
+        return [
+            Case(case.name, {**case.params, **{name: sizes[name][n] for name in free}})
+            for n in range(MOST_MOVED)
+        ]
 
     return {"smaller": moved(-1), "larger": moved(+1)}
+
+
+def _sizes_near(size: int, sign: int) -> list[int]:
+    moves = random.SystemRandom().sample(range(1, MOST_MOVED + 1), MOST_MOVED)
+    near = [max(1, size + sign * move) for move in moves]
+    return sorted(near, key=lambda other: gcd(size, other))
 
 
 def _is_size(value: Param | None, least: int) -> bool:
