@@ -73,12 +73,58 @@ def test_it_reads_the_state_of_a_process_whose_name_is_no_text():
         process.communicate()
 
 
-@pytest.mark.parametrize(("used_s", "error"), [(0.5, HostError), (2.0, Restless)])
-def test_it_tells_a_busy_host_from_system_calls_that_nothing_stops(monkeypatch, used_s, error):
+@pytest.mark.parametrize(
+    ("used_s", "slept", "error"),
+    [
+        pytest.param(0.5, 3, HostError, id="no core to stop on"),
+        pytest.param(2.0, 3, Restless, id="system calls that do not end"),
+        pytest.param(0.5, 300, Restless, id="let go on by itself"),
+    ],
+)
+def test_it_tells_a_busy_host_from_one_that_will_not_stop(monkeypatch, used_s, slept, error):
+    counts = iter([1, 1 + slept])
+    told = "voluntary_ctxt_switches:\t{}"
     monkeypatch.setattr(holding, "_at_rest", lambda pid: False)
     monkeypatch.setattr(holding, "_used_s", lambda pid: used_s)
+    monkeypatch.setattr(
+        holding, "_standing", lambda pid: {"1": (told.format(next(counts)).encode(),)}
+    )
     with pytest.raises(error):
         holding._await_rest(1, time.monotonic() - 1, 0.0)
+
+
+# The same, and whom the judge sees going on that it has not let go on.
+WOKEN = """
+import os, signal, subprocess, sys, time
+from campaigns.evaluator.judge.hold import Hold
+
+runner = subprocess.Popen(["sleep", "60"])
+other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+time.sleep(0.3)
+judge = os.fork()
+if judge == 0:
+    hold = Hold()
+    hold.know("incumbent", runner.pid)
+    hold.know("candidate", other.pid)
+    told = []
+    for wake in (lambda: None, lambda: hold.thaw(runner.pid), lambda: os.kill(other.pid, 18)):
+        hold.freeze()
+        wake()
+        time.sleep(0.2)
+        moved = hold.moved()
+        told.append(hold.whose(moved) if moved else "nobody")
+    os.write(1, " ".join(told).encode())
+    os._exit(0)
+os.waitpid(judge, 0)
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+def test_it_sees_who_goes_on_without_being_let():
+    done = subprocess.run(
+        [sys.executable, "-c", WOKEN], capture_output=True, text=True, start_new_session=True
+    )
+    assert done.stdout == "nobody nobody candidate", done.stderr
 
 
 def test_it_stops_nobody_once_its_supervisor_has_gone(monkeypatch):

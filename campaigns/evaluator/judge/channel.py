@@ -82,6 +82,8 @@ class Channel:
         self._sequence = secrets.randbits(FIRST_BITS)
         # The process that answered first, before it had read a byte of the candidate.
         self._runner = 0
+        # That and what it has started, as it was before a burst.
+        self._family: set[int] = set()
         self._hold = hold
 
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
@@ -95,7 +97,15 @@ class Channel:
         try:
             self._hold.freeze()
         except Restless as error:
-            raise self.blame(Outcome.CHEATED, str(error)) from None
+            name = self._hold.whose(error.pid)
+            raise self.blame(Outcome.CHEATED, str(error), name) from None
+
+    def restless(self) -> Exception | None:
+        """The error that fits when a process has gone on since it was stopped, by itself."""
+        pid = self._hold.moved()
+        if not pid:
+            return None
+        return self.blame(Outcome.CHEATED, "it went on while it was stopped", self._hold.whose(pid))
 
     def thaw(self) -> None:
         """Let this runner go on; the other arm's stays as it is."""
@@ -106,16 +116,22 @@ class Channel:
         self._hold.kill(self._runner)
 
     def start_burst(self, calls: int, limit_s: float) -> None:
-        """Make the runner wait for go: spinning on the gate, or blocked on the socket."""
-        self.thaw()
+        """Make the runner wait for go: spinning on the gate, or stopped with its question there."""
         if self.gate is not None:
             self.gate.reset()
             self.ask(Ask.BURST, calls, limit_s)
+        else:
+            self._put(Ask.BURST, calls, [])
+            self._family = self._hold.with_children(self._runner)
 
-    def go(self, calls: int) -> None:
-        """Start the burst. The caller's clock runs from here until `done`."""
+    def go(self) -> None:
+        """Start the burst. The caller's clock runs from here until `done`.
+
+        On a CPU the runner is stopped until now: threads of it that were awake any earlier would
+        have their work done before the clock starts, however late the judge comes to start it.
+        """
         if self.gate is None:
-            self._send(Ask.BURST, calls, [])
+            self._hold.thaw(self._runner, self._family)
         else:
             self.gate.go()
 
@@ -144,6 +160,9 @@ class Channel:
 
     def _send(self, ask: Ask, body: Any, fds: list[int]) -> None:
         self.thaw()
+        self._put(ask, body, fds)
+
+    def _put(self, ask: Ask, body: Any, fds: list[int]) -> None:
         self._sequence += 1 + secrets.randbelow(STEP)
         try:
             if self._has_spoken():
@@ -178,7 +197,7 @@ class Channel:
         reply, sender = received
         if not self._runner:
             self._runner = sender
-            self._hold.know(sender)
+            self._hold.know(self.name, sender)
         if sender != self._runner:
             raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
         if reply.answer is not Answer.OK:
@@ -202,9 +221,12 @@ class Channel:
     def _dead(self) -> Exception:
         return self.blame(Outcome.CRASHED, f"the process died during {self.phase}")
 
-    def blame(self, outcome: Outcome, reason: str) -> Exception:
-        """The error that says so: the candidate's own, or the host's when an incumbent fails."""
+    def blame(self, outcome: Outcome, reason: str, name: str = "") -> Exception:
+        """The error that says so: the candidate's own, or the host's when an incumbent fails.
+
+        name: of the arm to blame, when it is the one that does not have its turn.
+        """
         where = f"case {self.case}{self.detail}: " if self.case else ""
-        if self.name != "candidate":
-            return HostError(f"the {self.name} failed: {where}{reason}")
+        if (name or self.name) != "candidate":
+            return HostError(f"the {name or self.name} failed: {where}{reason}")
         return CandidateError(outcome, self.phase, f"{where}{reason}", self.case)

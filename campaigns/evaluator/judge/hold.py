@@ -3,6 +3,8 @@
 A runner's threads share the judge's memory. Were they awake while inputs are refreshed, they could
 have the answers ready before the clock starts; were they awake while outputs are compared, they
 could still be writing them. And an arm that waits for its turn could slow the other one down.
+To be stopped is not to stay it: the kernel lets a process go on for whoever can have a signal sent,
+a timer of its own for one. So what was stopped is also asked whether it has run since.
 """
 
 from __future__ import annotations
@@ -20,14 +22,24 @@ AT_REST = frozenset("TtZXD")
 LIMIT_S = 5.0
 ROUNDS = 100
 # A process that was told to stop runs no code of its own. One that nevertheless used this share of
-# the limit did so in system calls that it made; one that used less had no core to stop on.
-OWN_DOING = 0.2
+# the limit, or went to sleep this often, has had itself let go on or made system calls that do not
+# end; one that did neither had no core to stop on. It is told again every AGAIN_S.
+OWN_DOING, SLEEPS = 0.2, 20
+AGAIN_S = 0.01
+# Lines of a thread's status. What stands before them, its name, can hold no line break.
+TELLING = (b"State:", b"voluntary_ctxt_switches:", b"nonvoluntary_ctxt_switches:")
 # User and system time, in ticks, behind the name in /proc/<pid>/stat.
 TIMES = slice(11, 13)
 
+Standing = dict[str, tuple[bytes, ...]]
+
 
 class Restless(Exception):
-    """Processes of a runner kept the judge from stopping them; the message says how."""
+    """A process of a runner kept the judge from stopping it; the message says how."""
+
+    def __init__(self, words: str, pid: int) -> None:
+        super().__init__(words)
+        self.pid = pid
 
 
 class Hold:
@@ -42,10 +54,13 @@ class Hold:
         self._frozen = False
         self._awake: set[int] = set()
         self._ours: set[int] = {self._me}
+        self._runners: dict[str, int] = {}
+        # How each process stood when all were stopped; none of those that were let go on.
+        self._stood: dict[int, Standing] = {}
 
-    def know(self, runner: int) -> None:
-        """Learn of a runner, before it has read a byte of its candidate."""
-        pid = runner
+    def know(self, name: str, runner: int) -> None:
+        """Learn of an arm's runner, before it has read a byte of its candidate."""
+        self._runners[name] = pid = runner
         while (pid := parent_of(pid)) not in (self._supervisor, 0):
             self._ours.add(pid)
 
@@ -60,6 +75,7 @@ class Hold:
         for _ in range(ROUNDS):
             fresh = self._others() - stopped
             if not fresh:
+                self._stood = {pid: _standing(pid) for pid in stopped}
                 return
             for pid in fresh:
                 _signal(pid, signal.SIGSTOP)
@@ -67,14 +83,28 @@ class Hold:
             for pid in fresh:
                 _await_rest(pid, deadline, used_s[pid])
             stopped |= fresh
-        raise Restless("it keeps starting processes")
+        raise Restless("it keeps starting processes", max(fresh))
 
-    def thaw(self, runner: int) -> None:
+    def moved(self) -> int:
+        """A process that has run since it was stopped and was not let go on; 0 if there is none."""
+        return next((pid for pid, stood in self._stood.items() if _standing(pid) != stood), 0)
+
+    def whose(self, pid: int) -> str:
+        """The name of the arm that a process belongs to; an orphan can only be the candidate's."""
+        found = (n for n, runner in self._runners.items() if pid in {runner} | below(runner))
+        return next(found, "candidate")
+
+    def with_children(self, runner: int) -> set[int]:
+        """Whom `thaw` lets go on with a runner; looked up before the clock runs."""
+        return {runner} | below(runner)
+
+    def thaw(self, runner: int, family: set[int] | None = None) -> None:
         """Let one runner go on, with what it started; orphans stay stopped."""
         if not self._frozen or runner in self._awake:
             return
         self._awake.add(runner)
-        for pid in {runner} | below(runner):
+        for pid in family or self.with_children(runner):
+            self._stood.pop(pid, None)
             _signal(pid, signal.SIGCONT)
 
     def kill(self, runner: int) -> None:
@@ -128,12 +158,32 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 def _await_rest(pid: int, deadline: float, used_s: float) -> None:
     """used_s: processor time of the process when it was told to stop."""
+    stood, again = _standing(pid), time.monotonic() + AGAIN_S
     while not _at_rest(pid):
-        if time.monotonic() > deadline:
-            if _used_s(pid) - used_s > OWN_DOING * LIMIT_S:
-                raise Restless(f"its system calls did not let it be stopped within {LIMIT_S:g} s")
+        now = time.monotonic()
+        if now > deadline:
+            if _used_s(pid) - used_s > OWN_DOING * LIMIT_S or _slept(stood, _standing(pid)):
+                raise Restless(f"it could not be stopped within {LIMIT_S:g} s", pid)
             raise HostError(f"process {pid} of a runner did not stop within {LIMIT_S:g} s")
+        if now > again:
+            # It may have stopped and been let go on, by itself, before anybody looked.
+            _signal(pid, signal.SIGSTOP)
+            again = now + AGAIN_S
         os.sched_yield()
+
+
+def _slept(before: Standing, after: Standing) -> bool:
+    """Whether a thread has gone to sleep and woken, which none does on its way to being stopped."""
+    return any(
+        thread in before and _count(lines) - _count(before[thread]) > SLEEPS
+        for thread, lines in after.items()
+    )
+
+
+def _count(lines: tuple[bytes, ...]) -> int:
+    """How often a thread has left its CPU of its own accord; 0 where that is not told."""
+    counts = [int(line.split()[1]) for line in lines if line.startswith(b"voluntary")]
+    return counts[0] if counts else 0
 
 
 def _used_s(pid: int) -> float:
@@ -158,6 +208,20 @@ def _state(pid: int, thread: str) -> str:
         return _stat(f"/proc/{pid}/task/{thread}/stat")[0]
     except OSError:
         return "X"
+
+
+def _standing(pid: int) -> Standing:
+    """State of every thread, and how often it has left its CPU; empty for one that has ended.
+
+    A thread that ran has another count when it stands again, and another state while it runs.
+    """
+    found: Standing = {}
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                lines = Path(f"/proc/{pid}/task/{thread}/status").read_bytes().splitlines()
+                found[thread] = tuple(line for line in lines if line.startswith(TELLING))
+    return found
 
 
 def _stat(path: str) -> list[str]:
