@@ -29,13 +29,17 @@ ITEM_BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class TensorArg:
-    """One dense row-major tensor; `offset` is in bytes from the start of its slot."""
+    """One dense row-major tensor; `offset` is in bytes from the start of its slot.
+
+    update: an output that a call works on in place, so that it starts with contents of its own.
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     offset: int
     output: bool
+    update: bool = False
 
     @property
     def count(self) -> int:
@@ -73,6 +77,11 @@ class Layout:
     def outputs(self) -> tuple[TensorArg, ...]:
         return tuple(arg for arg in self.tensors if arg.output)
 
+    @property
+    def given(self) -> tuple[TensorArg, ...]:
+        """What has contents of the judge's before a call: inputs, and outputs in place."""
+        return tuple(arg for arg in self.tensors if arg.update or not arg.output)
+
     def gaps(self) -> list[tuple[int, int]]:
         """Byte ranges of a slot that belong to no tensor: guard bands and padding."""
         edges, start = [], 0
@@ -84,12 +93,13 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A tensor before it has a place: name, dtype, shape, and whether it is an output."""
+    """A tensor before it has a place: name, dtype, shape, and what it is for."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     output: bool
+    update: bool = False
 
 
 def lay_out(args: list[Plain | ScalarArg], shift: int = 0) -> Layout:
@@ -104,7 +114,7 @@ def lay_out(args: list[Plain | ScalarArg], shift: int = 0) -> Layout:
             placed.append(arg)
             continue
         start = at + (max(shift, ITEM_BYTES[arg.dtype]) if shift else 0)
-        tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output)
+        tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output, arg.update)
         placed.append(tensor)
         at = _up(start + tensor.nbytes, ALIGN) + GUARD
     return Layout(tuple(placed), _up(at, ALIGN))

@@ -136,7 +136,7 @@ def test_it_blames_the_host_for_a_reference_that_hangs(service, tmp_path):
     protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, total_s=1.0))
     report = service.evaluate(small.job(problem, tmp_path, source(), protocol=protocol))
     assert report.outcome is Outcome.BROKEN_HOST
-    assert report.phase is Phase.CHECK
+    assert report.phase is Phase.START
     assert "ref.py" in report.reason
 
 

@@ -73,7 +73,7 @@ def at(peer: Peer, folder: Path) -> Peer:
 def ask(peer: Peer, trick: Trick, device: str, turn: Path) -> Told:
     """One evaluation in processes of its own; never raises for what the candidate does."""
     form = Form(str(trick.problem.resolve()), trick.params)
-    if reason := peer.no_form(form.layout):
+    if reason := _no_updates(form.layout) or peer.no_form(form.layout):
         return Told(Answer.NO_FORM, reason)
     folder = Path(mkdtemp(prefix="kopt-trust-"))
     try:
@@ -81,6 +81,12 @@ def ask(peer: Peer, trick: Trick, device: str, turn: Path) -> Told:
         return _ask(peer, replace(task, stated=peer.state(task, form)), turn, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _no_updates(layout: Layout) -> str | None:
+    """None of them hands a call the contents that its outputs start with."""
+    updated = any(arg.update for arg in layout.outputs)
+    return "it has no outputs that are updated in place" if updated else None
 
 
 def _task(trick: Trick, device: str, folder: Path) -> Task:

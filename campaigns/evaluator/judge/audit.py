@@ -19,6 +19,7 @@ from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import Stage, run_burst
 from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.fence import telling_positions
 from campaigns.evaluator.layout import TensorArg
 
 # Audits that say something; when one of the first looks odd there are more, and most must agree.
@@ -131,9 +132,12 @@ def _compare_with_one(
 
 
 def _telling(slots: Slots) -> TensorArg | None:
-    """The largest output whose values are many enough never to be poison by chance."""
+    """The largest output whose values are many enough never to be poison by chance.
+
+    One that is poisoned all over rather than one that starts with contents of its own.
+    """
     wide = [arg for arg in slots.layout.outputs if as_integers(slots.all(arg)).element_size() > 1]
-    return max(wide, key=lambda arg: arg.count, default=None)
+    return max(wide, key=lambda arg: (not arg.update, arg.count), default=None)
 
 
 def share_passed(at_s: float, seconds: float) -> float | None:
@@ -156,10 +160,8 @@ class _Peek:
         self._stage = stage
         self._view = as_integers(stage.timed.all(arg))
         shape = (stage.calls, min(POSITIONS, arg.count))
-        self._at = torch.randint(
-            arg.count, shape, device=device, generator=stage.bench.supply.generator
-        )
         # Read from the last slot to the first: what is seen early was written early.
+        self._at = telling_positions(stage.bench, stage.truth, arg, shape).flip(0)
         order = torch.arange(stage.calls - 1, -1, -1, device=device)
         self._rows = order.unsqueeze(1).expand_as(self._at)
         self._before = self._view[self._rows, self._at]

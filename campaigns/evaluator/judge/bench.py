@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.contract import Case
+from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
 from campaigns.evaluator.judge.fresh import Supply, Truth, scalars
@@ -44,23 +45,46 @@ class Bench:
     def expect(self, truth: Truth, k: int, precision: torch.dtype | None) -> Answers:
         """What slot `k` should hold, computed from the judge's own inputs.
 
-        precision: the dtype floating tensors are raised to first; None keeps their own.
+        precision: the dtype floating tensors are raised to first; None keeps their own, and so does
+        a reference that can not be run in another one.
         """
+        if precision is None or not self.reference.can_be_raised:
+            return self._answers(truth, k, None)
+        try:
+            return self._answers(truth, k, precision)
+        except BadReference:
+            # Raises what is wrong with these inputs in any precision.
+            answers = self._answers(truth, k, None)
+        self.reference.can_be_raised = False
+        self.reference.note(
+            "the reference does not run in float64 (it makes tensors of a dtype of its own, or "
+            "looks at bits), so answers are held against its own precision"
+        )
+        return answers
 
+    def changes(self, truth: Truth, arg: TensorArg, k: int) -> torch.Tensor:
+        """Which elements of an output a call on slot `k` changes, if that starts with contents."""
+        before = self._empty(arg)
+        truth.write(arg, k, before.view(1, -1))
+        after = self.expect(truth, k, None)[arg.name]
+        return (as_integers(before) != as_integers(after)).reshape(-1)
+
+    def _answers(self, truth: Truth, k: int, precision: torch.dtype | None) -> Answers:
         def raised(tensor: torch.Tensor) -> torch.Tensor:
             wants = precision is not None and tensor.is_floating_point()
             return tensor.to(precision) if wants else tensor
 
         kwargs: dict[str, Any] = dict(scalars(self.layout))
-        for arg in self.layout.inputs:
-            # A copy of its own: a reference that writes to its inputs changes no truth.
+        for arg in self.layout.tensors:
             made = self._empty(arg)
-            truth.write(arg, k, made.view(1, -1))
+            if arg in self.layout.given:
+                # A copy of its own: a reference that writes to its inputs changes no truth.
+                truth.write(arg, k, made.view(1, -1))
             kwargs[arg.name] = raised(made)
-        outputs = {arg.name: raised(self._empty(arg)) for arg in self.layout.outputs}
-        ordered = {arg.name: {**kwargs, **outputs}[arg.name] for arg in self.layout.args}
-        self.reference.expected(ordered, tuple(outputs))
-        return outputs
+        ordered = {arg.name: kwargs[arg.name] for arg in self.layout.args}
+        names = tuple(arg.name for arg in self.layout.outputs)
+        self.reference.expected(ordered, names)
+        return {name: ordered[name].detach() for name in names}
 
     def right(self, slots: Slots, want: Answers, k: int) -> bool:
         """Whether slot `k` holds what is wanted; each output is read once, into a copy."""

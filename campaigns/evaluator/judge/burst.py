@@ -20,7 +20,7 @@ from campaigns.evaluator.judge.arena import Guards, Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import Fence
-from campaigns.evaluator.judge.fresh import Poison, Truth, fill, inputs_intact
+from campaigns.evaluator.judge.fresh import Poison, Truth, fill, inputs_intact, starts_intact
 
 # How long a burst that looked unfinished is left alone before it is judged late or empty.
 SETTLE_S = 0.2
@@ -99,7 +99,7 @@ def _attempt(
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
     stage = set_up(bench, channel, slots, calls, cold=cold)
-    fence = Fence(bench, stage.timed)
+    fence = Fence(bench, stage.timed, stage.truth)
     if look is not None:
         look.ready(stage)
     # All of this is done when the runner wakes, or it would see inputs before the clock runs.
@@ -134,7 +134,8 @@ def prove(stage: Stage, fence: Fence) -> None:
     changed = inputs_intact(slots, stage.truth)
     if changed:
         raise channel.blame(Outcome.CHEATED, f"a call changed its input {changed!r}")
-    if not stage.poison.untouched(stage.calls):
+    untouched = stage.poison.untouched(stage.calls)
+    if not (untouched and starts_intact(slots, stage.truth, stage.calls)):
         raise channel.blame(Outcome.CHEATED, "it wrote the output of a call that was not made")
 
 

@@ -6,11 +6,30 @@ import torch
 
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Answers, Bench, is_right
+from campaigns.evaluator.judge.fresh import Truth
 from campaigns.evaluator.layout import TensorArg
 
 # Positions over all slots of an output, so that looking takes as long for a short burst as for a
 # long one and cancels from their difference; and what each slot gets at the least.
 POSITIONS, LEAST = 4096, 4
+
+
+def telling_positions(
+    bench: Bench, truth: Truth, arg: TensorArg, shape: tuple[int, int]
+) -> torch.Tensor:
+    """[slots, positions] of an output, drawn at random, that show whether a call was made.
+
+    Of what is updated in place, those that the call has to change: most may stay as they are.
+    """
+    generator = bench.supply.generator
+    at = torch.randint(arg.count, shape, device=bench.device, generator=generator)
+    if not arg.update:
+        return at
+    for k in range(shape[0]):
+        change = torch.nonzero(bench.changes(truth, arg, k)).reshape(-1)
+        if change.numel():
+            at[k] = change[at[k] % change.numel()]
+    return at
 
 
 class Fence:
@@ -20,17 +39,12 @@ class Fence:
     or half of the work.
     """
 
-    def __init__(self, bench: Bench, slots: Slots) -> None:
+    def __init__(self, bench: Bench, slots: Slots, truth: Truth) -> None:
         self._parts: list[tuple[TensorArg, torch.Tensor, torch.Tensor]] = []
         self._seen: list[torch.Tensor] = []
         for arg in slots.layout.outputs:
             each = min(max(LEAST, POSITIONS // max(slots.count, 1)), arg.count)
-            at = torch.randint(
-                arg.count,
-                (slots.count, each),
-                device=bench.device,
-                generator=bench.supply.generator,
-            )
+            at = telling_positions(bench, truth, arg, (slots.count, each))
             self._parts.append((arg, slots.all(arg), at))
 
     def look(self) -> None:

@@ -23,6 +23,8 @@ from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
 SEED_BITS = 62
+# Of `setup`: numpy takes no larger seed. Whoever guessed one would know what it is given anyway.
+EXAMPLE_BITS = 32
 # How much of an input is made at a time; bounds the memory that takes.
 CHUNK_BYTES = 8 << 20
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
@@ -127,11 +129,11 @@ class Supply:
         self.noise = Noise(device, self.generator)
 
     def example(self) -> Mapping[str, Any]:
-        seed = self.draw.getrandbits(SEED_BITS)
+        seed = self.draw.getrandbits(EXAMPLE_BITS)
         return self._reference.example(self._case, seed, self._device).inputs
 
     def fresh(self, count: int, refresh: str) -> Truth:
-        names = [arg.name for arg in self._layout.inputs]
+        names = [arg.name for arg in self._layout.given]
         if refresh != "shift" or count < 2:
             return self._separate(count, names)
         example = self.example()
@@ -156,8 +158,8 @@ def _can_be_mixed(value: torch.Tensor) -> bool:
 
 
 def fill(slots: Slots, truth: Truth) -> None:
-    """Refresh every input of every slot in place."""
-    for arg in slots.layout.inputs:
+    """Refresh in place what every slot's call starts from."""
+    for arg in slots.layout.given:
         for first, into in _chunks(slots, arg):
             truth.write(arg, first, into)
 
@@ -170,11 +172,16 @@ def _chunks(slots: Slots, arg: TensorArg) -> Iterator[tuple[int, torch.Tensor]]:
 
 
 class Poison:
-    """Fills every output of some slots with values of its own, and knows them again."""
+    """Fills the outputs of some slots with values of its own, and knows them again.
+
+    Those that are updated in place are left out: they start from contents of the judge's.
+    """
 
     def __init__(self, slots: Slots, noise: Noise) -> None:
         self._parts = [
-            (arg, slots.all(arg), noise.poison(arg, slots.count)) for arg in slots.layout.outputs
+            (arg, slots.all(arg), noise.poison(arg, slots.count))
+            for arg in slots.layout.outputs
+            if not arg.update
         ]
         for _, view, poison in self._parts:
             view.copy_(poison)
@@ -201,13 +208,25 @@ class Poison:
 
 def inputs_intact(slots: Slots, truth: Truth) -> str:
     """The name of the first input that was changed, or ""."""
-    for arg in slots.layout.inputs:
+    return _changed(slots, truth, slots.layout.inputs, 0)
+
+
+def starts_intact(slots: Slots, truth: Truth, first: int) -> bool:
+    """Whether what is updated in place is as it was given, from slot `first` on."""
+    args = tuple(arg for arg in slots.layout.outputs if arg.update)
+    return not _changed(slots, truth, args, first)
+
+
+def _changed(slots: Slots, truth: Truth, args: tuple[TensorArg, ...], since: int) -> str:
+    """The name of the first of `args` that is not as given, from slot `since` on; else ""."""
+    for arg in args:
         wanted = None
         for first, found in _chunks(slots, arg):
             # One piece of memory for all of them: touching new pages costs more than the work.
             wanted = torch.empty_like(found) if wanted is None else wanted[: len(found)]
             truth.write(arg, first, wanted)
-            if not torch.equal(as_integers(found), as_integers(wanted)):
+            skipped = max(0, since - first)
+            if not torch.equal(as_integers(found[skipped:]), as_integers(wanted[skipped:])):
                 return arg.name
     return ""
 

@@ -6,12 +6,13 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
+from campaigns.evaluator.judge.starts import is_blank, marked_blanks, started_from
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, lay_out
 
 
@@ -26,7 +27,8 @@ class Example:
 class Reference:
     """`setup`, `reference` and `work` of one problem, each checked before it is believed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Callable[[str], None] = lambda note: None) -> None:
+        """tell: takes what people should know of it, each once."""
         path = self._path = folder / "ref.py"
         self._where = f"{folder.name}/ref.py"
         name = f"kopt_problem_{folder.name}"
@@ -40,6 +42,16 @@ class Reference:
         self._setup = self._function(module, "setup")
         self._reference = self._function(module, "reference")
         self._work = getattr(module, "work", None)
+        self._updates: frozenset[str] | None = None
+        self._tell = tell
+        self._told: set[str] = set()
+        # Whether it can be run on inputs that are raised to another precision.
+        self.can_be_raised = True
+
+    def note(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            self._tell(words)
 
     def _function(self, module: object, name: str) -> Callable[..., Any]:
         found = getattr(module, name, None)
@@ -63,29 +75,65 @@ class Reference:
                 raise BadReference(
                     f"{where}: outputs: {name!r} is not among the inputs ({', '.join(inputs)})"
                 )
-        return Example(inputs, tuple(outputs))
+        return Example({name: _plain(value) for name, value in inputs.items()}, tuple(outputs))
 
     def layout(self, case: Case, device: str, shift: int = 0) -> Layout:
         """The slot layout of `case`, from one example; shift: see `lay_out`."""
+        example = self.example(case, seed=0, device=device)
+        where = f"{self._where}: setup({case.name})"
+        args = [self._argument(where, example, name) for name in example.inputs]
+        updates = self.updates(case, device)
+        return lay_out([_in_place(arg, updates) for arg in args], shift)
+
+    def _argument(self, where: str, example: Example, name: str) -> Plain | ScalarArg:
         import torch
 
-        example = self.example(case, seed=0, device=device)
-        args: list[Plain | ScalarArg] = []
-        for name, value in example.inputs.items():
-            where = f"{self._where}: setup({case.name}): {name}"
-            if isinstance(value, torch.Tensor):
-                dtype = str(value.dtype).removeprefix("torch.")
-                if dtype not in ITEM_BYTES or value.numel() == 0:
+        value, output = example.inputs[name], name in example.outputs
+        if not isinstance(value, torch.Tensor):
+            if isinstance(value, int | float) and not output:
+                return ScalarArg(name, value)
+            raise BadReference(
+                f"{where}: {name}: {type(value).__name__}; a tensor or a number only"
+            )
+        dtype = str(value.dtype).removeprefix("torch.")
+        if dtype not in ITEM_BYTES or value.numel() == 0:
+            pairs = "; complex values as pairs (torch.view_as_real)" if value.is_complex() else ""
+            raise BadReference(
+                f"{where}: {name}: {dtype}{list(value.shape)}; a non-empty tensor of "
+                f"{', '.join(ITEM_BYTES)} is accepted{pairs}"
+            )
+        if not value.is_contiguous():
+            strides = list(value.stride())
+            self.note(f"{name} has strides {strides} in setup; candidates are given it row-major")
+        return Plain(name, dtype, tuple(value.shape), output)
+
+    def updates(self, case: Case, device: str) -> frozenset[str]:
+        """The outputs that it works on in place, as seen on the first case it is asked about."""
+        if self._updates is None:
+            with marked_blanks():
+                example = self.example(case, seed=0, device=device)
+            found = started_from(
+                example.inputs, example.outputs, lambda given: self.expected(given, example.outputs)
+            )
+            where = f"{self._where}: reference"
+            for name in sorted(found.unwritten):
+                raise BadReference(
+                    f"{where}: leaves {name!r} as it was; an answer has to be written into the "
+                    f"output in place, such as {name}.copy_(…)"
+                )
+            for name in sorted(found.updated):
+                if is_blank(example.inputs[name]):
                     raise BadReference(
-                        f"{where}: {dtype}{list(value.shape)}; a non-empty tensor of "
-                        f"{', '.join(ITEM_BYTES)} is accepted"
+                        f"{where}: does not write all of {name!r}, to which setup gives no contents"
                     )
-                args.append(Plain(name, dtype, tuple(value.shape), name in example.outputs))
-            elif isinstance(value, int | float) and name not in example.outputs:
-                args.append(ScalarArg(name, value))
-            else:
-                raise BadReference(f"{where}: {type(value).__name__}; a tensor or a number only")
-        return lay_out(args, shift)
+                self.note(f"{name} is updated in place: each call starts from what setup gives it")
+            self._updates = found.updated
+        return self._updates
+
+    def takes(self, case: Case, device: str) -> None:
+        """Raises BadReference where it refuses what `setup` gives for `case`."""
+        example = self.example(case, seed=0, device=device)
+        self.expected(dict(example.inputs), example.outputs)
 
     def expected(self, kwargs: Mapping[str, Any], outputs: tuple[str, ...]) -> None:
         """Run `reference(**kwargs)`, which writes the tensors named in `outputs` in place."""
@@ -99,6 +147,15 @@ class Reference:
         with _blame(f"{self._where}: work({case.name})", self._path):
             flops, moved = self._work(**case.params)
             return float(flops), float(moved)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter of a torch module as the tensor that it is."""
+    return value.detach() if hasattr(value, "detach") else value
+
+
+def _in_place(arg: Plain | ScalarArg, updates: frozenset[str]) -> Plain | ScalarArg:
+    return replace(arg, update=True) if isinstance(arg, Plain) and arg.name in updates else arg
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.check import CaseCheck
-from campaigns.evaluator.judge.fresh import SEED_BITS, Supply
+from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS, Supply
 from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.schedule import turns
@@ -64,7 +64,7 @@ class Session:
         random.seed(secrets.randbits(SEED_BITS))
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
-        self._reference = Reference(self._spec.folder)
+        self._reference = Reference(self._spec.folder, progress.notes.append)
         self._layouts = {c.name: self._reference.layout(c, job.device) for c in job.cases}
         total_s = job.protocol.limits.total_s
         hold = Hold()
@@ -121,7 +121,7 @@ class Session:
         layout, channel = self._layouts[case.name], self._channels["candidate"]
         channel.case, channel.phase = case.name, Phase.CHECK
         slot = self._arenas["candidate"].slots(layout, 1)
-        seed = secrets.randbits(SEED_BITS)
+        seed = secrets.randbits(EXAMPLE_BITS)
         given = self._reference.example(case, seed, self._job.device).inputs
         for arg in layout.tensors:
             slot.one(arg, 0).copy_(given[arg.name])
@@ -220,9 +220,11 @@ class Session:
     def _lay_near(self, channel: Channel, case: Case, shift: int) -> tuple[Bench, Slots] | None:
         """A declared case with its addresses shifted, or a hidden one near it.
 
-        None where its slots do not fit. Raises BadReference where the setup refuses it.
+        None where its slots do not fit. Raises BadReference where the problem refuses it.
         """
         layout = self._reference.layout(case, self._job.device, shift)
+        if case not in self._job.cases:
+            self._reference.takes(case, self._job.device)
         if self._most(layout) < 1:
             return None
         return self._lay_slots(channel, case, layout)

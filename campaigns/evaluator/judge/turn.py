@@ -135,8 +135,9 @@ class Turn:
     def _prepare(self, calls: int) -> Timer:
         """Have the runner get ready for bursts of `calls`; it tries one."""
         channel, bench = self._arm.channel, self._arm.bench
-        if calls > self._legal:
-            # The runner tries the burst: its slots must hold inputs that a call may be made on.
+        if calls > self._legal or any(arg.update for arg in bench.layout.outputs):
+            # The runner tries the burst: its slots must hold inputs that a call may be made on, and
+            # what the burst before has updated in place may be one no more.
             set_up(bench, channel, self._arm.slots, calls, cold=False)
             self._legal = calls
         channel.phase = Phase.PREPARE
