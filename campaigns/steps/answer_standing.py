@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from campaigns.models import Answer, Round, Standing, StandingAnswer, StandingWord
+from campaigns.models import Answer, Campaign, Round, Standing, StandingAnswer, StandingWord
 from campaigns.models.event import record
 from knowledge.curation.errors import Forbidden
 
@@ -22,10 +22,15 @@ def answer_standing(round_: Round, answer: str, why: str, by: Any) -> StandingAn
     """Store it beside the standing. Verdict and incumbent stay what they are, and so do numbers.
 
     answer: one of `Answer`. Raises AnswerRefused, and Forbidden for anybody who may not run
-    campaigns.
+    campaigns, and for whoever started this one and would rely on its gain all the same.
     """
     if by is None or not by.has_perm(MAY_ANSWER):
         raise Forbidden("answering for a gain needs the role engineer or lead")
+    if answer == Answer.RELIED_ON and not may_rely(round_.campaign, by):
+        raise Forbidden(
+            f"{round_.campaign} is yours: another person has to say that its gain is relied on all "
+            "the same"
+        )
     if answer not in Answer.values:
         raise AnswerRefused(f"answer: '{answer}'; accepted: {', '.join(Answer.values)}")
     if not 0 < len(why.strip()) <= LONGEST_WHY or "\0" in why:
@@ -34,6 +39,11 @@ def answer_standing(round_: Round, answer: str, why: str, by: Any) -> StandingAn
     if standing is None:
         raise AnswerRefused(f"{round_}: accepted: one that is {StandingWord.NOT_REPRODUCED.label}")
     return _store(standing, Answer(answer), why.strip(), by)
+
+
+def may_rely(campaign: Campaign, person: Any) -> bool:
+    """Whether it may be this person who relies on a gain in doubt: nobody does on their own."""
+    return campaign.created_by_id is None or campaign.created_by_id != person.pk
 
 
 def _store(standing: Standing, answer: Answer, why: str, by: Any) -> StandingAnswer:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from campaigns.steps.answer_standing import AnswerRefused, answer_standing
 from campaigns.views.lookup import campaign_at, may_change, round_at
+from knowledge.curation.errors import Forbidden
 
 
 @may_change
@@ -19,7 +20,7 @@ def answer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     said = request.POST.get("answer", ""), request.POST.get("why", "")
     try:
         answer_standing(found, *said, by=request.user)
-    except AnswerRefused as error:
+    except (AnswerRefused, Forbidden) as error:
         messages.error(request, str(error))
     else:
         messages.success(request, "Your answer is stored, with your name.")

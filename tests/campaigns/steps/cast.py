@@ -128,9 +128,9 @@ def write_problem(parent: Path, v0: str = "time 100") -> Path:
 
 
 def make_campaign(
-    parent: Path, v0: str = "time 100", *, goal: str = "", **policy: object
+    parent: Path, v0: str = "time 100", *, goal: str = "", by: object = None, **policy: object
 ) -> Campaign:
-    """A confirmed campaign on the tiny problem."""
+    """A confirmed campaign on the tiny problem, started by this user or by a command."""
     platform = make_platform()
     wish = Wish(
         problem=write_problem(parent, v0),
@@ -139,6 +139,7 @@ def make_campaign(
         policy=StopPolicy(**policy),
         goal=parse_goal(goal) if goal else None,
         seed=7,
+        created_by=by,
     )
     campaign = create_campaign(wish)
     confirm(campaign)

@@ -4,11 +4,13 @@ import html
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from campaigns.models import EvaluationKind, Round, StandingAnswer
 from campaigns.models.transitions import claim
 from campaigns.reports.report import render_report
+from campaigns.steps.answer_standing import answer_standing
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast
 
@@ -21,7 +23,13 @@ def judge():
 
 
 @pytest.fixture
-def ended(db, monkeypatch, tmp_path, judge):
+def starter():
+    """Who started the campaign; None is a command."""
+    return None
+
+
+@pytest.fixture
+def ended(db, monkeypatch, tmp_path, judge, starter):
     """Round 2 was accepted; round 3 was fast in its first session only."""
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"], ["time 30"]])
@@ -32,7 +40,7 @@ def ended(db, monkeypatch, tmp_path, judge):
             judge.moods = {EvaluationKind.REMEASURE: "time 50"}
 
     judge.during = change_mood
-    campaign = cast.make_campaign(tmp_path)
+    campaign = cast.make_campaign(tmp_path, by=starter)
     return run_here(campaign.pk, cast.make_bench(judge), lambda message: None)
 
 
@@ -128,6 +136,32 @@ def test_it_says_what_it_accepts(page, doubted, number, said, message):
     address = reverse("answer_standing", args=[doubted.pk, number])
     assert message in html.unescape(page.post(address, said, follow=True).content.decode())
     assert not StandingAnswer.objects.exists()
+
+
+class TestOfOnesOwn:
+    """As with values and lessons: nobody decides on their own (design, 6)."""
+
+    @pytest.fixture
+    def starter(self, engineer):
+        return engineer
+
+    def test_it_takes_nobodys_word_that_their_own_gain_is_relied_on(self, page, doubted):
+        address = reverse("answer_standing", args=[doubted.pk, 2])
+        shown = _panel(text_of(page, "round", doubted.pk, 2))
+        assert 'value="not_relied_on"' in shown
+        assert 'value="relied_on"' not in shown
+        assert "another person than whoever started the campaign (alice)" in shown
+        relied = {"answer": "relied_on", "why": "it is fine"}
+        answer = page.post(address, relied, follow=True)
+        assert "is yours: another person has to say" in html.unescape(answer.content.decode())
+        assert not StandingAnswer.objects.exists()
+        page.post(address, {"answer": "not_relied_on", "why": "the twin is right"})
+        assert StandingAnswer.objects.get().by.username == "alice"
+
+    def test_another_engineer_may_say_it(self, doubted):
+        bert = User.objects.create(username="bert", is_superuser=True)
+        made = answer_standing(doubted.rounds.get(number=2), "relied_on", "seen it twice", bert)
+        assert made.by == bert
 
 
 def test_it_takes_no_answer_from_a_viewer_and_none_by_a_link(viewer, page, doubted):
