@@ -164,22 +164,24 @@ class Channel:
 
     def _put(self, ask: Ask, body: Any, fds: list[int]) -> None:
         self._sequence += 1 + secrets.randbelow(STEP)
+        self._sock.setblocking(False)
         try:
             if self._has_spoken():
                 raise self.blame(Outcome.CHEATED, "forged message: an answer before the question")
+            # Without waiting: who has answered every question has read it, so there is room.
             wire.send_ask(self._sock, ask, self._sequence, body, fds)
+        except BlockingIOError:
+            words = "answered questions that it had not taken off the socket"
+            raise self.blame(Outcome.CHEATED, words) from None
         except OSError:
             raise self._dead() from None
 
     def _has_spoken(self) -> bool:
         """Whether a message waits that nobody has asked for."""
-        self._sock.setblocking(False)
         try:
             return bool(self._sock.recv(1, socket.MSG_PEEK))
         except BlockingIOError:
             return False
-        finally:
-            self._sock.setblocking(True)
 
     def _receive(self, limit_s: float) -> Reply:
         left_s = self._deadline - time.monotonic()

@@ -1,0 +1,80 @@
+"""What the judge makes of a runner that keeps to the messages, but not to their sense."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+
+from campaigns.evaluator import wire
+from campaigns.evaluator.contract import Outcome, Phase
+from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.wire import Answer, Ask, Reply
+
+
+class Awake:
+    """In place of a hold: nobody is stopped."""
+
+    def know(self, runner: int) -> None:
+        return
+
+    def thaw(self, runner: int) -> None:
+        return
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Channel, socket.socket]]:
+    """A channel, and the runner's end of it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        yield Channel("candidate", ours, Awake(), spins=False), theirs
+
+
+def asked(channel: Channel, theirs: socket.socket, ask: Ask, answer: Answer) -> None:
+    """Ask; a runner in a thread says `answer`."""
+
+    def run() -> None:
+        taken = wire.receive_ask(theirs)
+        assert taken is not None
+        wire.send_reply(theirs, Reply(answer, taken[1], 0, 0.0, 0.0))
+
+    runner = Thread(target=run)
+    runner.start()
+    try:
+        channel.ask(ask, None, 10.0)
+    finally:
+        runner.join()
+
+
+def ask_for_bursts(channel: Channel) -> None:
+    for _ in range(10_000):
+        channel.go(1)
+
+
+def test_it_waits_for_nobody_who_leaves_questions_unread(ends):
+    channel, _ = ends
+    with pytest.raises(CandidateError, match="had not taken off the socket") as error:
+        ask_for_bursts(channel)
+    assert error.value.outcome is Outcome.CHEATED
+
+
+def test_it_believes_code_of_ours_that_the_host_is_to_blame(ends):
+    channel, theirs = ends
+    with pytest.raises(HostError, match="this host can not run it"):
+        asked(channel, theirs, Ask.SEAL, Answer.UNSUPPORTED)
+
+
+@pytest.mark.parametrize("answer", [Answer.UNSUPPORTED, Answer.BUILD_FAILED, Answer.CALL_FAILED])
+def test_it_believes_no_loaded_candidate_why_it_failed(ends, answer):
+    channel, theirs = ends
+    channel.phase = Phase.LOAD
+    with pytest.raises(CandidateError) as error:
+        asked(channel, theirs, Ask.LOAD, answer)
+    assert error.value.outcome is Outcome.BUILD_FAILED
+    channel.phase = Phase.CHECK
+    with pytest.raises(CandidateError) as error:
+        asked(channel, theirs, Ask.CALL, answer)
+    assert error.value.outcome is Outcome.CRASHED
