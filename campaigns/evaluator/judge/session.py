@@ -8,6 +8,7 @@ import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy
 import torch
 
 from campaigns.evaluator import problem as problems
@@ -29,6 +30,7 @@ from campaigns.evaluator.judge.check import CaseCheck
 from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS, Supply
 from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.judge.rehearsal import rehearse
 from campaigns.evaluator.judge.schedule import turns
 from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import tolerances
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from campaigns.evaluator.judge.main import Progress
 
 MIB = 1 << 20
+NUMPY_SEED_BITS = 32
 # Below this many times the last-level cache a ring of slots may stay in it; then it is scrubbed.
 COLD_RING = 4
 # The share of the last-level cache that a warm burst's slots may take: the rest is everybody's.
@@ -62,6 +65,7 @@ class Session:
         # be what the runner can draw as well.
         torch.manual_seed(secrets.randbits(SEED_BITS))
         random.seed(secrets.randbits(SEED_BITS))
+        numpy.random.seed(secrets.randbits(NUMPY_SEED_BITS))
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder, progress.notes.append)
@@ -162,14 +166,7 @@ class Session:
     def time(self, case: Case) -> dict[str, Timing]:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
-        layout = self._layouts[case.name]
-        most = self._most(layout)
-        arms = {}
-        for name, channel in self._channels.items():
-            bench, slots = self._lay_slots(channel, case, layout)
-            warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
-            notes = self._progress.notes
-            arms[name] = Turn(Arm(self._job, channel, bench, slots, most, warm, notes))
+        arms = {name: Turn(self._arm(channel, case)) for name, channel in self._channels.items()}
         # Where one arm is a plain loop device time decides, so both arms need it; and a graph on
         # the other side would be another way to start kernels, not a faster or slower kernel.
         traced = any(arm.timer is Timer.LOOP for arm in arms.values())
@@ -186,6 +183,18 @@ class Session:
                 self._note_surroundings(case, block)
         explained = len(arms) > 1
         return {name: arm.timing(explained=explained) for name, arm in arms.items()}
+
+    def rehearse(self, case: Case) -> None:
+        """Bursts as they are timed, where the times of this backend mean nothing."""
+        self._progress.enter(Phase.BURST, case.name)
+        rehearse(self._arm(self._channels["candidate"], case))
+
+    def _arm(self, channel: Channel, case: Case) -> Arm:
+        layout = self._layouts[case.name]
+        bench, slots = self._lay_slots(channel, case, layout)
+        warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
+        notes = self._progress.notes
+        return Arm(self._job, channel, bench, slots, self._most(layout), warm, notes)
 
     def stop(self) -> None:
         for channel in self._channels.values():

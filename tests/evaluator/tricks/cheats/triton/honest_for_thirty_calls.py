@@ -1,0 +1,12 @@
+# trick: honest for thirty calls, idle afterwards
+# problem: scale N=200
+# outcome: wrong_result
+# says: timed call
+calls = 0
+
+
+def run_kernel(x, y, N):
+    global calls
+    calls += 1
+    if calls <= 30:
+        y.copy_(x * 2)
