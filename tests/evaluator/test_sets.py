@@ -9,6 +9,7 @@ import torch
 
 from campaigns.evaluator.contract import Case, Outcome
 from campaigns.evaluator.judge import sets
+from campaigns.evaluator.judge.structure import keeps
 from campaigns.evaluator.problem import CheckSpec, ProblemError, load_problem
 from tests.evaluator import small
 
@@ -150,3 +151,54 @@ def test_it_measures_how_far_repeats_differ(judge):
     apart = judge(small.Source("a.cpp", small.source(body, before).text), timed=False)
     assert apart.outcome is Outcome.PASSED, apart.reason
     assert 0 < apart.cases[0].repeat_margin <= 1
+
+
+ORDERED = torch.rand(3, 20, generator=torch.Generator().manual_seed(1)).sort(dim=1).values
+MATRIX = torch.rand(5, 5, generator=torch.Generator().manual_seed(2))
+PROMISED = {
+    "ascending": ORDERED,
+    "descending": ORDERED.flip(1),
+    "symmetric": MATRIX + MATRIX.T,
+    "shares": torch.softmax(ORDERED, dim=1),
+    "one hot": torch.eye(4)[[2, 0, 0, 3, 1]],
+}
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_what_it_makes_keeps_what_the_problem_promises(name):
+    inputs = {"x": PROMISED[name], "free": MATRIX}
+    made = list(sets.near_duplicates(inputs, ()))
+    made += [found for s in sets.MAKE if (found := sets.adversarial(s, inputs, ())) is not None]
+    for one in made:
+        assert keeps(inputs["x"], one["x"]), name
+    assert any(not torch.equal(one["free"], MATRIX) for one in made)
+
+
+@pytest.mark.parametrize("name", ["ascending", "descending"])
+def test_what_is_in_order_is_changed_all_the_same(name):
+    made = list(sets.near_duplicates({"x": PROMISED[name]}, ()))
+    assert all(not torch.equal(one["x"], PROMISED[name]) for one in made)
+
+
+@pytest.mark.parametrize(
+    "drawn", [MATRIX, torch.randn(4096), torch.tensor([1.0, 2.0, 3.0]), torch.tensor(0.5)]
+)
+def test_it_takes_nothing_for_promised_that_may_be_chance(drawn):
+    for name in sets.MAKE:
+        made = sets.MAKE[name](drawn)
+        assert keeps(drawn, made), name
+    assert keeps(drawn, drawn.flip(-1) if drawn.dim() else -drawn)
+
+
+def test_it_asks_the_problem_whether_made_inputs_are_valid(service, tmp_path):
+    ref = small.REF.replace("torch.randn", "1 + torch.rand")
+    body = "for (int i = 0; i < N; ++i) y[i] = x[i] > 0 && x[i] < 8 ? 2 * x[i] : 0;"
+    folder = small.write_problem(tmp_path, ref=ref)
+    job = small.job(folder, tmp_path, small.source(body), timed=False)
+    report = service.evaluate(job)
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "inputs 128 times larger" in report.reason
+    promise = "\ndef valid(*, x, y, N):\n    return 0 < float(x.min()) and float(x.max()) < 8\n"
+    (folder / "ref.py").write_text(ref + promise)
+    report = service.evaluate(job)
+    assert report.outcome is Outcome.PASSED, report.reason

@@ -75,7 +75,8 @@ class CaseCheck:
         self._repeat = _difference(before, self._outputs(slots, k), self._bench.tolerances)
         words = " (the inputs of the call before with a few elements changed)"
         near = sets.near_duplicates(inputs, tuple(before))
-        return all(self._call(slots, k, changed, words) for changed in near)
+        allows = self._bench.reference.allows
+        return all(self._call(slots, k, made, words) for made in near if allows(made))
 
     def unlike(self, check: CheckSpec, lay: Laying) -> bool:
         """Base addresses as little aligned as allowed, and the adversarial sets."""
@@ -92,7 +93,7 @@ class CaseCheck:
             made = sets.adversarial(name, inputs, outputs, alone)
             if not right:
                 break
-            if made is not None:
+            if made is not None and self._bench.reference.allows(made):
                 where = f" in {alone} alone" if alone else ""
                 self._channel.detail = words = f" ({sets.WORDS[name]}{where})"
                 right = self._call_unlike(slots, made, words, declared=check.declared)

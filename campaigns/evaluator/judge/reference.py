@@ -25,7 +25,11 @@ class Example:
 
 
 class Reference:
-    """`setup`, `reference` and `work` of one problem, each checked before it is believed."""
+    """`setup`, `reference` and `work` of one problem, each checked before it is believed.
+
+    `valid(**inputs) -> bool`, where there is one, says whether inputs that the judge has made from
+    drawn ones are what the problem promises its kernels (positive, in order, …).
+    """
 
     def __init__(self, folder: Path, tell: Callable[[str], None] = lambda note: None) -> None:
         """tell: takes what people should know of it, each once."""
@@ -42,6 +46,7 @@ class Reference:
         self._setup = self._function(module, "setup")
         self._reference = self._function(module, "reference")
         self._work = getattr(module, "work", None)
+        self._valid = getattr(module, "valid", None)
         self._updates: frozenset[str] | None = None
         self._tell = tell
         self._told: set[str] = set()
@@ -139,6 +144,13 @@ class Reference:
         """Run `reference(**kwargs)`, which writes the tensors named in `outputs` in place."""
         with _blame(f"{self._where}: reference", self._path):
             self._reference(**kwargs)
+
+    def allows(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether made inputs may be given to a kernel."""
+        if self._valid is None:
+            return True
+        with _blame(f"{self._where}: valid", self._path):
+            return bool(self._valid(**inputs))
 
     def work(self, case: Case) -> tuple[float, float] | None:
         """(floating-point operations, bytes) at the least, or None where there is no `work`."""

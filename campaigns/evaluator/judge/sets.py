@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.judge.structure import keeps
 from campaigns.evaluator.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
@@ -55,11 +56,12 @@ def adversarial(
 ) -> dict[str, Any] | None:
     """The set `name`, made from an example; None where it would change nothing or not be finite.
 
-    alone: the one input to change; "" for all of them.
+    alone: the one input to change; "" for all of them. An input stays as it was drawn where the
+    change would break what the problem promises of it (structure.py).
     """
-    changed = {key: MAKE[name](inputs[key]) for key in _floating(inputs, outputs)}
-    if alone:
-        changed = {alone: changed[alone]}
+    names = [alone] if alone else _floating(inputs, outputs)
+    made = {key: MAKE[name](inputs[key]) for key in names}
+    changed = {key: value for key, value in made.items() if keeps(inputs[key], value)}
     if not all(bool(torch.isfinite(value).all()) for value in changed.values()):
         return None
     return {**inputs, **changed} if changed else None
@@ -80,7 +82,8 @@ def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs
     """One after the other, each almost the same as the one before.
 
     First one element of one input is exchanged at a time, of each input if they are not many, for
-    another of the same tensor; in the last some of every input.
+    another of the same tensor; in the last some of every input. Inputs that would not be what the
+    problem promises of them stay as they are.
     """
     names = _floating(inputs, outputs)
     draw, now = random.SystemRandom(), inputs
@@ -93,19 +96,25 @@ def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs
 
 
 def _exchanged(inputs: Inputs, names: list[str], count: int) -> dict[str, Any]:
-    made, draw = dict(inputs), random.SystemRandom()
+    made = dict(inputs)
     for name in names:
-        old = made[name].reshape(-1)
-        new = old.clone()
-        for _ in range(min(count, max(1, old.numel() // 2))):
-            to, source = draw.randrange(old.numel()), draw.randrange(old.numel())
-            for _ in range(TRIES):
-                if old[source] != old[to]:
-                    break
-                source = draw.randrange(old.numel())
-            new[to] = old[source]
-        made[name] = new.view(made[name].shape)
+        for _ in range(min(count, max(1, made[name].numel() // 2))):
+            made[name] = _with_another(made[name])
     return made
+
+
+def _with_another(old: torch.Tensor) -> torch.Tensor:
+    """One element exchanged for any other, or for its neighbour where only that keeps an order."""
+    flat, draw = old.reshape(-1), random.SystemRandom()
+    to, last = draw.randrange(flat.numel()), flat.numel() - 1
+    near = [at for at in (to - 1, to + 1) if 0 <= at <= last and flat[at] != flat[to]]
+    far = (draw.randrange(flat.numel()) for _ in range(TRIES))
+    for source in (next((at for at in far if flat[at] != flat[to]), to), *near):
+        new = flat.clone()
+        new[to] = flat[source]
+        if keeps(old, new.view(old.shape)):
+            return new.view(old.shape)
+    return old
 
 
 def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:

@@ -1,0 +1,52 @@
+"""What made inputs have in common with drawn ones: an order, a symmetry, shares of a whole.
+
+A kernel may rely on what its problem promises: that keys are sorted, a matrix symmetric, a row of
+probabilities. Nobody has to say so: what `setup` draws shows it, where it can not be by chance. An
+input that the judge makes from a drawn one keeps it, or stays as it was drawn.
+"""
+
+from __future__ import annotations
+
+from math import lgamma, log
+
+import torch
+
+# By chance would be: this rarely. Rows of n numbers are in order once in n! times.
+CHANCE = 1e-9
+SMALLEST_MATRIX = 3
+# How far a row of probabilities may be from 1 in all, beside what its dtype rounds.
+WHOLE = 1e-4
+
+
+def keeps(drawn: torch.Tensor, made: torch.Tensor) -> bool:
+    """Whether `made` has the structure of `drawn`, an input of the same name."""
+    return all(not has(drawn) or has(made) for has in (_rises, _falls, _is_symmetric, _is_shares))
+
+
+def _rises(tensor: torch.Tensor) -> bool:
+    if tensor.dim() == 0 or tensor.numel() // tensor.shape[-1] * _surprise(tensor) < -log(CHANCE):
+        return False
+    return bool((tensor.diff(dim=-1) >= 0).all())
+
+
+def _falls(tensor: torch.Tensor) -> bool:
+    return _rises(-tensor)
+
+
+def _surprise(tensor: torch.Tensor) -> float:
+    """How unlikely one row in order is, as a logarithm."""
+    return lgamma(tensor.shape[-1] + 1)
+
+
+def _is_symmetric(tensor: torch.Tensor) -> bool:
+    if tensor.dim() < 2 or tensor.shape[-1] < SMALLEST_MATRIX:
+        return False
+    return tensor.shape[-1] == tensor.shape[-2] and bool(torch.equal(tensor, tensor.mT))
+
+
+def _is_shares(tensor: torch.Tensor) -> bool:
+    """Whether every row is one of probabilities."""
+    if tensor.dim() == 0 or tensor.shape[-1] < 2 or bool((tensor < 0).any()):
+        return False
+    off = (tensor.sum(dim=-1, dtype=torch.float64) - 1).abs().max()
+    return bool(off <= WHOLE + 2 * torch.finfo(tensor.dtype).eps)
