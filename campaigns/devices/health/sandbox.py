@@ -10,8 +10,10 @@ from django.conf import settings
 
 from campaigns.devices.discover import Device
 from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.health.sanitizers import COSTS
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
-from campaigns.evaluator.sandbox.layers import WORDS, Layer, describe, wanted
+from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
+from campaigns.evaluator.sanitizers.run import COMPUTE_SANITIZER
 
 LIMIT_S = 60.0
 
@@ -34,15 +36,16 @@ def _of(kind: str, found: dict[str, Any]) -> list[Finding]:
     lacks = {Layer(name): why for name, why in found["lacks"].items()}
     by = "a control group" if found["memory_by"] == "control group" else "watching it"
     bounds = f"{describe(holds) or 'nothing'}; memory {found['memory_mib']:,} MiB, kept by {by}"
-    listed = [Finding(f"sandbox, {kind}", State.OK if holds else lacking, bounds, *_words(None))]
-    needed = wanted(kind, root=found["root"])
+    costs, remedy = "candidates run as the worker does", "see the layers below"
+    state = State.OK if holds else lacking
+    listed = [Finding(f"sandbox, {kind}", state, bounds, costs, remedy)]
+    root = found["root"]
     for layer, why in lacks.items():
-        state = lacking if layer in needed else State.NOTE
-        listed.append(Finding(f"sandbox, {kind}: {layer}", state, why, *_words(layer)))
+        state = lacking if layer in wanted(root=root) else State.NOTE
+        said = words(layer, kind, root=root)
+        name = f"sandbox, {kind}: {layer}"
+        listed.append(Finding(name, state, why, said.costs, said.remedy))
+    if why := found["no_sanitizers"]:
+        name, remedy = f"sandbox, {kind}: sanitizers", "see the layers that are missing"
+        listed.append(Finding(name, State.MISSING, why, COSTS[COMPUTE_SANITIZER], remedy))
     return listed
-
-
-def _words(layer: Layer | None) -> tuple[str, str]:
-    if layer is None:
-        return "candidates run as the worker does", "see the layers below"
-    return WORDS[layer].costs, WORDS[layer].remedy

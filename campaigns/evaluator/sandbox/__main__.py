@@ -18,6 +18,7 @@ def main(kinds: list[str]) -> int:
             "root": plan.root,
             "holds": plan.holds,
             "lacks": plan.lacks,
+            "no_sanitizers": plan.no_sanitizers,
             "memory_mib": plan.memory_bytes >> 20,
             "memory_by": "control group" if groups.memory else "watch",
         }

@@ -15,9 +15,12 @@ from pathlib import Path
 from campaigns.evaluator.sandbox import filters, numbers, seccomp
 from campaigns.evaluator.sandbox.numbers import audit_architecture
 
-DISTINCT = 64
+# Paths are the candidate's own words, so there could be any number; calls have few names.
+DISTINCT_PATHS = 64
 PATH_SHOWN = 120
-OTHERS = "others"
+OTHER_PATHS = "other paths"
+# What separates the notes from each other in a report.
+SEPARATORS = ",×"
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 # What libraries look at in /proc; other processes and the rest of it are nobody's business.
 OWN = (
@@ -30,8 +33,18 @@ OWN = (
 class Audit:
     """What was refused or tried by one runner: words and how often."""
 
-    def __init__(self, readable: Iterable[Path], writable: Iterable[Path], working: Path) -> None:
+    def __init__(
+        self,
+        readable: Iterable[Path],
+        writable: Iterable[Path],
+        working: Path,
+        *,
+        changes_files: bool = True,
+    ) -> None:
+        """changes_files: as in `filters.Permissions`."""
         self.counts: Counter[str] = Counter()
+        self._paths: set[str] = set()
+        self._changes_files = changes_files
         self._writable = tuple(map(str, writable))
         self._readable = (*map(str, readable), *self._writable, *OWN)
         self._working = str(working)
@@ -49,16 +62,23 @@ class Audit:
             seccomp.refuse(listener, waiting)
         elif name in filters.PATHS:
             self._look(name, waiting)
-            seccomp.let_pass(listener, waiting)
+            if self._changes_files or not filters.cuts(name, waiting.arguments):
+                seccomp.let_pass(listener, waiting)
+            else:
+                seccomp.refuse(listener, waiting)
         else:
             self.note(name)
             seccomp.refuse(listener, waiting)
 
     def note(self, what: str, times: int = 1) -> None:
-        """Count `what`; beyond some different ones the rest is summed up."""
-        if what not in self.counts and len(self.counts) >= DISTINCT:
-            what = OTHERS
+        """Count `what`, which no candidate may have worded."""
         self.counts[what] += times
+
+    def _note_path(self, what: str) -> None:
+        """Count `what`; beyond some different ones the rest is summed up."""
+        if len(self._paths) < DISTINCT_PATHS:
+            self._paths.add(what)
+        self.counts[what if what in self._paths else OTHER_PATHS] += 1
 
     def _look(self, name: str, waiting: seccomp.Notification) -> None:
         path_at, flags_at = filters.PATHS[name]
@@ -72,5 +92,9 @@ class Audit:
         whole = posixpath.normpath(posixpath.join(self._working, path))
         roots = self._writable if writes else self._readable
         if not any(whole == root or whole.startswith(f"{root}/") for root in roots):
-            shown = "".join(c if c.isprintable() else "?" for c in whole[:PATH_SHOWN])
-            self.note(f"{name} {shown}{' to write' if writes and flags_at else ''}")
+            shown = "".join(c if _is_plain(c) else "?" for c in whole[:PATH_SHOWN])
+            self._note_path(f"{name} {shown}{' to write' if writes and flags_at else ''}")
+
+
+def _is_plain(character: str) -> bool:
+    return character.isprintable() and character not in SEPARATORS

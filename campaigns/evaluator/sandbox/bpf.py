@@ -16,18 +16,22 @@ ERRNO = 0x00050000
 # Offsets in struct seccomp_data: number, architecture, instruction pointer, six 64-bit arguments.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 
-_LOAD, _EQUAL, _GREATER, _ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_LOAD, _AND, _EQUAL, _GREATER, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x45, 0x06
 _Instruction = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A condition on one 32-bit word of an argument. kind: "equal" or "any bit" of `value`."""
+    """A condition on one 32-bit word of an argument. kind: "equal" or "any bit" of `value`.
+
+    mask: the bits that are looked at; None for all.
+    """
 
     argument: int
     kind: str
     value: int
     high: bool = False
+    mask: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,14 @@ def assemble(
 def _block(rule: Rule) -> list[_Instruction]:
     """`if number == …`, the tests, the two verdicts; a mismatch falls through to the next block."""
     body: list[_Instruction] = []
-    for later, test in enumerate(reversed(rule.tests)):
+    for test in reversed(rule.tests):
         opcode = _EQUAL if test.kind == "equal" else _ANY_BIT
-        # Past the later tests, two instructions each, lie `verdict` and then `otherwise`.
-        jumps = (2 * later, int(later == 0)) if rule.any_of else (0, 2 * later + 1)
+        # Behind the later tests lie `verdict` and then `otherwise`.
+        later = len(body)
+        jumps = (later, int(later == 0)) if rule.any_of else (0, later + 1)
         word = ARGUMENTS + 8 * test.argument + (4 if test.high else 0)
-        body[:0] = [(_LOAD, 0, 0, word), (opcode, *jumps, test.value)]
+        masked = [] if test.mask is None else [(_AND, 0, 0, test.mask)]
+        body[:0] = [(_LOAD, 0, 0, word), *masked, (opcode, *jumps, test.value)]
     body.append((_RETURN, 0, 0, rule.verdict))
     if rule.tests:
         body.append((_RETURN, 0, 0, rule.otherwise))

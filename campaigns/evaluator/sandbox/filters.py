@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.sandbox import bpf
@@ -22,7 +23,7 @@ from campaigns.evaluator.sandbox.numbers import (
 )
 
 # Made all the time; answered first on kernels that keep no list of calls that always pass.
-OFTEN = ("futex", "read", "write", "ioctl", "sched_yield", "recvmsg", "sendto", "clock_gettime")
+OFTEN = ("futex", "read", "write", "sched_yield", "recvmsg", "sendto", "clock_gettime")
 
 # What a candidate never needs. Grouped by what it would reach.
 OTHER_PROCESSES = (
@@ -44,7 +45,8 @@ THE_SYSTEM = (
     *("bpf", "perf_event_open", "userfaultfd", "syslog", "vhangup", "lookup_dcookie", "uselib"),
     *("nfsservctl", "iopl", "ioperm", "modify_ldt", "sethostname", "setdomainname"),
     *("clock_settime", "settimeofday", "adjtimex", "clock_adjtime"),
-    *("io_uring_setup", "io_uring_enter", "io_uring_register"),
+    # The last one takes from a number of events that the whole host shares.
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup"),
 )
 RIGHTS = (
     *("unshare", "setns", "seccomp", "capset", "setuid", "setgid", "setreuid", "setregid"),
@@ -56,6 +58,13 @@ RIGHTS = (
 SHARED_OBJECTS = (
     *("shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop"),
     *("msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink"),
+)
+# What Landlock does not know of: mode, owner, times and labels of a file, by its name alone or by a
+# descriptor that may only read.
+ATTRIBUTES = (
+    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"),
+    *("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr"),
+    *("fremovexattr", "removexattrat", "utime", "utimes", "futimesat", "utimensat"),
 )
 # A GPU's driver and tracer may use these two; on a CPU they are only ways round a limit.
 HOST_ONLY = ("memfd_create", "socketpair")
@@ -80,6 +89,16 @@ CLONE_THREAD = 0x00010000
 # prctl: a death signal, own memory maps, tracer, filter, adopting orphans, capabilities.
 PRCTL = (1, 8, 22, 24, 28, 35, 36, 47, 0x59616D61)
 QUERY_PERSONALITY = 0xFFFFFFFF
+# fcntl: who is signalled and how when a descriptor is ready, leases and notices on files. Such a
+# signal reaches any process of the same user, and no rule on `kill` would see it.
+FCNTL = (8, 10, 15, 1024, 1026)
+# ioctl by the kind in its second byte: of sockets (the runner's own was made outside of its network
+# namespace, and tells of the network there), and of files' flags, by a descriptor that may read.
+IOCTL = (Test(1, "equal", 0x8900, mask=0xFFFFFF00), Test(1, "equal", 0x6600, mask=0xFF00))
+# An open that shortens a file though it may only read: Landlock asks for nothing more before its
+# third version, nor of `truncate`.
+CUTS = os.O_TRUNC
+ACCESS = os.O_ACCMODE | os.O_TRUNC
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +106,15 @@ class Permissions:
     """programs: it may start programs. on_gpu: it uses a driver. shares_uid: others run as it does.
 
     notify: refused calls are handed to the warden, which counts and refuses them; paths too.
+    changes_files: it may cut files by name and change their attributes, since it sees nobody's but
+    its own, or is a compiler.
     """
 
     programs: bool
     on_gpu: bool
     shares_uid: bool
     notify: bool
+    changes_files: bool
 
 
 def program(allowed: Permissions) -> bytes:
@@ -110,7 +132,10 @@ def program(allowed: Permissions) -> bytes:
         never += HOST_ONLY
     if not allowed.programs:
         never += PROGRAMS
+    if not allowed.changes_files:
+        never += ATTRIBUTES
     rules = [Rule(number(name), ALLOW) for name in OFTEN]
+    rules.append(Rule(number("ioctl"), refused, IOCTL, any_of=True))
     rules += [Rule(number(name), refused) for name in never if has(name)]
     rules += _conditional(allowed, refused)
     if allowed.notify:
@@ -133,13 +158,38 @@ def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
         rules.append(Rule(number(name), ALLOW, (Test(0, "equal", own),), refused))
     options = tuple(Test(0, "equal", option) for option in PRCTL)
     rules.append(Rule(number("prctl"), refused, options, any_of=True))
-    if allowed.notify:
+    signals = tuple(Test(1, "equal", command) for command in FCNTL)
+    rules.append(Rule(number("fcntl"), refused, signals, any_of=True))
+    if allowed.programs and not allowed.notify:
+        # A compiler takes more stack. Nobody's limits but its own: one of none ends a process.
+        rules.append(Rule(number("prlimit64"), ALLOW, (Test(0, "equal", 0),), refused))
+    else:
         # The kernel itself refuses to raise a limit; here the attempt is counted. To ask is free.
         nothing = (Test(2, "equal", 0), Test(2, "equal", 0, high=True))
         rules.append(Rule(number("prlimit64"), ALLOW, nothing, refused))
+    if not allowed.changes_files:
+        rules += _cutting(allowed)
     query = (Test(0, "equal", QUERY_PERSONALITY),)
     rules.append(Rule(number("personality"), ALLOW, query, refused))
     rules.append(Rule(number("move_pages"), ALLOW, (Test(0, "equal", 0),), refused))
     if allowed.shares_uid:
         rules.append(Rule(number("sched_setaffinity"), ALLOW, (Test(0, "equal", 0),), refused))
     return rules
+
+
+def _cutting(allowed: Permissions) -> list[Rule]:
+    """Refuse what shortens a file without a right to write it; where the warden looks, it does."""
+    rules = [Rule(number("openat2"), errno_verdict(errno.ENOSYS))]
+    if allowed.notify:
+        return rules
+    never = errno_verdict(errno.EPERM)
+    for name in filter(has, ("open", "openat")):
+        cuts = Test(PATHS[name][1] or 0, "equal", CUTS, mask=ACCESS)
+        rules.append(Rule(number(name), never, (cuts,)))
+    return [*rules, Rule(number("truncate"), never)]
+
+
+def cuts(name: str, arguments: Sequence[int]) -> bool:
+    """Whether this call would shorten a file that it may only read."""
+    flags_at = PATHS[name][1]
+    return name == "truncate" or (flags_at is not None and arguments[flags_at] & ACCESS == CUTS)

@@ -41,7 +41,7 @@ WORDS: Mapping[Layer, Words] = {
     Layer.USER: Words("an ordinary user gets no other namespace either", _NAMESPACES),
     Layer.NETWORK: Words("only seccomp and Landlock keep candidates from the network", _NAMESPACES),
     Layer.MOUNTS: Words(
-        "candidates see the names of all folders, and read what everybody may read",
+        "candidates see the names of folders, read what everybody may read, and may fill a disk",
         f"{_NAMESPACES}; Linux 5.12 or newer",
     ),
     Layer.PROC: Words(
@@ -52,7 +52,7 @@ WORDS: Mapping[Layer, Words] = {
     Layer.IPC: Words("only seccomp keeps candidates from System V shared memory", _NAMESPACES),
     Layer.PROCESSES: Words("only the user id keeps candidates from other processes", _NAMESPACES),
     Layer.UID: Words(
-        "candidates run as the worker's own user",
+        "candidates run as the worker's own user, be it root without capabilities",
         "run the worker as root, with Python in a folder that every user may read",
     ),
     Layer.CAPABILITIES: Words("candidates could gain privileges", "a Linux kernel that has prctl"),
@@ -74,6 +74,13 @@ WORDS: Mapping[Layer, Words] = {
 # an ordinary user's driver threads would keep what that needs, so mounts are for root there. A PID
 # namespace needs a /proc of its own, without which CUDA does not start.
 NOT_FOR_CUDA_USER = frozenset({Layer.MOUNTS, Layer.PROC, Layer.PROCESSES})
+CUDA_USER = Words(
+    "code that gets into a thread of the GPU's driver is not bound by Landlock, and reads, writes "
+    "and opens what the worker's user may, its processes as well",
+    "run the worker as root",
+)
+# On a GPU a sanitizer runs without Landlock and filter, so these have to hold by themselves.
+FOR_DEVICE_SANITIZERS = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +103,31 @@ class Plan:
     @property
     def missing(self) -> tuple[Layer, ...]:
         """What this host should have and has not."""
-        return tuple(layer for layer in wanted(self.kind, root=self.root) if layer in self.lacks)
+        return tuple(layer for layer in wanted(root=self.root) if layer in self.lacks)
+
+    @property
+    def no_sanitizers(self) -> str:
+        """Why no program with a sanitizer in it may run here; "" where it may."""
+        lacking = [layer for layer in FOR_DEVICE_SANITIZERS if layer not in self.holds]
+        if self.kind != "cuda" or not lacking:
+            return ""
+        return f"on a GPU a sanitizer needs more of the sandbox than there is: {', '.join(lacking)}"
 
 
-def wanted(kind: str, *, root: bool) -> tuple[Layer, ...]:
+def words(layer: Layer, kind: str, *, root: bool) -> Words:
+    """What lacks on this kind of device without a layer, and how to get it."""
+    if kind == "cuda" and not root and layer in NOT_FOR_CUDA_USER:
+        return CUDA_USER
+    return WORDS[layer]
+
+
+def wanted(*, root: bool) -> tuple[Layer, ...]:
     """The layers that a host should have, in the order in which they are applied.
 
     Root drops to a user of its own; an ordinary user can not, and has a user namespace instead.
     """
-    not_used = {Layer.USER} if root else {Layer.UID}
-    if kind == "cuda" and not root:
-        not_used |= NOT_FOR_CUDA_USER
-    return tuple(layer for layer in Layer if layer not in not_used)
+    not_used = Layer.USER if root else Layer.UID
+    return tuple(layer for layer in Layer if layer is not not_used)
 
 
 def describe(holds: Mapping[Layer, str]) -> str:

@@ -39,7 +39,8 @@ def limit_runner(total_s: float, *, own_count: bool, address_bytes: int | None) 
     what it has; None on a GPU, whose driver reserves hundreds of GiB of addresses.
     """
     cores = os.cpu_count() or 1
-    _lower(resource.RLIMIT_CORE, 0)
+    # One byte, too little for a file: at 0 a host's handler of cores would still be started.
+    _lower(resource.RLIMIT_CORE, 1)
     _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
     _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
     _lower(resource.RLIMIT_MEMLOCK, LOCKED_BYTES)

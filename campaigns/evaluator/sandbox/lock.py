@@ -30,6 +30,7 @@ from campaigns.evaluator.sandbox import (
     landlock,
     limits,
     namespaces,
+    places,
     seccomp,
     view,
 )
@@ -89,7 +90,8 @@ def enter(box: Box) -> None:
         paths = (*box.plan.readable, *box.plan.devices)
         fresh = Layer.PROC in holds
         view.build_view(paths, box.owner, fresh_proc=fresh, shared=box.covers_shared)
-    if Layer.CAPABILITIES in holds:
+    if Layer.CAPABILITIES in holds and (box.plan.root or Layer.USER in holds):
+        # An ordinary user without a namespace may not, and has no_new_privs in its place.
         calls.drop_bounding_set()
     if box.uid is None:
         # Nobody to become later: what is left of privileges ends before there are other threads.
@@ -110,6 +112,10 @@ class Lock:
             self._holds.pop(Layer.LANDLOCK, None)
         for layer in (Layer.SECCOMP, Layer.AUDIT):
             self._holds.pop(layer, None)
+
+    @property
+    def no_sanitizers(self) -> str:
+        return self._box.plan.no_sanitizers
 
     @property
     def files(self) -> tuple[int, ...]:
@@ -151,12 +157,22 @@ class Lock:
             address_bytes=box.plan.memory_bytes if address else None,
         )
 
-    def _restrict(self) -> str:
+    def _restrict(self, *, writes: bool = True) -> str:
         box = self._box
-        readable = (*box.plan.readable, *map(Path, ("/proc", "/etc", "/dev")), *box.writable)
-        version = landlock.restrict(readable, box.plan.devices, box.writable)
+        # In a view of its own these hold what was put there; else the host's accounts and devices.
+        viewed = ("/etc", "/dev") if Layer.MOUNTS in self._holds else places.ACCOUNTS
+        readable = (*box.plan.readable, *map(Path, ("/proc", *viewed)), *box.writable)
+        writable = box.writable if writes else ()
+        version = landlock.restrict(readable, box.plan.devices, writable)
         others = identity.threads() - 1
         return f"{version} (not {others} threads of the driver)" if others else str(version)
+
+    def _can_fill_a_disk(self) -> bool:
+        """Whether its scratch folder lies on a disk of the host, where nothing bounds the number of
+        files. On a GPU the driver's tracer has to write there.
+        """
+        holds, kind = self._holds, self._box.plan.kind
+        return kind != "cuda" and Layer.MOUNTS not in holds and Layer.LANDLOCK in holds
 
     def seal(self, *, programs: bool) -> None:
         """The third step. Raises NotLocked.
@@ -164,8 +180,11 @@ class Lock:
         programs: whether what runs now may start compilers.
         """
         box = self._box
+        if not programs and self._can_fill_a_disk():
+            self._restrict(writes=False)
         if Layer.SECCOMP in box.plan.holds:
-            listener = self._filter(programs=programs, notify=Layer.AUDIT in box.plan.holds)
+            notify = Layer.AUDIT in box.plan.holds
+            listener = self._filter(programs=programs, notify=notify)
             told = {layer: "" for layer in (Layer.SECCOMP, Layer.AUDIT) if layer in box.plan.holds}
             self._tell({"holds": told}, listener)
             if listener is not None:
@@ -185,7 +204,7 @@ class Lock:
 
         def lock() -> None:
             if Layer.SECCOMP in box.plan.holds:
-                self._filter(programs=True, notify=False)
+                self._filter(programs=True, compiles=True)
             # Last: this process, a copy of the runner, has more mapped than a compiler may have.
             limits.limit_compiler(seconds, box.plan.memory_bytes)
 
@@ -195,26 +214,32 @@ class Lock:
         """What the process of a program with a sanitizer in it runs before it becomes that.
 
         As for a compiler, but its shadow memory takes terabytes of addresses at fixed places. On a
-        GPU there is no filter: compute-sanitizer traces processes and talks through sockets.
+        GPU there is no filter: compute-sanitizer traces processes and talks through sockets. Raises
+        NotLocked where other layers are not there to hold it.
         """
         box = self._box
+        if box.plan.no_sanitizers:
+            raise NotLocked(box.plan.no_sanitizers)
 
         def lock() -> None:
             if box.plan.kind != "cuda":
                 calls.keep_addresses_fixed()
                 if Layer.SECCOMP in box.plan.holds:
-                    self._filter(programs=True, notify=False)
+                    self._filter(programs=True)
             limits.limit_sanitized(seconds)
 
         return lock
 
-    def _filter(self, *, programs: bool, notify: bool) -> int | None:
+    def _filter(
+        self, *, programs: bool, notify: bool = False, compiles: bool = False
+    ) -> int | None:
         holds = self._box.plan.holds
         allowed = filters.Permissions(
             programs=programs,
             on_gpu=self._box.plan.kind == "cuda",
             shares_uid=not {Layer.UID, Layer.PROCESSES} & {*holds},
             notify=notify,
+            changes_files=compiles or Layer.MOUNTS in holds,
         )
         try:
             return seccomp.install(filters.program(allowed), listen=notify)

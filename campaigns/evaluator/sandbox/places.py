@@ -21,10 +21,13 @@ ETC = (
     *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf"),
     *("OpenCL", "nvidia", "cuda"),
 )
+# Whose names and groups everybody may read; a view has its own.
+ACCOUNTS = ("/etc/passwd", "/etc/group")
 NODES = ("null", "zero", "full", "random", "urandom")
 CUDA_NODES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")
-SYS = ("devices", "kernel/mm")
-CUDA_SYS = ("bus", "class", "module", "dev")
+# Not all of devices: among them are the host's networks, disks and firmware.
+SYS = ("devices/system", "kernel/mm")
+CUDA_SYS = ("devices", "bus", "class", "module", "dev")
 PACKAGES = ("torch", "triton", "numpy", "tree_sitter", "tree_sitter_cpp")
 TOOLS = ("g++", "clang++", "gcc", "cc", "nvcc")
 

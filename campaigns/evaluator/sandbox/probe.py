@@ -38,13 +38,15 @@ def plan_for(kind: str, memory_bytes: int = 0) -> Plan:
     root = os.getuid() == 0
     readable, devices = places.readable(kind), places.nodes(kind)
     trial = _Trial(kind, root, (*readable, *devices))
-    for layer in wanted(kind, root=root):
+    unused = NOT_FOR_CUDA_USER if kind == "cuda" and not root else frozenset()
+    trial.lacks |= dict.fromkeys(unused, "not used with CUDA by an ordinary user")
+    for layer in wanted(root=root):
+        if layer in unused:
+            continue
         if said := trial.attempt(layer):
             trial.lacks[layer] = said
         else:
             trial.holds[layer] = trial.detail(layer)
-    if kind == "cuda" and not root:
-        trial.lacks |= dict.fromkeys(NOT_FOR_CUDA_USER, "not used with CUDA by an ordinary user")
     memory = limits.memory_limit(memory_bytes)
     return Plan(
         kind, root, trial.holds, trial.lacks, tuple(readable), tuple(devices), memory_bytes=memory
@@ -149,7 +151,9 @@ class _Trial:
 
     def _filter(self, *, notify: bool) -> int | None:
         identity.no_new_privileges()
-        allowed = filters.Permissions(programs=False, on_gpu=False, shares_uid=True, notify=notify)
+        allowed = filters.Permissions(
+            programs=False, on_gpu=False, shares_uid=True, notify=notify, changes_files=False
+        )
         return seccomp.install(filters.program(allowed), listen=notify)
 
     def _audit(self) -> None:

@@ -12,18 +12,16 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import struct
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
-from campaigns.evaluator.sandbox import calls, cgroup, limits, lock, namespaces
+from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, namespaces
 from campaigns.evaluator.sandbox.audit import Audit
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.lock import Box
@@ -69,7 +67,7 @@ def watch(plan: Plan, uid: int | None, ends: Ends, body: Callable[[Box], int]) -
     wake = _wake_on(signal.SIGCHLD, signal.SIGTERM)
     adopt_orphans()
     groups = cgroup.make(plan.memory_bytes, limits.most_threads())
-    scratch = SCRATCH if Layer.MOUNTS in plan.holds else _folder(uid)
+    scratch = SCRATCH if Layer.MOUNTS in plan.holds else folder.make(uid)
     log, log_end = os.pipe()
     control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     status, status_end = os.pipe()
@@ -90,10 +88,11 @@ def watch(plan: Plan, uid: int | None, ends: Ends, body: Callable[[Box], int]) -
     finally:
         end_descendants()
     warden.finish(log, status)
+    # First of all, so that nothing that a candidate left behind can keep it from being written.
+    os.pwrite(ends.record, json.dumps(warden.record.__dict__).encode(), 0)
     groups.remove()
     if scratch != SCRATCH:
-        shutil.rmtree(scratch, ignore_errors=True)
-    os.pwrite(ends.record, json.dumps(warden.record.__dict__).encode(), 0)
+        folder.remove(scratch)
     return 0
 
 
@@ -106,14 +105,6 @@ def _wake_on(*numbers: signal.Signals) -> int:
     for number in numbers:
         signal.signal(number, _nothing)
     return read_end
-
-
-def _folder(uid: int | None) -> Path:
-    """A scratch folder on disk, where there is no view to have one in."""
-    folder = Path(tempfile.mkdtemp(prefix="kopt-runner-"))
-    if uid is not None:
-        os.chown(folder, uid, uid)
-    return folder
 
 
 def _inside(
@@ -155,7 +146,9 @@ class Warden:
         readable = (*box.plan.readable, *box.plan.devices)
         # Its own folder is what it was given; a look at another one in /tmp is worth a note, though
         # there is nothing but what it has put there itself.
-        self._audit = Audit(readable, (box.scratch, Path(SHARED)), box.scratch)
+        writable = (box.scratch, Path(SHARED))
+        has_view = Layer.MOUNTS in box.plan.holds
+        self._audit = Audit(readable, writable, box.scratch, changes_files=has_view)
         self._printed = Printed()
         self._waited: int | None = None
 
@@ -208,7 +201,8 @@ class Warden:
 
         Pages that several processes share are counted for each; that is on the safe side.
         """
-        pages = sum(map(_resident_pages, _with_descendants(self._child)))
+        # Its orphans fall to this process, which holds next to nothing itself.
+        pages = sum(map(_resident_pages, _with_descendants(os.getpid())[1:]))
         taken = pages * os.sysconf("SC_PAGE_SIZE")
         if taken <= self._box.plan.memory_bytes:
             return False

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.processes import describe_status, fork
+from campaigns.evaluator.processes import describe_status, fork, wait_status
 from campaigns.evaluator.sandbox.lock import Lock
 
 LOG_BYTES = 256 * 1024
@@ -41,6 +41,11 @@ class Workplace:
         self._build_log = build_log
         self._build_s = build_s
 
+    @property
+    def no_sanitizers(self) -> str:
+        """Why `run_sanitized` would raise NotLocked; "" where it would not."""
+        return self._lock.no_sanitizers
+
     def keep_log(self, text: str) -> None:
         """Make `text`, or the end of it, the build log."""
         data = text.encode("utf-8", "replace")[-LOG_BYTES:]
@@ -60,7 +65,7 @@ class Workplace:
         """Run a program that holds the candidate and a sanitizer, at most `seconds`.
 
         options: added to its environment. What it leaves running is ended with it. Raises
-        FileNotFoundError when there is no such program.
+        FileNotFoundError when there is no such program, NotLocked as `no_sanitizers` says.
         """
         return self._run(command, self._lock.sanitized(seconds), seconds, {**os.environ, **options})
 
@@ -123,7 +128,13 @@ class Workplace:
         log, log_end = os.pipe()
         child = fork(sealed, log_end, self._lock.files)
         os.close(log_end)
+        deadline = time.monotonic() + self._build_s
         said = self._listen(log, child, self._build_s)
         os.close(log)
-        _, status = os.waitpid(child, 0)
+        # One that has closed its output may go on, and leave others behind.
+        status = wait_status(child, max(0.0, deadline - time.monotonic()))
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        if status is None:
+            _, status = os.waitpid(child, 0)
         return Ended(status, said.decode("utf-8", "replace"))

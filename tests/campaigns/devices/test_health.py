@@ -135,7 +135,8 @@ def test_it_does_not_guess_the_permission_for_gpu_counters(kernel):
 def _sandbox(monkeypatch, settings, lacks, *, require="AVAILABLE"):
     settings.KOPT_SANDBOX = require
     found = {"root": True, "holds": {"network": "", "landlock": "7"}, "lacks": lacks}
-    answer = json.dumps({"cpu": found | {"memory_mib": 512, "memory_by": "watch"}})
+    found |= {"no_sanitizers": "", "memory_mib": 512, "memory_by": "watch"}
+    answer = json.dumps({"cpu": found})
     monkeypatch.setattr(sandbox, "ask_interpreter", lambda arguments, limit_s: answer)
     return {found.name: found for found in sandbox.examine_sandbox([CPU])}
 
@@ -154,6 +155,18 @@ def test_it_says_what_a_missing_layer_costs(monkeypatch, settings, require, stat
     missing = found["sandbox, cpu: seccomp"]
     assert (missing.state, missing.found) == (state, "none")
     assert "CONFIG_SECCOMP_FILTER" in missing.remedy
+
+
+def test_it_says_what_an_ordinary_users_gpu_is_exposed_to(monkeypatch, settings):
+    lacks = {"mounts": "not used with CUDA by an ordinary user"}
+    found = {"root": False, "holds": {"landlock": "7"}, "lacks": lacks, "no_sanitizers": "held by"}
+    answer = json.dumps({"cuda": found | {"memory_mib": 512, "memory_by": "watch"}})
+    monkeypatch.setattr(sandbox, "ask_interpreter", lambda arguments, limit_s: answer)
+    said = {found.name: found for found in sandbox.examine_sandbox([GPU])}
+    assert said["sandbox, cuda: mounts"].state is State.MISSING
+    assert "what the worker's user may" in said["sandbox, cuda: mounts"].costs
+    assert said["sandbox, cuda: sanitizers"].state is State.MISSING
+    assert said["sandbox, cuda: sanitizers"].found == "held by"
 
 
 def test_it_tries_the_sandbox_of_this_host():

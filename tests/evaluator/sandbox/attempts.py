@@ -22,7 +22,7 @@ HEADERS = (
     *("sys/mman.h", "sys/mount.h", "sys/ptrace.h", "sys/prctl.h", "sys/resource.h", "sys/socket.h"),
     *("sys/stat.h", "sys/syscall.h", "sys/time.h", "sys/types.h", "sys/uio.h", "sys/un.h"),
     *("sys/wait.h", "time.h", "unistd.h", "grp.h", "netinet/in.h", "arpa/inet.h", "sys/shm.h"),
-    *("sys/inotify.h", "linux/netlink.h", "mqueue.h"),
+    *("sys/inotify.h", "linux/netlink.h", "mqueue.h", "sys/ioctl.h", "net/if.h", "sys/xattr.h"),
 )
 BEFORE = """
 #define TRY(name, ...) do { errno = 0; long result = (long)(__VA_ARGS__); \\
@@ -47,6 +47,24 @@ static long of_others(const char* name, int flags) {
 static long through_link(const char* target) {
   unlink("link"); if (symlink(target, "link")) return -2;
   return open("link", O_RDONLY);
+}
+static int own_socket() {  // the one that leads to the judge
+  struct stat s; int fd = 3;
+  while (fd < 64 && (fstat(fd, &s) || !S_ISSOCK(s.st_mode))) ++fd;
+  return fd;
+}
+static long networks() {  // how many bytes it is told about the networks of the host
+  char room[1024]; ifconf c; c.ifc_len = sizeof room; c.ifc_buf = room;
+  return ioctl(own_socket(), SIOCGIFCONF, &c) ? -1 : c.ifc_len;
+}
+static long limited(int pid) {
+  rlimit same; getrlimit(RLIMIT_NOFILE, &same);
+  return syscall(SYS_prlimit64, pid, RLIMIT_NOFILE, &same, 0);
+}
+static long of_32_bits(long number) {
+  long result;
+  asm volatile("int $0x80" : "=a"(result) : "a"(number) : "memory", "r8", "r9", "r10", "r11");
+  return result;
 }
 static long other_files() {  // open descriptors that are neither output nor a socket
   long count = 0; struct stat s;
@@ -110,6 +128,8 @@ FILES = {
     "leave the cgroup, v1": Attempt(
         'opened("/sys/fs/cgroup/memory/cgroup.procs", O_WRONLY)', NOT_WRITABLE
     ),
+    "lease a file": Attempt("fcntl(0, F_SETLEASE, F_RDLCK)", REFUSED, "fcntl"),
+    "list the network cards": Attempt('opened("/sys/devices/virtual/net", O_RDONLY)', NOT_SEEN),
     "open by handle": Attempt("syscall(SYS_open_by_handle_at, AT_FDCWD, 0, 0)"),
     "inherit files": Attempt("other_files()", (0,)),
 }
@@ -121,6 +141,12 @@ PROCESSES = {
     "signal the service": Attempt("kill(atoi(SERVICE), 0)"),
     "signal a thread": Attempt("syscall(SYS_tgkill, getppid(), getppid(), 0)"),
     "queue a signal": Attempt("syscall(SYS_rt_sigqueueinfo, atoi(SERVICE), 0, 0)"),
+    "signal by a file": Attempt("fcntl(own_socket(), F_SETOWN, getppid())", REFUSED, "fcntl"),
+    "signal by a file, the old way": Attempt(
+        "[] { int to = getppid(); return ioctl(own_socket(), FIOSETOWN, &to); }()", REFUSED, "ioctl"
+    ),
+    "choose such a signal": Attempt("fcntl(0, F_SETSIG, 9)"),
+    "limit the service": Attempt("limited(atoi(SERVICE))", REFUSED, "prlimit64"),
     "trace the parent": Attempt("ptrace(PTRACE_SEIZE, getppid(), 0, 0)", REFUSED, "ptrace"),
     "read memory": Attempt("process_vm_readv(getppid(), 0, 0, 0, 0, 0)"),
     "write memory": Attempt("process_vm_writev(getppid(), 0, 0, 0, 0, 0)"),
@@ -155,6 +181,7 @@ SYSTEM = {
     "connect to a unix socket": Attempt("socket(AF_UNIX, SOCK_STREAM, 0)"),
     "netlink": Attempt("socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)"),
     "raw packets": Attempt("socket(AF_INET, SOCK_RAW, 1)"),
+    "ask for the host's networks": Attempt("networks()", REFUSED, "ioctl"),
     "mount": Attempt('mount("none", "/nowhere", "none", 0, "")', REFUSED, "mount"),
     "unmount": Attempt('umount("/nowhere")'),
     "change root": Attempt('chroot(".")', REFUSED, "chroot"),
@@ -184,6 +211,9 @@ SYSTEM = {
     "performance counters": Attempt("syscall(SYS_perf_event_open, 0, 0, -1, -1, 0)"),
     "user faults": Attempt("syscall(SYS_userfaultfd, 0)"),
     "io_uring": Attempt("syscall(SYS_io_uring_setup, 1, 0)", REFUSED, "io_uring_setup"),
+    "events of the whole host": Attempt(
+        "[] { unsigned long c = 0; return syscall(SYS_io_setup, 1, &c); }()", REFUSED, "io_setup"
+    ),
     "personality": Attempt("syscall(SYS_personality, 8)"),
     "watch files": Attempt("inotify_init()", REFUSED, "inotify_init"),
     "watch a file system": Attempt("syscall(SYS_fanotify_init, 0, 0)"),
@@ -193,6 +223,42 @@ SYSTEM = {
     "own Landlock": Attempt("syscall(444, 0, 0, 1)"),
     "kernel log": Attempt("syscall(SYS_syslog, 3, 0, 0)"),
     "a call of tomorrow": Attempt("syscall(999)", (ENOSYS,)),
+    "32 bits": Attempt("of_32_bits(20)", (0,), "foreign"),
     "x32": Attempt("syscall(0x40000000 | 39)", REFUSED, "foreign"),
+}
+# What a view makes harmless, with MINE a file of the worker's user: where there is none, Landlock
+# and the filter alone keep a candidate from it.
+WITHOUT_A_VIEW = {
+    "read another account": Attempt('opened("/etc/shadow", O_RDONLY)', (EACCES,)),
+    "read a setting": Attempt('opened("/etc/environment", O_RDONLY)', (EACCES, ENOENT)),
+    "open a device": Attempt('opened("/dev/ptmx", O_RDONLY)', (EACCES,)),
+    "read a file": Attempt("opened(MINE, O_RDONLY)", (EACCES,)),
+    "change its mode": Attempt("chmod(MINE, 0)", REFUSED, "chmod"),
+    "change its mode, another way": Attempt("fchmodat(AT_FDCWD, MINE, 0, 0)"),
+    "change its mode, the new way": Attempt("syscall(452, AT_FDCWD, MINE, 0, 0)"),
+    "change a mode by a descriptor": Attempt('fchmod(opened("/usr/bin/env", O_RDONLY), 0755)'),
+    "change its owner": Attempt("chown(MINE, getuid(), getgid())", REFUSED, "chown"),
+    "change its owner, another way": Attempt("fchownat(AT_FDCWD, MINE, getuid(), getgid(), 0)"),
+    "change its times": Attempt("utimes(MINE, nullptr)"),
+    "change its times, another way": Attempt("utimensat(AT_FDCWD, MINE, nullptr, 0)"),
+    "label it": Attempt('setxattr(MINE, "user.kopt", "x", 1, 0)', REFUSED, "setxattr"),
+    "flag a file": Attempt(
+        '[] { int f = 0; return ioctl(opened("/usr/bin/env", O_RDONLY), 0x40086602, &f); }()',
+        REFUSED,
+        "ioctl",
+    ),
+    "cut it": Attempt("truncate(MINE, 0)", REFUSED, "truncate MINE"),
+    "cut it by opening": Attempt("opened(MINE, O_RDONLY | O_TRUNC)"),
+    "open it, the new way": Attempt("syscall(437, AT_FDCWD, MINE, 0, 0)", (ENOSYS,)),
+    "leave a file": Attempt('opened("left", O_CREAT | O_WRONLY)', (EACCES,)),
+    "leave a folder": Attempt('mkdir("left", 0700)', (EACCES,)),
+    "leave a file without a name": Attempt('opened(".", O_TMPFILE | O_RDWR)', (EACCES,)),
+    "write to the host's /dev/shm": Attempt("opened(SHARED, O_RDWR)", (EACCES,)),
+    "read the host's /dev/shm": Attempt("opened(SHARED, O_RDONLY)", (EACCES,)),
+    "signal the service": Attempt("kill(atoi(SERVICE), 0)"),
+    "signal the service by a file": Attempt("fcntl(own_socket(), F_SETOWN, atoi(SERVICE))"),
+    "limit the service": Attempt("limited(atoi(SERVICE))", REFUSED, "prlimit64"),
+    "read the service": Attempt('opened("/proc/" SERVICE "/mem", O_RDONLY)', (EACCES,)),
+    "connect to a unix socket": Attempt("socket(AF_UNIX, SOCK_STREAM, 0)", REFUSED, "socket"),
 }
 EVERY = {"files": FILES, "processes": PROCESSES, "system": SYSTEM}

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.contract import Job, Report, Source
-from campaigns.evaluator.sandbox import places
+from campaigns.evaluator.contract import Job, Report, Source, dump, load_report
+from campaigns.evaluator.sandbox import places, probe
+from campaigns.evaluator.sandbox.layers import Plan
+from campaigns.evaluator.sandbox.policy import Policy
 from tests.evaluator import small
-from tests.evaluator.sandbox import attempts
+from tests.evaluator.sandbox import attempts, hosts
 from tests.evaluator.sandbox.ordinary import run_as_nobody
 
 LINE = re.compile(r"^try (.+) (-?\d+) (\d+)$", re.MULTILINE)
@@ -30,6 +34,49 @@ class Tried:
     report: Report
     results: dict[str, tuple[int, int]]
     values: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def plan() -> Plan:
+    return probe.plan_for("cpu")
+
+
+@pytest.fixture(scope="session")
+def clean() -> ForkServerContext:
+    """Processes whose parent never ran torch: a fork of its OpenMP threads would wait for ever."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["campaigns.evaluator.judge.session", hosts.__name__])
+    return context
+
+
+@pytest.fixture
+def with_layers(clean, problem, tmp_path) -> Callable[..., Report]:
+    """Evaluate a candidate on a host that has only these layers, without a service.
+
+    broken: run in the supervisor's process first, to spoil a layer there.
+    """
+
+    def run(
+        plan: Plan,
+        candidate: Source | None = None,
+        *,
+        require_all: bool = False,
+        broken: Callable[[], None] = hosts.whole,
+    ) -> Report:
+        scratch = tmp_path / "scratch"
+        scratch.mkdir()
+        job_file, report_file = scratch / "job.json", tmp_path / "report.json"
+        job = small.job(problem, tmp_path, candidate or small.source(), timed=False)
+        job_file.write_text(dump(job))
+        policy = Policy(require_all=require_all, _plans={"cpu": plan})
+        # Apart, since a supervisor ends all children of its process.
+        arguments = (job_file, policy, broken, report_file)
+        child = clean.Process(target=hosts.supervise_one, args=arguments)
+        child.start()
+        child.join()
+        return load_report(report_file.read_text())
+
+    return run
 
 
 @pytest.fixture(scope="session")
@@ -82,7 +129,7 @@ def tried(service, place) -> Callable[[str, str], Tried]:
                 for name, listed in attempts.EVERY.items()
             ]
             known[user] = {
-                report.job_id: Tried(report, _results(report.runner_log), values)
+                report.job_id: Tried(report, results(report.runner_log), values)
                 for report in _as(user, service, jobs)
             }
         return known[user][theme]
@@ -90,7 +137,7 @@ def tried(service, place) -> Callable[[str, str], Tried]:
     return look
 
 
-def _results(log: str) -> dict[str, tuple[int, int]]:
+def results(log: str) -> dict[str, tuple[int, int]]:
     return {name: (int(result), int(code)) for name, result, code in LINE.findall(log)}
 
 

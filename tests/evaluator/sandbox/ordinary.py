@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from campaigns.evaluator.contract import Job, Report, dump, load_job, load_report
@@ -30,8 +31,11 @@ def main(paths: list[str]) -> int:
     return 0
 
 
-def run_as_nobody(jobs: list[Job]) -> list[Report]:
-    """Evaluate `jobs` in a service that belongs to user 65534."""
+def run_as_nobody(jobs: list[Job], *, namespaces: bool = True) -> list[Report]:
+    """Evaluate `jobs` in a service that belongs to user 65534.
+
+    namespaces: else as on a host that lets ordinary users make none.
+    """
     with tempfile.TemporaryDirectory(prefix="kopt-nobody-") as folder:
         os.chown(folder, NOBODY, NOBODY)
         paths = []
@@ -52,14 +56,17 @@ def run_as_nobody(jobs: list[Job]) -> list[Report]:
             text=True,
             check=False,
             timeout=LIMIT_S,
-            preexec_fn=_become_nobody,
+            preexec_fn=partial(_become_nobody, None if namespaces else folder),
         )
     assert done.returncode == 0, done.stderr
     return [load_report(json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def _become_nobody() -> None:
-    """Change the user; folders on the way to Python that only root may enter are made passable."""
+def _become_nobody(root: str | None) -> None:
+    """Change the user; folders on the way to Python that only root may enter are made passable.
+
+    root: a folder that becomes the root, since who has another one may make no user namespace.
+    """
     calls.unshare(calls.CLONE_NEWNS)
     calls.mount("", "/", flags=calls.MS_REC | calls.MS_PRIVATE)
     for needed in {Path(sys.base_prefix), Path(sys.prefix), ROOT}:
@@ -70,6 +77,10 @@ def _become_nobody() -> None:
             needed.mkdir(parents=True)
             calls.mount(f"/proc/self/fd/{handle}", str(needed), flags=calls.MS_BIND | calls.MS_REC)
             os.close(handle)
+    if root is not None:
+        calls.mount("/", root, flags=calls.MS_BIND | calls.MS_REC)
+        os.chroot(root)
+        os.chdir(ROOT)
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)

@@ -12,7 +12,7 @@ import pytest
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Phase, Report, Source
-from campaigns.evaluator.sandbox import limits, view
+from campaigns.evaluator.sandbox import audit, limits, view
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.warden import _with_descendants
 from tests.evaluator import small
@@ -24,7 +24,7 @@ INCLUDES = "".join(
     f"#include <{name}>\n"
     for name in (
         *("cerrno", "cstdio", "cstdlib", "cstring", "vector", "thread", "chrono", "string"),
-        *("fcntl.h", "signal.h", "sys/mman.h", "unistd.h", "pthread.h"),
+        *("fcntl.h", "signal.h", "sys/mman.h", "unistd.h", "pthread.h", "sys/resource.h"),
     )
 )
 MEBIBYTE = 1 << 20
@@ -148,6 +148,33 @@ def test_it_counts_refused_calls_without_end(hog):
     report = hog('for (int i = 0; i < 2000; ++i) open("/escaped", O_CREAT | O_WRONLY, 0600);')
     assert report.outcome is Outcome.PASSED, report.reason
     assert "openat /escaped to write ×2000" in report.environment["refused"]
+
+
+def test_it_hides_no_refused_call_behind_many_others(hog):
+    report = hog("""
+      for (int i = 0; i < 200; ++i) open(("/x" + std::to_string(i)).c_str(), O_RDONLY);
+      open("/forged ×1, kill", O_RDONLY);
+      kill(-1, 0);
+    """)
+    assert report.outcome is Outcome.PASSED, report.reason
+    refused = report.environment["refused"].split(", ")
+    assert "kill ×1" in refused
+    assert f"other paths ×{201 - audit.DISTINCT_PATHS}" in refused
+    assert len(refused) <= audit.DISTINCT_PATHS + 2
+
+
+def test_it_keeps_one_note_apart_from_the_next(hog):
+    report = hog('open("/forged ×1, kill", O_RDONLY);')
+    assert report.environment["refused"] == "openat /forged ?1? kill ×1"
+
+
+def test_it_starts_nobody_who_handles_cores(hog):
+    """A host may hand cores to a program of its own, which asks for no limit but one of a byte."""
+    report = hog("""
+      rlimit most; getrlimit(RLIMIT_CORE, &most);
+      fprintf(stderr, "%ld\\n", (long)most.rlim_max);
+    """)
+    assert printed(report) <= 1
 
 
 def test_it_keeps_as_many_threads_and_as_much_memory_as_an_honest_kernel_needs(hog):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import resource
 import signal
 import socket
 import threading
@@ -11,18 +14,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from campaigns.evaluator.processes import fork, wait_status
 from campaigns.evaluator.sandbox import (
     calls,
+    cgroup,
     filters,
     identity,
     landlock,
     namespaces,
     numbers,
-    probe,
     seccomp,
     warden,
 )
@@ -30,12 +34,9 @@ from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.lock import Box
 
 ROOT = os.getuid() == 0
-QUIET = filters.Permissions(programs=False, on_gpu=False, shares_uid=True, notify=False)
-
-
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return probe.plan_for("cpu")
+QUIET = filters.Permissions(
+    programs=False, on_gpu=False, shares_uid=True, notify=False, changes_files=True
+)
 
 
 def need(plan: Plan, *layers: Layer) -> None:
@@ -136,6 +137,56 @@ def test_the_filter_binds_threads_that_were_there_before(plan):
     assert "Operation not permitted" in calls.in_child(attempt)
 
 
+def allowing(**permissions: bool) -> Callable[[], None]:
+    """A filter that differs from QUIET in these permissions."""
+    return lambda: locked(filters.program(replace(QUIET, **permissions)))
+
+
+@pytest.mark.parametrize("programs", [False, True])
+def test_the_filter_keeps_the_limits_of_others(plan, programs):
+    need(plan, Layer.SECCOMP)
+    parent, kind = os.getpid(), resource.RLIMIT_NOFILE
+    same = resource.getrlimit(kind)
+    limit = partial(resource.prlimit, parent, kind, same)
+    assert error_of(limit) == ""
+    assert inside(allowing(programs=programs), limit) == "Operation not permitted"
+    own = inside(allowing(programs=programs), lambda: resource.prlimit(0, kind, same))
+    assert own == ("" if programs else "Operation not permitted")
+    assert inside(allowing(programs=programs), lambda: resource.getrlimit(kind)) == ""
+
+
+def test_the_filter_keeps_files_as_they_are_where_no_view_hides_them(plan, tmp_path):
+    need(plan, Layer.SECCOMP)
+    file = tmp_path / "file"
+    file.write_text("x" * 64)
+    acts = {
+        "chmod": lambda: file.chmod(0o600),
+        "truncate": lambda: os.truncate(file, 1),
+        "cut": lambda: os.open(file, os.O_RDONLY | os.O_TRUNC),
+        "utime": lambda: os.utime(file),
+    }
+    for name, act in acts.items():
+        kept = inside(allowing(changes_files=False), act)
+        assert (name, kept) == (name, "Operation not permitted")
+    assert file.stat().st_size == 64
+    assert inside(allowing(changes_files=False), lambda: file.write_text("y")) == ""
+    assert file.read_text() == "y"
+    for name, act in acts.items():
+        assert (name, inside(allowing(changes_files=True), act)) == (name, "")
+
+
+def test_the_filter_tells_words_apart_by_a_mask(plan):
+    """A request of another kind that shares bits with a refused one goes through."""
+    need(plan, Layer.SECCOMP)
+    refused, other = 0x8912, 0x5412 ^ 0x8000_0000
+    with open("/dev/null", "rb") as null:
+        ask = lambda request: lambda: fcntl.ioctl(null, request)  # noqa: E731
+        assert inside(allowing(), ask(refused)) == "Operation not permitted"
+        assert inside(allowing(), ask(other)) == "Inappropriate ioctl for device"
+        assert inside(allowing(), lambda: fcntl.fcntl(null, 15, b"")) == "Operation not permitted"
+        assert inside(allowing(), lambda: fcntl.fcntl(null, fcntl.F_GETFD)) == ""
+
+
 @pytest.mark.skipif(not ROOT, reason="only root has privileges to lose")
 def test_a_change_of_user_is_one_of_all_threads(plan):
     need(plan, Layer.UID, Layer.CAPABILITIES)
@@ -188,19 +239,50 @@ def test_it_leaves_no_process_that_left_its_group(plan, without):
             os._exit(0)
         return 7
 
-    lease = identity.lease_uid() if Layer.UID in plan.holds else None
-    record = os.memfd_create("record")
-    build_log = os.memfd_create("build-log")
-    ends = warden.Ends(record, build_log, (write_end,))
-    watch = partial(warden.watch, plan, lease and lease.uid, ends, hide)
-    child = fork(watch, 2, (record, build_log, write_end))
-    os.close(write_end)
-    assert wait_status(child, 20) == 0
+    record = watched(plan, hide, write_end)
     # Whoever lives on holds the other end of the pipe.
     os.set_blocking(read_end, False)
     assert os.read(read_end, 1) == b""
-    assert b'"status": 1792' in os.pread(record, 4096, 0)
-    for fd in (read_end, record, build_log):
+    assert record["status"] == 7 << 8
+    os.close(read_end)
+
+
+def watched(plan: Plan, body: Callable[[Box], int], *kept: int) -> dict[str, Any]:
+    """The record of a warden whose runner is `body`; `kept` is closed here."""
+    lease = identity.lease_uid() if Layer.UID in plan.holds else None
+    record = os.memfd_create("record")
+    build_log = os.memfd_create("build-log")
+    ends = warden.Ends(record, build_log, kept)
+    watch = partial(warden.watch, plan, lease and lease.uid, ends, body)
+    child = fork(watch, 2, (record, build_log, *kept))
+    for fd in kept:
+        os.close(fd)
+    assert wait_status(child, 20) == 0
+    said = os.pread(record, 1 << 20, 0)
+    for fd in (record, build_log):
         os.close(fd)
     if lease is not None:
         lease.end()
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+def test_it_counts_the_memory_of_processes_that_lost_their_parent(plan, monkeypatch):
+    """Where no control group does, and no PID namespace keeps them together."""
+    taken = 256 << 20
+    monkeypatch.setattr(cgroup, "make", lambda *limits: cgroup.Groups((), False, False))
+    own = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def hide(box: Box) -> int:
+        if os.fork() == 0:
+            if os.fork() == 0:
+                held = b"x" * (3 * taken)
+                time.sleep(1000 + len(held))
+            os._exit(0)
+        time.sleep(15)
+        return 0
+
+    holds = {k: v for k, v in plan.holds.items() if k not in (Layer.PROCESSES, Layer.PROC)}
+    # The runner itself is a copy of this process.
+    plan = replace(plan, holds=holds, memory_bytes=2 * own + taken)
+    assert "over its memory limit" in watched(plan, hide)["memory"]

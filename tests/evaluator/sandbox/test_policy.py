@@ -2,81 +2,24 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import socket
-from collections.abc import Callable
 from dataclasses import replace
-from multiprocessing.context import ForkServerContext
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.contract import Outcome, Phase, Report, dump, load_report
-from campaigns.evaluator.processes import adopt_orphans
-from campaigns.evaluator.sandbox import identity, landlock, lock, probe
-from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, Plan, describe, wanted
+from campaigns.evaluator.contract import Outcome, Phase
+from campaigns.evaluator.sandbox import identity, landlock, lock
+from campaigns.evaluator.sandbox.layers import (
+    NOT_FOR_CUDA_USER,
+    Layer,
+    describe,
+    wanted,
+    words,
+)
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.supervisor import Outside, supervise
-from tests.evaluator import small
-from tests.evaluator.small import source
-
-
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return probe.plan_for("cpu")
-
-
-@pytest.fixture(scope="module")
-def clean() -> ForkServerContext:
-    """Processes whose parent never ran torch: a fork of its OpenMP threads would wait for ever."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["campaigns.evaluator.judge.session", __name__])
-    return context
-
-
-@pytest.fixture
-def with_layers(clean, problem, tmp_path):
-    """Evaluate an honest kernel on a host that has only these layers, without a service.
-
-    broken: run in the supervisor's process first, to spoil a layer there.
-    """
-
-    def run(plan: Plan, *, require_all: bool = False, broken: Callable[[], None] = whole) -> Report:
-        scratch = tmp_path / "scratch"
-        scratch.mkdir()
-        job_file, report_file = scratch / "job.json", tmp_path / "report.json"
-        job_file.write_text(dump(small.job(problem, tmp_path, source(), timed=False)))
-        policy = Policy(require_all=require_all, _plans={"cpu": plan})
-        # Apart, since a supervisor ends all children of its process.
-        child = clean.Process(target=_supervise, args=(job_file, policy, broken, report_file))
-        child.start()
-        child.join()
-        return load_report(report_file.read_text())
-
-    return run
-
-
-def whole() -> None:
-    """Spoil nothing."""
-
-
-def _supervise(
-    job_file: Path, policy: Policy, broken: Callable[[], None], report_file: Path
-) -> None:
-    broken()
-    adopt_orphans()
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        report = supervise(job_file, "cpu", Outside(theirs, lambda device: None, policy), None)
-        report_file.write_text(dump(report))
-
-
-def without(plan: Plan, *layers: Layer) -> Plan:
-    holds = {layer: detail for layer, detail in plan.holds.items() if layer not in layers}
-    return replace(plan, holds=holds, lacks=dict.fromkeys(layers, "taken away for a test"))
+from tests.evaluator.sandbox.hosts import without
 
 
 @pytest.mark.parametrize(
@@ -160,12 +103,18 @@ def test_it_blames_the_host_when_landlock_fails(with_layers, plan):
 
 
 def test_it_wants_a_user_id_from_root_and_a_namespace_from_others():
-    assert Layer.UID in wanted("cpu", root=True)
-    assert Layer.USER not in wanted("cpu", root=True)
-    assert Layer.USER in wanted("cpu", root=False)
-    assert Layer.UID not in wanted("cpu", root=False)
-    assert not NOT_FOR_CUDA_USER & {*wanted("cuda", root=False)}
-    assert {*wanted("cuda", root=True)} >= NOT_FOR_CUDA_USER
+    assert {*wanted(root=True)} == {*Layer} - {Layer.USER}
+    assert {*wanted(root=False)} == {*Layer} - {Layer.UID}
+
+
+def test_it_refuses_an_ordinary_users_gpu_when_all_layers_are_required(plan):
+    lacks = dict.fromkeys(NOT_FOR_CUDA_USER, "not used with CUDA by an ordinary user")
+    holds = {layer: "" for layer in wanted(root=False) if layer not in lacks}
+    ordinary = replace(plan, kind="cuda", root=False, holds=holds, lacks=lacks)
+    refused = Policy(require_all=True, _plans={"cuda": ordinary}).refusal("cuda:0")
+    assert "this host lacks mounts, proc, processes" in refused
+    assert "not bound by Landlock" in words(Layer.MOUNTS, "cuda", root=False).costs
+    assert "not bound by Landlock" not in words(Layer.MOUNTS, "cuda", root=True).costs
 
 
 def test_it_describes_layers_in_one_order():
