@@ -22,6 +22,7 @@ from campaigns.evaluator.contract import (
     Outcome,
     Phase,
     Report,
+    Sanitized,
     load_job,
     load_report,
     load_sanitized,
@@ -168,11 +169,12 @@ def _tell(client: socket.socket, line: bytes) -> None:
 def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> Report:
     """Add logs and records, and to a bare reason what only they or the exit status can tell."""
     if job.sanitize and report.outcome is Outcome.PASSED:
-        said = load_sanitized(crew.build_log(CANDIDATE))
+        said = tuple(map(_readable, load_sanitized(crew.build_log(CANDIDATE))))
         return replace(report, sanitized=said, environment=_placed(report, crew))
-    build_log = _printable(crew.build_log(CANDIDATE))
     # It was compiled under a name of ours; people know it by theirs.
-    build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: job.candidate.name, build_log)
+    name = _line(job.candidate.name)
+    build_log = _printable(crew.build_log(CANDIDATE))
+    build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: name, build_log)
     record = crew.record(CANDIDATE)
     log = _printable(record.log)
     reason = report.reason
@@ -201,6 +203,15 @@ def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> 
         runner_log=log,
         environment=_placed(report, crew),
     )
+
+
+def _readable(said: Sanitized) -> Sanitized:
+    """With what a process that held the candidate may have written as text for people."""
+    faults = [
+        replace(fault, kind=_line(fault.kind), what=_line(fault.what), file=_line(fault.file))
+        for fault in said.faults
+    ]
+    return replace(said, faults=tuple(faults), note=_line(said.note))
 
 
 def _placed(report: Report, crew: Crew) -> dict[str, str]:
@@ -240,3 +251,8 @@ def _tail(path: Path) -> str:
 def _printable(text: str) -> str:
     """What hostile code may have written: text for people, never parsed."""
     return "".join(c for c in text if c in "\n\t" or c.isprintable())
+
+
+def _line(text: str) -> str:
+    """The same in one line."""
+    return " ".join(_printable(text).split())

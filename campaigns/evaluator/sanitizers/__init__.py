@@ -17,6 +17,9 @@ timed. What gives way there, and only there:
     seccomp (GPU)         compute-sanitizer traces the program and talks to it through sockets; the
                           network namespace still holds neither another host nor another process
 
+On a GPU it is not run at all where the view or a namespace is missing, as for an ordinary user:
+nothing would hold it.
+
 The candidate runs in the process that watches it, so it could keep the watch from seeing. Clean is
 the absence of a finding, never a proof, and nothing is accepted because of it.
 """

@@ -6,8 +6,10 @@ this starts. Whatever goes wrong, there is an answer for each sanitizer.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,11 +46,11 @@ BUILD = ("-O1", "-g", "-fno-omit-frame-pointer")
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     ADDRESS: {
         "ASAN_OPTIONS": "log_path=asan:detect_leaks=0:alloc_dealloc_mismatch=0"
-        ":new_delete_type_mismatch=0:detect_odr_violation=0:color=never",
+        ":new_delete_type_mismatch=0:detect_odr_violation=0:disable_coredump=0:color=never",
     },
     THREAD: {
         "TSAN_OPTIONS": "log_path=tsan:halt_on_error=1:report_thread_leaks=0:detect_deadlocks=0"
-        ":report_destroy_locked=0:report_signal_unsafe=0:color=never"
+        ":report_destroy_locked=0:report_signal_unsafe=0:disable_coredump=0:color=never"
     },
 }
 # A gap behind every allocation, so that an overrun does not end in the next one. The API's own
@@ -84,7 +86,7 @@ def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
     backend = subject.job.backend
     if backend == "triton":
         return (Sanitized(MEMCHECK, False, note=_triton_words(subject.job.device)),)
-    if off := fair.turned_off(subject.source):
+    if off := fair.turned_off(subject.source) or subject.place.no_sanitizers:
         return tuple(Sanitized(tool, False, note=off) for tool in NAMES[backend])
     try:
         _write(subject, memory)
@@ -118,8 +120,10 @@ def _write(subject: Subject, memory: Memory) -> None:
 
 def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
     program = _build_host(subject, ADDRESS)
+    # Before it is run: after that its own file may be anything, also a pipe that never ends.
+    has_threads = fair.starts_threads(program)
     first = _run_host(subject, ADDRESS, program)
-    if not fair.starts_threads(program):
+    if not has_threads:
         idle = Sanitized(THREAD, True, note="it starts no threads, so nothing can race")
         return first, idle
     if why := fair.no_thread_verdict(subject.source):
@@ -219,11 +223,18 @@ def _ended_early(words: str, log: str) -> str:
 
 
 def _log(place: Workplace, name: str) -> str:
-    """What was written under this name, by whichever process; a sanitizer adds the process id."""
-    parts = []
+    """What was written under this name, by whichever process; a sanitizer adds the process id.
+
+    The candidate may have left there what it liked, and as much: only plain files are read, and of
+    all together no more than a log may be long.
+    """
+    said = b""
     for path in sorted(place.folder.glob(f"{name}*")):
-        # Opened as a plain file: the candidate could have left a pipe of that name.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        with os.fdopen(handle, "rb") as file:
-            parts.append(file.read(logs.LOG_CHARACTERS).decode("utf-8", "replace"))
-    return "\n".join(parts)[: logs.LOG_CHARACTERS]
+        with contextlib.suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            try:
+                if stat.S_ISREG(os.fstat(handle).st_mode):
+                    said += os.read(handle, max(0, logs.LOG_CHARACTERS - len(said))) + b"\n"
+            finally:
+                os.close(handle)
+    return said.decode("utf-8", "replace")

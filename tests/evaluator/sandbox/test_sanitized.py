@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
 from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.sandbox.layers import Layer
+from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
 from campaigns.evaluator.sandbox.workplace import Workplace
 from tests.evaluator.sandbox.conftest import USERS
 from tests.evaluator.small import LOOP, source
@@ -54,6 +57,56 @@ def test_it_reaches_nothing_from_a_sanitized_program(run, place, user):
     assert (address.ran, address.faults) == (True, ()), address.note
 
 
+WRITES = "#include <signal.h>\n#include <stdio.h>\n#include <sys/stat.h>\n#include <unistd.h>\n"
+
+
+def looked_at(run, user, body, more=""):
+    report = run(user, source(f"{body}\n{LOOP}\n{more}", WRITES), sanitize=True)
+    assert report.outcome is Outcome.PASSED, report.reason
+    return report
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_it_cleans_what_a_sanitized_program_wrote(run, user):
+    """As text for people, and for a database that stores no zero character."""
+    said = r'fprintf(stderr, "error: a%cb\033]0;title\007\u202ec\n", 0); fflush(stderr); _exit(9);'
+    note = looked_at(run, user, said).sanitized[0].note
+    assert note.endswith("error: ab]0;titlec")
+    forged = r"""FILE* log = fopen("asan.0", "w");
+      fprintf(log, "==1==ERROR: AddressSanitizer: made up\nx is located here\033%cthere\n", 0);
+      fclose(log);"""
+    (fault,) = looked_at(run, user, forged).sanitized[0].faults
+    assert (fault.kind, fault.what) == ("made up", "herethere")
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        'mkdir("asan.0", 0700);',
+        'mkfifo("asan.0", 0600);',
+        'symlink("/dev/zero", "asan.0");',
+        'for (int i = 0; i < 9000; ++i) { char at[20]; sprintf(at, "tsan.%d", i); '
+        'FILE* log = fopen(at, "w"); if (log) { truncate(at, 1 << 29); fclose(log); } }',
+        'unlink("AddressSanitizer"); mkfifo("AddressSanitizer", 0600);',
+    ],
+)
+def test_it_is_not_kept_from_a_finding_by_what_lies_in_its_folder(run, trap):
+    begun = time.monotonic()
+    said = looked_at(run, USERS[0], trap, "((volatile float*)y)[N] = 1;").sanitized
+    assert [fault.kind for fault in said[0].faults] == ["heap-buffer-overflow"]
+    assert time.monotonic() - begun < 40
+
+
+def test_it_runs_none_on_a_gpu_that_nothing_would_hold(workplace, plan):
+    holds = {Layer.NETWORK: "", Layer.UID: "", Layer.LANDLOCK: "7", Layer.SECCOMP: ""}
+    lacking = replace(plan, kind="cuda", holds=holds)
+    assert lacking.no_sanitizers.endswith("than there is: mounts, processes")
+    box = Box(lacking, None, workplace.folder, -1, -1, memory_is_bounded=True)
+    with pytest.raises(NotLocked, match="mounts, processes"):
+        Lock(box, 1.0, sanitized=True).sanitized(1.0)
+    assert replace(lacking, kind="cpu").no_sanitizers == ""
+
+
 def test_it_would_see_an_attempt_that_works(run, place):
     works = 'open("/dev/null", O_RDONLY) >= 0'
     report = run(USERS[0], trying(place, (*ATTEMPTS, works)), sanitize=True)
@@ -64,8 +117,13 @@ def test_it_would_see_an_attempt_that_works(run, place):
 class Open:
     """A lock that closes nothing."""
 
+    files = ()
+
     def sanitized(self, seconds):
         return lambda: None
+
+    def seal(self, *, programs):
+        pass
 
 
 @pytest.fixture
@@ -86,15 +144,34 @@ def test_it_ends_what_one_leaves_behind(workplace, tmp_path):
     command = "(exec >&- 2>&-; sleep 60) & echo $! >&1; exit 3"
     ended = workplace.run_sanitized(["sh", "-c", command], {}, 20.0)
     assert ended.words == "exit status 3"
-    left = int(ended.log)
+    assert is_gone(int(ended.log))
+
+
+def test_it_ends_what_one_built_apart_leaves_behind(workplace):
+    def body():
+        child = os.fork()
+        if child == 0:
+            for fd in (1, 2):
+                os.close(fd)
+            time.sleep(60)
+            os._exit(0)
+        os.write(1, str(child).encode())
+        return 3
+
+    ended = workplace.apart(body)
+    assert ended.words == "exit status 3"
+    assert is_gone(int(ended.log))
+
+
+def is_gone(process):
+    """Whether it has ended, or does within some seconds."""
     deadline = time.monotonic() + 20
-    while os.path.exists(f"/proc/{left}") and time.monotonic() < deadline:
-        with open(f"/proc/{left}/stat") as stat:
+    while os.path.exists(f"/proc/{process}") and time.monotonic() < deadline:
+        with open(f"/proc/{process}/stat") as stat:
             if stat.read().rpartition(")")[2].split()[0] == "Z":
-                break
+                return True
         time.sleep(0.05)
-    else:
-        assert not os.path.exists(f"/proc/{left}")
+    return not os.path.exists(f"/proc/{process}")
 
 
 def test_it_gives_options_to_the_program(workplace):
