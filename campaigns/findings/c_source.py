@@ -22,11 +22,13 @@ def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
     """All findings in source order."""
     lines = text.split("\n")
     root = parse_anyway(text, cuda=cuda)
-    variables = set(_variables(root))
+    variables, functions = set(_variables(root)), set(_functions(root))
     found = set()
     for node in walk(root):
-        if text_of(node) in variables and not _is_called(node):
-            continue  # `float system` is a name of the candidate's own
+        name = text_of(node)
+        own = name in functions or (name in variables and not _is_called(node))
+        if own and not _is_global(node):
+            continue  # `float system` is a name of the candidate's own, `::system` is not
         for kind, what in _look(node):
             line = node.start_point[0] + 1
             found.add(Finding(kind, line, what, lines[line - 1].strip()[:QUOTE]))
@@ -39,6 +41,26 @@ def _variables(root: Node) -> Iterator[str]:
         for declarator in node.children_by_field_name("declarator"):
             if next(walk(declarator, "function_declarator"), None) is None:
                 yield declared_name(declarator)
+
+
+def _functions(root: Node) -> Iterator[str]:
+    """Names of functions that have a body here, lambdas among them."""
+    for node in walk(root, "function_definition"):
+        yield declared_name(node.child_by_field_name("declarator"))
+    for node in walk(root, "init_declarator"):
+        value = node.child_by_field_name("value")
+        if value is not None and value.type == "lambda_expression":
+            yield declared_name(node.child_by_field_name("declarator"))
+
+
+def _is_global(node: Node) -> bool:
+    """Whether it is looked up outside of every namespace: `::name`."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type == "qualified_identifier"
+        and parent.child_by_field_name("scope") is None
+    )
 
 
 def _is_called(node: Node) -> bool:
@@ -127,7 +149,6 @@ _LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[Kind, str]]]] = {
     "type_identifier": _named,
     "primitive_type": _named,
     "namespace_identifier": _named,
-    "field_identifier": _named,
     "declaration": _declared,
     "field_declaration": _declared,
     "template_type": _container,

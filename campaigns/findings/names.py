@@ -24,7 +24,8 @@ PYTHON_PREFIXES: Mapping[str, Kind] = {
         ("torch.nn", "torch.ops", "torch.linalg", "torch.fft", "torch._C", "torch.compile"),
     ),
     **_all(Kind.STREAM, ("torch.cuda.Stream", "torch.cuda.stream", "torch.cuda.ExternalStream")),
-    **_all(Kind.LAZY_OUTPUT, ("torch.overrides", "torch.utils._python_dispatch", "weakref")),
+    **_all(Kind.LAZY_OUTPUT, ("torch.overrides", "torch.utils._python_dispatch")),
+    **_all(Kind.CACHE, ("weakref",)),
 }
 
 PYTHON: Mapping[str, Kind] = {
@@ -43,6 +44,7 @@ PYTHON: Mapping[str, Kind] = {
             *("torch.set_float32_matmul_precision", "torch.use_deterministic_algorithms"),
             *("torch.cuda.set_device", "torch.cuda.set_per_process_memory_fraction"),
             *("torch.cuda.memory.change_current_allocator", "os.sched_setaffinity", "os.nice"),
+            *("os.environ.update", "os.environ.setdefault", "os.putenv"),
         ),
     ),
     **_all(
@@ -75,12 +77,14 @@ C_NAMES: Mapping[str, Kind] = {
     **_all(Kind.STREAM, ("cudaStreamPerThread", "cudaStreamBeginCapture", "cudaGraphLaunch")),
     **_all(Kind.PROCESS, ("fork", "vfork", "clone", "execv", "execve", "system", "popen")),
     **_all(Kind.EXIT, ("exit", "_exit", "_Exit", "quick_exit", "abort")),
-    **_all(Kind.PROCESS, ("kill", "raise", "ptrace", "posix_spawn", "prctl", "syscall")),
+    **_all(Kind.PROCESS, ("kill", "raise", "ptrace", "posix_spawn")),
     **_all(Kind.PROCESS, ("socket", "connect")),
     **_all(Kind.FALLBACK, ("sigaction", "signal", "setjmp", "sigsetjmp", "longjmp", "siglongjmp")),
     **_all(Kind.HIDDEN_CODE, ("dlopen", "dlsym", "dlmopen", "mprotect", "cuModuleLoadData")),
     **_all(Kind.HIDDEN_CODE, ("nvrtcCompileProgram", "cuModuleLoad", "cuLibraryLoadData")),
     **_all(Kind.NATIVE_ACCESS, ("mmap", "process_vm_writev", "process_vm_readv", "shm_open")),
+    # A pool of threads sleeps on a futex, for which libc has no name.
+    **_all(Kind.NATIVE_ACCESS, ("syscall", "prctl")),
     **_all(Kind.NATIVE_ACCESS, ("cuMemGetAddressRange", "cuPointerGetAttribute", "ifstream")),
     **_all(Kind.NATIVE_ACCESS, ("cudaIpcOpenMemHandle", "cudaPointerGetAttributes", "fopen")),
     **_all(Kind.NATIVE_ACCESS, ("ofstream", "open", "openat", "fstream", "shmat")),

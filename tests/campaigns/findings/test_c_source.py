@@ -81,3 +81,16 @@ def test_it_leaves_names_that_the_candidate_gave_its_own_variables():
     body = "float system = x[0]; int clone = 1, *kill = &clone; y[0] = system + clone + *kill;"
     assert kinds(body) == []
     assert kinds("y[0] = connect;", "static float connect(int n);") == [Kind.PROCESS] * 2
+    assert kinds("int fork = 0; ::fork();") == [Kind.PROCESS]
+
+
+@pytest.mark.parametrize(
+    ("body", "before"),
+    [
+        ("y[0] = raise(x[0], 2);", "static float raise(float x, int n) { return x * n; }"),
+        ("V a; a = a.clone();", "struct V { V clone() const { return *this; } };"),
+        ("auto kill = [&](int i) { y[i] = 0; }; kill(N);", ""),
+    ],
+)
+def test_it_leaves_functions_that_the_candidate_wrote(body, before):
+    assert kinds(body, before) == []
