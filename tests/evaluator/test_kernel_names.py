@@ -9,6 +9,7 @@ from campaigns.shipped import shipped_problems
 TRITON = """
 import triton
 from triton import jit
+from triton import jit as device
 
 @triton.autotune(configs=[], key=["n"])
 @triton.jit
@@ -16,6 +17,9 @@ def tuned(x): ...
 
 @jit
 def plain(x): ...
+
+@device
+def renamed(x): ...
 
 @triton.jit(do_not_specialize=["n"])
 def called(x): ...
@@ -47,7 +51,7 @@ extern "C" void solve(const float* x, float* y) { plain<<<1, 1>>>(x); }
 
 
 def test_it_finds_the_kernels_of_a_triton_source():
-    assert triton_kernels(TRITON) == ("tuned", "plain", "called", "_raw", "inner")
+    assert triton_kernels(TRITON) == ("tuned", "plain", "renamed", "called", "_raw", "inner")
     assert triton_kernels("def broken(") == ()
     assert triton_kernels("x = " + "-" * 100_000 + "1") == ()
 

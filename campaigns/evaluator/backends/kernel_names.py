@@ -61,17 +61,25 @@ def last_name(traced: str) -> str:
 
 
 def _jitted(tree: ast.Module) -> Iterator[str]:
+    names = {JIT, *_other_names(tree)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list)):
-            yield node.name
-        elif isinstance(node, ast.Call) and _is_jit(node.func):
+        if isinstance(node, ast.FunctionDef):
+            if any(_name_of(decorator) in names for decorator in node.decorator_list):
+                yield node.name
+        elif isinstance(node, ast.Call) and _name_of(node.func) in names:
             yield from (arg.id for arg in node.args[:1] if isinstance(arg, ast.Name))
 
 
-def _is_jit(node: ast.expr) -> bool:
+def _other_names(tree: ast.Module) -> Iterator[str]:
+    """What `jit` is called where it is imported under a name of the candidate's own."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (each.asname for each in node.names if each.name == JIT and each.asname)
+
+
+def _name_of(node: ast.expr) -> str:
     called = node.func if isinstance(node, ast.Call) else node
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name == JIT
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def _function_at(text: str, at: int) -> str:
