@@ -123,6 +123,34 @@ def test_it_keeps_a_try_that_failed_and_does_not_try_again_at_once(bench, judge,
     assert passport.due(bench.worker, bench.device) == "the worker is new"
 
 
+@pytest.mark.parametrize(("bad", "word"), [(1, "good"), (2, "good"), (3, "none")])
+def test_it_tries_again_where_the_host_was_too_busy_to_be_a_clock_and_says_so(
+    bench, judge, bad, word
+):
+    """Else the task would fail, and be rung again and again."""
+    real, tries = cast.Judge(), []
+
+    def crowded(job, beat=None):
+        report = real.evaluate(job, beat)
+        tries.append(job)
+        if len(tries) > bad:
+            return report
+        return replace(report, cases=tuple(map(negative, report.cases)))
+
+    def negative(case):
+        samples = (-77.54, *case.candidate.samples_us[1:])
+        return replace(case, candidate=replace(case.candidate, samples_us=samples))
+
+    judge.evaluate = crowded
+    passport.ask_for(bench.worker, None)
+    taken = take(bench)
+    where = "vector_add, cpp, vector_add 16384: a time of -77.5 µs"
+    failed = f"{where}; the host is too busy to measure on"
+    assert taken.error == ("" if word == "good" else failed)
+    assert state_of(bench.worker).word == word
+    assert passport.due(bench.worker, bench.device) == ""
+
+
 def test_a_failing_passport_says_why(bench, judge):
     real = cast.Judge()
 
