@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -268,3 +269,5 @@ def _clean_environment(scratch: Path) -> None:
     os.environ.update(kept | own | {"USER": "runner", "LOGNAME": "runner"})
     # Remembered from before, when this was another folder.
     tempfile.tempdir = None
+    # It may not look there, and an import that did would be counted as an attempt of the candidate.
+    sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != places.ROOT]

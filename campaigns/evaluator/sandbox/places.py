@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 EVALUATOR = Path(__file__).resolve().parents[1]
+ROOT = EVALUATOR.parents[1]
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 # What the loader, the C library and the tools read; /etc as a whole may hold secrets.
 ETC = (
@@ -97,7 +98,7 @@ def _below(root: str, names: tuple[str, ...]) -> list[Path]:
 def _too_wide(path: Path) -> bool:
     """Whether a folder would show a home, this repository or everything with it."""
     homes = {Path.home(), Path("/root"), Path("/home"), Path("/tmp"), Path("/var")}
-    kept = {home.resolve() for home in homes} | {EVALUATOR.parents[1], Path.cwd()}
+    kept = {home.resolve() for home in homes} | {ROOT, Path.cwd()}
     resolved = path.resolve()
     hidden = resolved.name == ".local" or resolved.parent == Path("/home")
     return hidden or any(keep.is_relative_to(resolved) for keep in kept)

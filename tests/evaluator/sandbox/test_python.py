@@ -47,6 +47,23 @@ def candidate(place) -> Source:
     return Source("candidate.py", text)
 
 
+# Imports that nobody has made before, and that look through the whole path.
+HONEST = """
+import colorsys, fractions, wave
+import triton, triton.language as tl
+
+def run_kernel(x, y, N):
+    y.copy_(2 * x)
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_it_counts_nothing_against_honest_imports(run, user):
+    report = run(user, Source("candidate.py", HONEST), backend="triton")
+    assert report.outcome is Outcome.PASSED, report.reason + report.runner_log
+    assert "refused" not in report.environment
+
+
 @pytest.mark.parametrize("user", USERS)
 def test_it_refuses_from_python(run, place, user):
     report = run(user, candidate(place), backend="triton")
