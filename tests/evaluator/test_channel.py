@@ -18,8 +18,11 @@ from campaigns.evaluator.wire import Answer, Ask, Reply
 class Awake:
     """In place of a hold: nobody is stopped."""
 
-    def know(self, runner: int) -> None:
+    def know(self, name: str, runner: int) -> None:
         return
+
+    def with_children(self, runner: int) -> set[int]:
+        return {runner}
 
     def thaw(self, runner: int) -> None:
         return
@@ -51,7 +54,7 @@ def asked(channel: Channel, theirs: socket.socket, ask: Ask, answer: Answer) -> 
 
 def ask_for_bursts(channel: Channel) -> None:
     for _ in range(10_000):
-        channel.go(1)
+        channel.start_burst(1, 10.0)
 
 
 def test_it_waits_for_nobody_who_leaves_questions_unread(ends):
