@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from campaigns.evaluator.judge.compare import Tolerance, compare, quick
+from campaigns.evaluator.judge.tolerance import of_usual_size
+from campaigns.evaluator.layout import Plain, lay_out
 
 LOOSE = Tolerance(1e-3, 1e-3)
 NAN, INF = float("nan"), float("inf")
@@ -78,3 +82,26 @@ def test_r15_it_also_refuses_by_norm_what_every_element_lets_pass():
     assert "lower precision" in found.message
     assert not quick(rounded.float(), want.float(), Tolerance(1e-5, 1e-4, norm=1e-4))
     assert quick(want.float(), want.float(), Tolerance(1e-5, 1e-4, norm=1e-4))
+
+
+def test_r15_a_norm_is_held_against_the_usual_size_of_an_answer():
+    found, expected = torch.tensor([0.0101]), torch.tensor([0.01])
+    strict = Tolerance(1e-2, 0.0, norm=1e-4)
+    assert not quick(found, expected, strict)
+    assert not compare(found, expected.double(), strict).ok
+    usual = replace(strict, usual=2.0)
+    assert quick(found, expected, usual)
+    assert compare(found, expected.double(), usual).norm_error == pytest.approx(5e-5, rel=1e-2)
+    assert not compare(torch.tensor([0.0103]), expected.double(), usual).ok
+
+
+def test_r15_few_elements_have_a_usual_size_and_many_are_their_own():
+    few, many = (
+        Plain(name, "float32", (n,), output=True) for name, n in (("few", 2), ("many", 999))
+    )
+    layout = lay_out([few, many])
+    strict = {"few": Tolerance(1.0, 0.0, 1e-4), "many": Tolerance(1.0, 0.0, 1e-4)}
+    answers = [{"few": torch.tensor([3.0, 4.0]), "many": torch.ones(999)}] * 8
+    found = of_usual_size(strict, layout, lambda count: answers[:count])
+    assert found["few"].usual == pytest.approx(5.0)
+    assert found["many"] == strict["many"]

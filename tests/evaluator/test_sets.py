@@ -204,3 +204,23 @@ def test_it_asks_the_problem_whether_made_inputs_are_valid(service, tmp_path):
     (folder / "ref.py").write_text(ref + promise)
     report = service.evaluate(job)
     assert report.outcome is Outcome.PASSED, report.reason
+
+
+def test_rounding_the_same_way_adds_up_over_a_long_row():
+    row = torch.ones(3, 1 << 14)
+    signs, same = (made["x"] for made in sets.rounded({"x": row}, ()))
+    eps = torch.finfo(torch.float32).eps / 2
+    assert float((same - 1).max()) == pytest.approx(eps * ((1 << 14) + 1), rel=1e-3)
+    assert float((signs - 1).abs().max()) == pytest.approx(eps * (sets.LONGEST_ROW + 1), rel=1e-3)
+    assert float((same - same[:, :1]).abs().max()) == 0
+
+
+def test_it_lets_a_plain_sum_of_a_long_row_pass(service, tmp_path):
+    ref = small.REF.replace("torch.empty_like(x)", "torch.empty(1, device=device)")
+    ref = ref.replace("torch.mul(x, 2, out=y)", "y.copy_(x.sum().view(1))")
+    toml = small.TOML.replace("atol = 1e-6", "atol = 0.1")
+    folder = small.write_problem(tmp_path, toml=toml, ref=ref)
+    candidate = small.source("float s = 0; for (int i = 0; i < N; ++i) s += x[i]; *y = s;")
+    long = {"cases": (Case("n300000", {"N": 300000}),), "timed": False}
+    report = service.evaluate(small.job(folder, tmp_path, candidate, **long))
+    assert report.outcome is Outcome.PASSED, report.reason

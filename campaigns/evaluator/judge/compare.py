@@ -25,12 +25,14 @@ class Tolerance:
     """By element: error at most atol + rtol * |expected|; by norm: at most norm * |expected|.
 
     Integers and booleans are compared bit by bit where `exact`; then the rest does not matter.
+    usual: the norm of an answer counts for this at the least.
     """
 
     atol: float
     rtol: float
     norm: float = math.inf
     exact: bool = False
+    usual: float = 0.0
 
     @property
     def by_element(self) -> Tolerance:
@@ -53,7 +55,7 @@ def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> 
     error = found - expected
     right = (error.abs() <= bound).all()
     if math.isfinite(tolerance.norm):
-        right &= _norm(error) <= tolerance.norm * _norm(expected)
+        right &= _norm(error) <= tolerance.norm * _norm(expected).clamp_min(tolerance.usual)
     return bool(right)
 
 
@@ -75,7 +77,7 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
     finite_error = torch.where(usual & torch.isfinite(have), error, 0.0)
     relative = finite_error / want.abs().clamp_min(torch.finfo(want.dtype).tiny)
     relative = torch.where(usual & (want != 0), relative, 0.0)
-    norm_error = _norm_error(finite_error, torch.where(usual, want, 0.0))
+    norm_error = _norm_error(finite_error, torch.where(usual, want, 0.0), tolerance.usual)
     by_element, by_norm = float(share.max()), norm_error / tolerance.norm
     message = ""
     if by_element > 1:
@@ -105,9 +107,9 @@ def _norm(tensor: torch.Tensor) -> torch.Tensor:
     return torch.linalg.vector_norm(tensor, dtype=wide)
 
 
-def _norm_error(error: torch.Tensor, want: torch.Tensor) -> float:
+def _norm_error(error: torch.Tensor, want: torch.Tensor, usual: float) -> float:
     """|error| / |want|; 0 where nothing is wanted, since a share of nothing says nothing."""
-    size = float(_norm(want))
+    size = max(float(_norm(want)), usual)
     return float(_norm(error)) / size if size > 0 else 0.0
 
 

@@ -6,6 +6,7 @@ import random
 import secrets
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy
@@ -17,6 +18,7 @@ from campaigns.evaluator.contract import (
     Case,
     Job,
     Outcome,
+    Param,
     Phase,
     Timer,
     Timing,
@@ -24,16 +26,17 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
-from campaigns.evaluator.judge.bench import Bench
+from campaigns.evaluator.judge.bench import Answers, Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.check import CaseCheck
+from campaigns.evaluator.judge.compare import Tolerance
 from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS, Supply
 from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
 from campaigns.evaluator.judge.schedule import turns
 from campaigns.evaluator.judge.stillness import Chain, Stillness
-from campaigns.evaluator.judge.tolerance import tolerances
+from campaigns.evaluator.judge.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.turn import Arm, Turn
 from campaigns.evaluator.judge.watch import Watch
 from campaigns.evaluator.layout import Layout
@@ -79,6 +82,7 @@ class Session:
             n: Channel(n, channels[n], hold, spins=on_gpu, total_s=total_s) for n in names
         }
         self._arenas: dict[str, Arena] = {}
+        self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
         self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
         progress.environment.update(surroundings.describe(self._device))
@@ -207,7 +211,7 @@ class Session:
     def _bench(self, case: Case, slots: Slots) -> Bench:
         ring = slots.rows.numel()
         scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
-        return Bench(
+        bench = Bench(
             case=case,
             layout=slots.layout,
             reference=self._reference,
@@ -219,6 +223,19 @@ class Session:
             limit_s=self._job.protocol.limits.call_s,
             stillness=self._stillness,
         )
+        return replace(bench, tolerances=self._of_usual_size(bench))
+
+    def _of_usual_size(self, bench: Bench) -> Mapping[str, Tolerance]:
+        """The tolerances of a case, which are the same wherever its slots lie."""
+        params = tuple(sorted(bench.case.params.items()))
+        if params not in self._tolerances:
+
+            def draw(count: int) -> list[Answers]:
+                truth = bench.supply.fresh(count, "setup")
+                return [bench.expect(truth, k, None) for k in range(count)]
+
+            self._tolerances[params] = of_usual_size(bench.tolerances, bench.layout, draw)
+        return self._tolerances[params]
 
     def _lay_slots(self, channel: Channel, case: Case, layout: Layout) -> tuple[Bench, Slots]:
         channel.case = case.name

@@ -21,9 +21,10 @@ from campaigns.evaluator.problem import CheckSpec
 LARGE, TINY, SHIFT = 128.0, 2.0**-20, 256.0
 # What an honest kernel may be off by there: in errors of the reference at the problem's own
 # precision, and in changes of the exact answer when the inputs are off by what rounding makes of a
-# sum over a row. Constant rows, say, are all cancellation.
+# sum over a row. Constant rows, say, are all cancellation. Steps that all round the same way add up
+# over all of a long row; with random signs so long a row would only hide what cancels in it.
 OWN_ERRORS, CHANGES = 16.0, 4.0
-LONGEST_ROW = 1024
+LONGEST_ROW, LONGEST_SUM = 1 << 10, 1 << 18
 # A smaller integer parameter is more likely a switch or a count of heads than a size.
 LEAST_FREE = 16
 MOST_MOVED = 7
@@ -130,15 +131,18 @@ def rounded(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
     for key in _floating(inputs, outputs):
         value = inputs[key]
-        row = min(LONGEST_ROW, value.shape[-1] if value.dim() else 1)
-        share = row * torch.finfo(torch.float32).eps / 2 + torch.finfo(value.dtype).eps / 2
-        if value.dtype is torch.float64:
-            share = row * torch.finfo(torch.float64).eps
-        wide = value.double()
+        row, wide = value.shape[-1] if value.dim() else 1, value.double()
         signs = torch.randint(0, 2, value.shape, device=value.device) * 2 - 1
-        made[0][key] = wide * (1 + share * signs)
-        made[1][key] = wide * (1 + share)
+        made[0][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_ROW)) * signs)
+        made[1][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
     return made
+
+
+def _rounds(dtype: torch.dtype, steps: int) -> float:
+    """The share of a value that rounding in so many steps makes of it, at the most."""
+    if dtype is torch.float64:
+        return float(steps * torch.finfo(dtype).eps)
+    return float(steps * torch.finfo(torch.float32).eps + torch.finfo(dtype).eps) / 2
 
 
 def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:

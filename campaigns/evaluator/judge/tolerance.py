@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import sqrt
+
+import torch
 
 from campaigns.evaluator.judge.compare import Tolerance
 from campaigns.evaluator.layout import Layout, TensorArg
@@ -19,12 +23,42 @@ NORM = {
 }
 # 25 dB between answer and error, for outputs of 8 bits that need not be exact.
 NORM_8_BIT = 10 ** (-25 / 20)
+# Outputs of so few elements may be far smaller than usual; how many are drawn to see what is.
+FEW, DRAWS = 256, 8
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
 
 
 def tolerances(spec: ProblemSpec, layout: Layout) -> dict[str, Tolerance]:
     """The tolerance of every output, by name."""
     return {arg.name: _tolerance(spec, arg) for arg in layout.outputs}
+
+
+def of_usual_size(
+    tolerances: Mapping[str, Tolerance],
+    layout: Layout,
+    draw: Callable[[int], Sequence[Mapping[str, torch.Tensor]]],
+) -> dict[str, Tolerance]:
+    """The same, where outputs of few elements are held against how large answers usually are.
+
+    A sum of a million values of either sign is near zero now and then, and then no share of it is
+    what rounding explains. The norm of many elements is never far from what it usually is.
+    draw: the reference's answers to some fresh inputs.
+    """
+    few = [arg.name for arg in layout.outputs if arg.count <= FEW]
+    few = [name for name in few if not tolerances[name].exact]
+    if not few:
+        return dict(tolerances)
+    answers = draw(DRAWS)
+    usual = {name: sqrt(sum(_square(each[name]) for each in answers) / DRAWS) for name in few}
+    return {
+        name: replace(tolerance, usual=usual.get(name, 0.0))
+        for name, tolerance in tolerances.items()
+    }
+
+
+def _square(answer: torch.Tensor) -> float:
+    wide = torch.nan_to_num(answer.double(), nan=0.0, posinf=0.0, neginf=0.0)
+    return float(wide.square().sum())
 
 
 def looser(tolerance: Tolerance, error: float) -> Tolerance:
