@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from unittest.mock import Mock
+
 from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.judge import burst
 from tests.evaluator.small import LOOP, source
 
 THREADS = ("-pthread",)
@@ -90,3 +94,21 @@ def test_it_believes_no_report_but_the_judges(judge):
     """
     report = judge(source(body, before))
     assert report.outcome is Outcome.CRASHED
+
+
+def test_it_runs_the_clock_whenever_a_runner_may_see_fresh_inputs(monkeypatch):
+    order = Mock()
+    order.channel.restless.return_value = None
+    order.clock.return_value = 0.0
+    monkeypatch.setattr(burst, "set_up", order.refresh)
+    monkeypatch.setattr(burst, "prove", order.prove)
+    monkeypatch.setattr(burst, "Fence", Mock())
+    monkeypatch.setattr(burst.time, "perf_counter", order.clock)
+    burst.run_burst(
+        SimpleNamespace(limit_s=1.0, wait=Mock(), stillness=None), order.channel, Mock(), 2
+    )
+    named = [call[0] for call in order.mock_calls if call[0] != "channel.restless"]
+    assert named == [
+        *("channel.pose", "refresh", "channel.start_burst"),
+        *("clock", "channel.go", "channel.done", "clock", "channel.freeze", "prove"),
+    ]

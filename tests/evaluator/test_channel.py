@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 import socket
 from collections.abc import Iterator
 from threading import Thread
@@ -11,12 +13,15 @@ import pytest
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.channel import Channel, Gate
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 
 class Awake:
-    """In place of a hold: nobody is stopped."""
+    """In place of a hold: nobody is stopped. thawed: whom somebody let go on."""
+
+    def __init__(self) -> None:
+        self.thawed: list[set[int]] = []
 
     def know(self, name: str, runner: int) -> None:
         return
@@ -24,8 +29,8 @@ class Awake:
     def with_children(self, runner: int) -> set[int]:
         return {runner}
 
-    def thaw(self, runner: int) -> None:
-        return
+    def thaw(self, runner: int, family: set[int] | None = None) -> None:
+        self.thawed.append(family or {runner})
 
 
 @pytest.fixture
@@ -54,7 +59,7 @@ def asked(channel: Channel, theirs: socket.socket, ask: Ask, answer: Answer) -> 
 
 def ask_for_bursts(channel: Channel) -> None:
     for _ in range(10_000):
-        channel.start_burst(1, 10.0)
+        channel.start_burst(1)
 
 
 def test_it_waits_for_nobody_who_leaves_questions_unread(ends):
@@ -81,3 +86,34 @@ def test_it_believes_no_loaded_candidate_why_it_failed(ends, answer):
     with pytest.raises(CandidateError) as error:
         asked(channel, theirs, Ask.CALL, answer)
     assert error.value.outcome is Outcome.CRASHED
+
+
+def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    hold = Awake()
+    with ours, theirs:
+        channel = Channel("candidate", ours, hold, spins=True)
+        assert channel.gate is not None
+        asked(channel, theirs, Ask.CALL, Answer.OK)
+        runner = Thread(target=_spin, args=(theirs, channel.gate.fd))
+        runner.start()
+        channel.pose(3, 10.0)
+        hold.thawed.clear()
+        channel.start_burst(3)
+        # Its question was taken before the inputs were there; nothing else tells it to begin.
+        assert not hold.thawed
+        assert channel.gate.answer() == Gate.IDLE
+        channel.go()
+        channel.done(10.0)
+        runner.join()
+        assert hold.thawed == [{os.getpid()}]
+
+
+def _spin(theirs: socket.socket, gate: int) -> None:
+    taken = wire.receive_ask(theirs)
+    assert taken is not None
+    wire.send_reply(theirs, Reply(Answer.OK, taken[1], 0, 0.0, 0.0))
+    with mmap.mmap(gate, mmap.PAGESIZE) as word:
+        while word[0] != Gate.GO:
+            pass
+        word[0] = Gate.DONE

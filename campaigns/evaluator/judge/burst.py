@@ -1,10 +1,11 @@
 """One burst: n calls on n fresh slots between two looks at the judge's clock, each one proven.
 
 Stop the runners, refresh every input, poison every output, wait for the device, start the clock,
-say go, wait for done, and at once run the fence: a look at positions of all outputs that nobody but
-the judge knows. The clock stops when the fence has read them, so work that was left running either
-delays it or is seen by it. Then, off the clock and with the runners stopped again: every output
-against the reference, and nothing else touched. On a CPU, to let the one runner go on is to say go.
+let the one runner go on, wait for done, and at once run the fence: a look at positions of all
+outputs that nobody but the judge knows. The clock stops when the fence has read them, so work that
+was left running either delays it or is seen by it. Then, off the clock and with the runners stopped
+again: every output against the reference, and nothing else touched. On a GPU the runner was stopped
+while it spun for the go, which is there when it goes on; on a CPU it finds its question.
 """
 
 from __future__ import annotations
@@ -98,6 +99,7 @@ def _attempt(
     bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bool, look: Look | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
+    channel.pose(calls, bench.limit_s)
     stage = set_up(bench, channel, slots, calls, cold=cold)
     fence = Fence(bench, stage.timed, stage.truth)
     if look is not None:
@@ -107,7 +109,7 @@ def _attempt(
     if cold and bench.stillness is not None:
         bench.stillness.listen(channel)
     before = channel.restless()
-    channel.start_burst(calls, bench.limit_s)
+    channel.start_burst(calls)
     started = time.perf_counter()
     channel.go()
     if look is not None:

@@ -115,25 +115,27 @@ class Channel:
         """End this runner and what it started; nothing can be asked of it any more."""
         self._hold.kill(self._runner)
 
-    def start_burst(self, calls: int, limit_s: float) -> None:
-        """Make the runner wait for go: spinning on the gate, or stopped with its question there."""
+    def pose(self, calls: int, limit_s: float) -> None:
+        """Before anything is refreshed: have a runner with a gate take the question and spin."""
         if self.gate is not None:
             self.gate.reset()
             self.ask(Ask.BURST, calls, limit_s)
-        else:
+
+    def start_burst(self, calls: int) -> None:
+        """With the runner stopped: one without a gate has its question waiting when it goes on."""
+        if self.gate is None:
             self._put(Ask.BURST, calls, [])
-            self._family = self._hold.with_children(self._runner)
+        self._family = self._hold.with_children(self._runner)
 
     def go(self) -> None:
         """Start the burst. The caller's clock runs from here until `done`.
 
-        On a CPU the runner is stopped until now: threads of it that were awake any earlier would
-        have their work done before the clock starts, however late the judge comes to start it.
+        The runner is stopped until now. Were it awake any earlier, it would have its work done
+        before the clock starts, however late the judge comes to start it.
         """
-        if self.gate is None:
-            self._hold.thaw(self._runner, self._family)
-        else:
+        if self.gate is not None:
             self.gate.go()
+        self._hold.thaw(self._runner, self._family)
 
     def done(self, limit_s: float) -> None:
         """Wait until the runner says that its burst is done."""
