@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.judge.schedule import Lengths, calibrate, choose_lengths, turns
+from campaigns.evaluator.judge.schedule import (
+    Lengths,
+    calibrate,
+    choose_lengths,
+    lengthen,
+    turns,
+)
 
 
 @pytest.mark.parametrize("call_us", [1.0, 30.0, 5_000.0, 2_000_000.0])
@@ -22,6 +28,31 @@ def test_it_cancels_what_both_bursts_share():
     overhead_s, call_s = 7e-4, 3e-5
     found = Lengths(10, 110).slope_us(overhead_s + 10 * call_s, overhead_s + 110 * call_s)
     assert found == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize(
+    ("slow_s", "time_us", "fits"),
+    [
+        pytest.param(0.0, 30.0, True, id="overhead as allowed"),
+        pytest.param(1e-4, 30.0, True, id="a little more"),
+        pytest.param(1.5e-3, 30.0, False, id="slow in the short burst"),
+        pytest.param(9e-3, 30.0, False, id="slower than the long one"),
+    ],
+)
+def test_it_makes_nobody_faster_to_be_slow_in_the_short_burst(slow_s, time_us, fits):
+    overhead_s, call_s = 7e-4, 3e-5
+    short_s, long_s = overhead_s + 10 * call_s + slow_s, overhead_s + 110 * call_s
+    found, fitting = Lengths(10, 110).time_us(short_s, long_s, allowed_s=overhead_s + 5e-5)
+    assert found == pytest.approx(time_us, rel=0.04)
+    assert fitting is fits
+
+
+def test_it_lengthens_bursts_that_are_over_too_soon():
+    assert lengthen(Lengths(1, 2), 2e-5, burst_ms=5.0, most=4096) == Lengths(2, 16)
+    assert lengthen(Lengths(2, 16), 2e-3, burst_ms=5.0, most=4096) == Lengths(5, 45)
+    assert lengthen(Lengths(2, 16), 2e-3, burst_ms=5.0, most=20) == Lengths(2, 20)
+    assert lengthen(Lengths(2, 16), 2e-3, burst_ms=5.0, most=16) is None
+    assert lengthen(Lengths(2, 16), 4e-3, burst_ms=5.0, most=4096) is None
 
 
 def test_it_alternates_a_b_b_a():

@@ -9,6 +9,7 @@ looks, so nobody can behave for it.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import Stage, run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import telling_positions
+from campaigns.evaluator.judge.overhead import waking_s
 from campaigns.evaluator.layout import TensorArg
 
 # Audits that say something; when one of the first looks odd there are more, and most must agree.
@@ -37,12 +39,12 @@ LOOK = (0.45, 0.75)
 WAKE_S, LEAST_PACE_S, BEHIND = 2e-3, 4e-3, 1 / 4
 # An audit whose burst took this much longer than usual says nothing: something held the cores.
 DISTURBED = 1.5
-# A call alone is held against one in a burst where both can be told from the noise. It is measured
-# with warm caches, so an honest one is rather faster alone. Trying again costs only a cheat, whose
-# call can never be shorter alone than its work is; an honest one may have to wait for free cores.
-LEAST_CALL_S = 1e-4
+# A call alone is held against one in a burst. It is measured with warm caches, so an honest one is
+# rather faster alone, but for waking its threads. Trying again costs only a cheat, whose call can
+# never be shorter alone than its work is; an honest one may have to wait for free cores. What it
+# takes longer than NEAR one counts as a call's time; over RATIO, nothing honest explains it.
 ALONE_TRIES, ALONE_ROUNDS = 3, 16
-ALONE_RATIO, ALONE_SLACK_S = 1.5, 6e-5
+ALONE_NEAR, ALONE_RATIO = 1.05, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,18 @@ class Glance:
         return self.unfinished > UNDER_WAY or late
 
 
-def audit(bench: Bench, channel: Channel, slots: Slots, calls: int) -> None:
-    """Look into some bursts of `calls` calls. Raises what `Channel.blame` makes of odd ones."""
-    if calls < LEAST_CALLS:
-        return
+def audit(bench: Bench, channel: Channel, slots: Slots, calls: int, idle_s: float) -> float:
+    """Look into some bursts of `calls` calls; seconds that a call takes at the least.
+
+    idle_s: what a burst of no calls takes. Raises what `Channel.blame` makes of odd bursts.
+    """
     usual_s = min(run_burst(bench, channel, slots, calls) for _ in range(2))
     arg = _telling(slots)
-    if arg is not None and usual_s >= LEAST_S:
+    if calls >= LEAST_CALLS and arg is not None and usual_s >= LEAST_S:
         _look_into(bench, channel, slots, calls, (arg, usual_s))
-    if bench.device.type == "cpu" and usual_s >= calls * LEAST_CALL_S:
-        _compare_with_one(bench, channel, slots, calls, usual_s)
+    if bench.device.type == "cpu" and calls > 1:
+        return _compare_with_one(bench, channel, slots, calls, (usual_s, idle_s))
+    return 0.0
 
 
 def _look_into(
@@ -110,20 +114,24 @@ def _look_into(
 
 
 def _compare_with_one(
-    bench: Bench, channel: Channel, slots: Slots, calls: int, usual_s: float
-) -> None:
-    """Does a call take as long alone as among others? Only for calls that are made one by one."""
+    bench: Bench, channel: Channel, slots: Slots, calls: int, times: tuple[float, float]
+) -> float:
+    """Does a call take as long alone as among others? Only for calls that are made one by one.
 
-    def shortest_s(count: int) -> float:
-        tries = range(ALONE_TRIES)
-        return min(run_burst(bench, channel, slots, count, cold=False) for _ in tries)
-
-    nothing_s, one_s = shortest_s(0), shortest_s(1)
+    times: of a usual burst and of one of no calls. Returns what a call takes at the least, 0 when
+    one among others takes as long as one alone.
+    """
+    usual_s, idle_s = times
+    together_s, waking = (usual_s - idle_s) / calls, waking_s()
+    alone_s = math.inf
     for _ in range(ALONE_ROUNDS):
-        nothing_s, one_s = min(nothing_s, shortest_s(0)), min(one_s, shortest_s(1))
-        alone_s, together_s = one_s - nothing_s, (usual_s - nothing_s) / calls
-        if alone_s <= ALONE_RATIO * together_s + ALONE_SLACK_S:
-            return
+        tries = range(ALONE_TRIES)
+        took_s = min(run_burst(bench, channel, slots, 1, cold=False) for _ in tries)
+        alone_s = min(alone_s, took_s - idle_s)
+        if alone_s <= ALONE_NEAR * together_s + waking:
+            return 0.0
+    if alone_s <= ALONE_RATIO * together_s + waking:
+        return (alone_s - waking) / ALONE_NEAR
     raise channel.blame(
         Outcome.CHEATED,
         f"calls did each other's work: one alone takes {alone_s * 1e6:.0f} µs, one of {calls} in a "

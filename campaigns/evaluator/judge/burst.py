@@ -28,6 +28,8 @@ SETTLE_S = 0.2
 # A burst in which somebody ran who was stopped says nothing and is made again. That may happen once
 # to an honest one, which the host held up on its way to rest; who lets itself go on does it always.
 ATTEMPTS = 5
+# How many slots the fence of an idle burst looks at: it reads as many positions of few as of many.
+IDLE_SLOTS = 16
 # Slots behind those of a burst that are made ready like them and must stay as they are.
 SPARE = 4
 
@@ -109,6 +111,24 @@ def _attempt(
     if cold and bench.stillness is not None:
         bench.stillness.listen(channel)
     before = channel.restless()
+    seconds = _clocked(stage, fence, calls, look)
+    other = channel.restless()
+    channel.freeze()
+    prove(stage, fence)
+    return seconds, before or other or channel.restless()
+
+
+def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> float:
+    """Seconds of a burst in which the runner is told to make no call, with a fence as usual."""
+    stage = set_up(bench, channel, slots, min(slots.count, IDLE_SLOTS), cold=cold)
+    fence = Fence(bench, stage.timed, stage.truth)
+    bench.wait()
+    return _clocked(stage, fence, 0, None)
+
+
+def _clocked(stage: Stage, fence: Fence, calls: int, look: Look | None) -> float:
+    """Seconds from go until the fence has read its positions."""
+    bench, channel = stage.bench, stage.channel
     channel.start_burst(calls)
     started = time.perf_counter()
     channel.go()
@@ -117,11 +137,7 @@ def _attempt(
     channel.done(bench.limit_s)
     fence.look()
     bench.wait()
-    seconds = time.perf_counter() - started
-    other = channel.restless()
-    channel.freeze()
-    prove(stage, fence)
-    return seconds, before or other or channel.restless()
+    return time.perf_counter() - started
 
 
 def prove(stage: Stage, fence: Fence) -> None:

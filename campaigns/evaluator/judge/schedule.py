@@ -8,6 +8,8 @@ from math import ceil
 
 # A short burst is this share of the long one; their difference carries the time.
 SHORT_SHARE = 8
+# A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
+UNEXPLAINED = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,15 @@ class Lengths:
         """Per-call time in microseconds: what is the same in both bursts cancels."""
         return (long_s - short_s) / (self.long - self.short) * 1e6
 
+    def time_us(self, short_s: float, long_s: float, allowed_s: float) -> tuple[float, bool]:
+        """Per-call time in microseconds, and whether the short burst fits the long one.
+
+        It is the slope, but no less than the long burst's calls take each when all overhead that
+        there can be, `allowed_s`, is taken off. To be slow in the short burst makes nobody faster.
+        """
+        slope_us, least_us = self.slope_us(short_s, long_s), (long_s - allowed_s) / self.long * 1e6
+        return max(slope_us, least_us), slope_us > 0 and least_us <= UNEXPLAINED * slope_us
+
 
 def choose_lengths(call_s: float, burst_ms: float, most: int) -> Lengths:
     """Lengths whose difference takes about `burst_ms`, within `most` slots (at least 2)."""
@@ -28,6 +39,19 @@ def choose_lengths(call_s: float, burst_ms: float, most: int) -> Lengths:
     long = min(most, wanted + max(1, wanted // (SHORT_SHARE - 1)))
     long = max(2, long)
     return Lengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
+
+
+def lengthen(lengths: Lengths, long_s: float, burst_ms: float, most: int) -> Lengths | None:
+    """Longer ones where the long burst takes half of what was asked for, or less; else None.
+
+    long_s: what its calls take. Who was slow while lengths were chosen is measured by too few.
+    """
+    if long_s > burst_ms / 2e3 or lengths.long >= most:
+        return None
+    wanted = choose_lengths(long_s / lengths.long, burst_ms, most).long
+    # By steps: one burst may have been short by mistake.
+    long = min(max(wanted, 2 * lengths.long), 8 * lengths.long, most)
+    return Lengths(max(1, long // SHORT_SHARE), long)
 
 
 def shorten(lengths: Lengths, most: int) -> Lengths | None:

@@ -32,6 +32,7 @@ from campaigns.evaluator.judge.check import CaseCheck
 from campaigns.evaluator.judge.compare import Tolerance
 from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS, Supply
 from campaigns.evaluator.judge.hold import Hold
+from campaigns.evaluator.judge.overhead import Overhead, measure
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
 from campaigns.evaluator.judge.schedule import turns
@@ -83,6 +84,8 @@ class Session:
         }
         self._arenas: dict[str, Arena] = {}
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
+        # By arm and case.
+        self._overheads: dict[tuple[str, str], Overhead] = {}
         self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
         self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
         progress.environment.update(surroundings.describe(self._device))
@@ -117,11 +120,21 @@ class Session:
         for channel in self._channels.values():
             channel.phase = Phase.BUILD
             channel.ask(Ask.BUILD, first, limits.build_s)
+        if self._job.timed:
+            self._measure_overheads()
         self._progress.enter(Phase.LOAD)
         for channel in self._channels.values():
             channel.phase = Phase.LOAD
             channel.ask(Ask.SEAL, None, limits.load_s)
             channel.ask(Ask.LOAD, None, limits.load_s)
+
+    def _measure_overheads(self) -> None:
+        """What bursts take besides calls, while a runner is still as we have made it."""
+        for name, channel in self._channels.items():
+            for case in self._job.cases:
+                slots = self._slots(channel, self._layouts[case.name])
+                found = measure(self._bench(case, slots), channel, slots)
+                self._overheads[name, case.name] = found
 
     def sanitize(self) -> None:
         """Have the candidate run under sanitizers on fresh inputs of its smallest case."""
@@ -197,8 +210,8 @@ class Session:
         layout = self._layouts[case.name]
         bench, slots = self._lay_slots(channel, case, layout)
         warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
-        notes = self._progress.notes
-        return Arm(self._job, channel, bench, slots, self._most(layout), warm, notes)
+        overhead, notes = self._overheads[channel.name, case.name], self._progress.notes
+        return Arm(self._job, channel, bench, slots, self._most(layout), warm, overhead, notes)
 
     def stop(self) -> None:
         for channel in self._channels.values():
@@ -239,9 +252,12 @@ class Session:
 
     def _lay_slots(self, channel: Channel, case: Case, layout: Layout) -> tuple[Bench, Slots]:
         channel.case = case.name
-        slots = self._arenas[channel.name].slots(layout, self._most(layout))
+        slots = self._slots(channel, layout)
         channel.ask(Ask.CASE, (layout, slots.count), self._job.protocol.limits.load_s)
         return self._bench(case, slots), slots
+
+    def _slots(self, channel: Channel, layout: Layout) -> Slots:
+        return self._arenas[channel.name].slots(layout, self._most(layout))
 
     def _lay_near(self, channel: Channel, case: Case, shift: int) -> tuple[Bench, Slots] | None:
         """A declared case with its addresses shifted, or a hidden one near it.

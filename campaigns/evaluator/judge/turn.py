@@ -13,7 +13,8 @@ from campaigns.evaluator.judge.audit import audit
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst, set_up
 from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, shorten
+from campaigns.evaluator.judge.overhead import Overhead
+from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, lengthen, shorten
 from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
@@ -28,7 +29,8 @@ EXPLAINING = 3
 class Arm:
     """A runner with its slots of one case.
 
-    most: slots in a burst. warm: slots that stay in the last-level cache together.
+    most: slots in a burst. warm: slots that stay in the last-level cache together. overhead: what a
+    burst takes besides its calls.
     """
 
     job: Job
@@ -37,6 +39,7 @@ class Arm:
     slots: Slots
     most: int
     warm: int
+    overhead: Overhead
     notes: list[str]
 
 
@@ -50,9 +53,9 @@ class Turn:
         call_s = calibrate(self._prepared_burst, arm.most)
         self._lengths = choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most)
         self.timer = Timer.CALLS
-        self._prepare_lengths()
-        arm.channel.phase = Phase.BURST
-        audit(arm.bench, arm.channel, arm.slots, self._lengths.long)
+        # What a call takes at the least, by what one alone takes.
+        self._alone_us = 0.0
+        self._settle()
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
 
@@ -62,15 +65,17 @@ class Turn:
         self._prepare_lengths()
         self._arm.channel.phase = Phase.BURST
 
+    def _settle(self) -> None:
+        """Have bursts of the chosen lengths prepared and looked into."""
+        self._prepare_lengths()
+        arm = self._arm
+        arm.channel.phase = Phase.BURST
+        least_s = audit(arm.bench, arm.channel, arm.slots, self._lengths.long, arm.overhead.warm_s)
+        self._alone_us = least_s * 1e6
+
     def take(self, *, traced: bool) -> None:
-        """Measure one sample; one that is no time (something else held the cores) is retaken."""
-        slope_us = 0.0
-        for _ in range(RETAKES):
-            slope_us = self._slope_us()
-            if slope_us > 0:
-                break
-            self._note_retake()
-        self._samples_us.append(slope_us)
+        """Measure one sample."""
+        self._samples_us.append(self._sample_us())
         if traced:
             device_us, _ = self._profile()
             self._device_us.append(device_us or 0.0)
@@ -94,15 +99,40 @@ class Turn:
             eager_us=self._eager_us() if explained else None,
         )
 
-    def _slope_us(self, *, cold: bool = True) -> float:
+    def _sample_us(self) -> float:
+        """One sample, of bursts that are long enough.
+
+        One whose bursts do not fit each other (something else held the cores during the short one)
+        is retaken; when none fits, the last one's least time is the time.
+        """
+        arm, left, time_us = self._arm, RETAKES, 0.0
+        allowed_s = arm.overhead.allowed_s(cold=True)
+        while left:
+            short_s, long_s = self._pair(cold=True)
+            burst_ms = arm.job.protocol.burst_ms
+            longer = lengthen(self._lengths, long_s - allowed_s, burst_ms, arm.most)
+            if longer is not None:
+                self._lengths = longer
+                self._settle()
+                continue
+            time_us, fits = self._lengths.time_us(short_s, long_s, allowed_s)
+            if fits:
+                break
+            self._note_retake()
+            left -= 1
+        return max(time_us, self._alone_us)
+
+    def _pair(self, *, cold: bool) -> tuple[float, float]:
+        """Seconds of a short and of a long burst."""
         # In an order that cannot be known: nobody can tell by turns how long this one will be.
         order = [self._lengths.short, self._lengths.long]
         self._arm.bench.supply.draw.shuffle(order)
         took = {calls: self._burst(calls, cold=cold) for calls in order}
-        return self._lengths.slope_us(took[self._lengths.short], took[self._lengths.long])
+        return took[self._lengths.short], took[self._lengths.long]
 
     def _explaining_us(self, *, cold: bool) -> float | None:
-        return _positive(statistics.median(self._slope_us(cold=cold) for _ in range(EXPLAINING)))
+        pairs = [self._pair(cold=cold) for _ in range(EXPLAINING)]
+        return _positive(statistics.median(self._lengths.slope_us(*pair) for pair in pairs))
 
     def _warm_us(self) -> float | None:
         """With inputs and outputs in the last-level cache; None where fewer than two calls fit."""
@@ -156,8 +186,8 @@ class Turn:
     def _note_retake(self) -> None:
         channel = self._arm.channel
         self._arm.notes.append(
-            f"case {channel.case}: a sample of the {channel.name} was taken again: on a busy host "
-            "its long burst was over before its short one"
+            f"case {channel.case}: a sample of the {channel.name} was taken again: its short burst "
+            "took longer than its calls and all overhead explain (a busy host?)"
         )
 
     def _profile(self) -> tuple[float | None, float | None]:

@@ -110,7 +110,7 @@ class Runner:
         elif ask is Ask.PREPARE:
             return list(Timer).index(self._planned().prepare(*body)), 0.0, 0.0
         elif ask is Ask.BURST:
-            self._planned().run(body)
+            self._run(body)
         else:
             return self._tell(ask, body)
         return 0, 0.0, 0.0
@@ -180,6 +180,11 @@ class Runner:
             raise RuntimeError("asked to call before a case was laid out")
         return self._plan
 
+    def _run(self, calls: int) -> None:
+        """One burst. With no calls there need not be anything that could be called yet."""
+        if calls:
+            self._planned().run(calls)
+
     def spin_and_run(self, calls: int) -> None:
         """Spin for the judge's go, run the burst, and say done in the same word."""
         gate = self.gate
@@ -193,6 +198,6 @@ class Runner:
                 os._exit(1)
         word = FAILED
         with contextlib.suppress(BaseException):
-            self._planned().run(calls)
+            self._run(calls)
             word = DONE
         gate[0] = word
