@@ -37,6 +37,7 @@ class Ask(IntEnum):
     KERNEL = 11  # what the last profile saw of the kernel of that name, "" for everything
     SANITIZE = 12  # build and run it under sanitizers on slot 0; nothing is loaded
     SEAL = 13  # close the lock: the last thing that code of ours alone does and answers
+    ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
 
 
 class Answer(IntEnum):

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,6 +37,9 @@ class Plan(Protocol):
 
         loop: call by call from now on, even where something better is there.
         """
+
+    def order(self, slots: Sequence[int]) -> None:
+        """On which slots the next burst makes its calls, in turn; not where a graph holds them."""
 
     def run(self, calls: int) -> None:
         """One burst over the first `calls` slots, finished when this returns."""

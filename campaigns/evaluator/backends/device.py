@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +93,9 @@ class DevicePlan:
         graph.replay()
         torch.cuda.synchronize()
         return bool((bits != SENTINEL).any())
+
+    def order(self, slots: Sequence[int]) -> None:
+        raise RuntimeError("a captured burst keeps its order")
 
     def run(self, calls: int) -> None:
         import torch

@@ -168,10 +168,10 @@ class _Peek:
         self._stage = stage
         self._view = as_integers(stage.timed.all(arg))
         shape = (stage.calls, min(POSITIONS, arg.count))
-        # Read from the last slot to the first: what is seen early was written early.
-        self._at = telling_positions(stage.bench, stage.truth, arg, shape).flip(0)
-        order = torch.arange(stage.calls - 1, -1, -1, device=device)
-        self._rows = order.unsqueeze(1).expand_as(self._at)
+        # Read from the last call to the first: what is seen early was written early.
+        last_first = torch.tensor(stage.order[::-1], device=device)
+        self._at = telling_positions(stage.bench, stage.truth, arg, shape)[last_first]
+        self._rows = last_first.unsqueeze(1).expand_as(self._at)
         self._before = self._view[self._rows, self._at]
 
     def during(self, started: float) -> None:

@@ -11,7 +11,7 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
@@ -22,6 +22,7 @@ from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import Fence
 from campaigns.evaluator.judge.fresh import Poison, Truth, fill, inputs_intact, starts_intact
+from campaigns.evaluator.wire import Ask
 
 # How long a burst that looked unfinished is left alone before it is judged late or empty.
 SETTLE_S = 0.2
@@ -36,7 +37,10 @@ SPARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Refreshed slots: the first `calls` are to be worked on, those behind them are not."""
+    """Refreshed slots: the first `calls` are to be worked on, those behind them are not.
+
+    order: the slots of the calls, in turn.
+    """
 
     bench: Bench
     channel: Channel
@@ -45,6 +49,7 @@ class Stage:
     truth: Truth
     poison: Poison
     guards: Guards
+    order: tuple[int, ...]
 
     @property
     def timed(self) -> Slots:
@@ -64,7 +69,7 @@ def set_up(bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bo
     fill(part, truth)
     if cold and bench.scrub is not None:
         bench.scrub.add_(1)
-    return Stage(bench, channel, part, calls, truth, poison, guards)
+    return Stage(bench, channel, part, calls, truth, poison, guards, tuple(range(calls)))
 
 
 class Look(Protocol):
@@ -101,8 +106,9 @@ def _attempt(
     bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bool, look: Look | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
+    order = _draw_order(bench, channel, calls)
     channel.pose(calls, bench.limit_s)
-    stage = set_up(bench, channel, slots, calls, cold=cold)
+    stage = replace(set_up(bench, channel, slots, calls, cold=cold), order=order)
     fence = Fence(bench, stage.timed, stage.truth)
     if look is not None:
         look.ready(stage)
@@ -118,8 +124,18 @@ def _attempt(
     return seconds, before or other or channel.restless()
 
 
+def _draw_order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
+    """Tell the runner the order of its next calls, while there is nothing yet to call them on."""
+    order = list(range(calls))
+    if channel.gate is None:
+        bench.supply.draw.shuffle(order)
+        channel.ask(Ask.ORDER, order, bench.limit_s)
+    return tuple(order)
+
+
 def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> float:
     """Seconds of a burst in which the runner is told to make no call, with a fence as usual."""
+    channel.pose(0, bench.limit_s)
     stage = set_up(bench, channel, slots, min(slots.count, IDLE_SLOTS), cold=cold)
     fence = Fence(bench, stage.timed, stage.truth)
     bench.wait()
@@ -160,17 +176,18 @@ def prove(stage: Stage, fence: Fence) -> None:
 def _blame_call(stage: Stage, want: Any, k: int) -> None:
     """Call `k` was not right when the clock stopped: is its work late, or was it never done?"""
     bench, channel, slots = stage.bench, stage.channel, stage.slots
+    number = stage.order.index(k) + 1
     let_settle(bench, channel)
     if bench.right(slots, want, k):
         raise channel.blame(
             Outcome.CHEATED,
-            f"said done before its work was done: the output of call {k + 1} of {stage.calls} was "
+            f"said done before its work was done: the output of call {number} of {stage.calls} was "
             "not right when the clock stopped, and became right later",
         )
     worst = bench.closer_look(slots, bench.expect(stage.truth, k, torch.float64), k)
     raise channel.blame(
         Outcome.WRONG_RESULT,
-        f"timed call {k + 1} of {stage.calls} is wrong: {worst.message}",
+        f"timed call {number} of {stage.calls} is wrong: {worst.message}",
     )
 
 

@@ -29,6 +29,7 @@ from campaigns.evaluator.sanitizers.run import Subject, sanitize
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 GO, DONE, FAILED = 1, 2, 3
+CALLS = (Ask.CALL, Ask.PREPARE, Ask.ORDER, Ask.BURST)
 
 
 def main(job: Job, box: Box, sock: socket.socket, trouble: str) -> int:
@@ -105,15 +106,23 @@ class Runner:
             self._lay_out(*body)
         elif ask is Ask.SANITIZE:
             self._sanitize(body)
-        elif ask is Ask.CALL:
-            self._planned().call(body)
-        elif ask is Ask.PREPARE:
-            return list(Timer).index(self._planned().prepare(*body)), 0.0, 0.0
-        elif ask is Ask.BURST:
-            self._run(body)
+        elif ask in CALLS:
+            return self._call(ask, body), 0.0, 0.0
         else:
             return self._tell(ask, body)
         return 0, 0.0, 0.0
+
+    def _call(self, ask: Ask, body: Any) -> int:
+        """Have calls made, or get ready for them; then the number of the timer they will have."""
+        if ask is Ask.PREPARE:
+            return list(Timer).index(self._planned().prepare(*body))
+        if ask is Ask.CALL:
+            self._planned().call(body)
+        elif ask is Ask.ORDER:
+            self._planned().order(body)
+        else:
+            self._run(body)
+        return 0
 
     def _tell(self, ask: Ask, body: Any) -> tuple[int, float, float]:
         """What the driver's tracer saw."""
