@@ -11,7 +11,7 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -39,7 +39,7 @@ SPARE = 4
 class Stage:
     """Refreshed slots: the first `calls` are to be worked on, those behind them are not.
 
-    order: the slots of the calls, in turn.
+    order: the slots of the calls, in turn; empty where none are made yet.
     """
 
     bench: Bench
@@ -56,10 +56,18 @@ class Stage:
         return self.slots.part(0, self.calls)
 
 
-def set_up(bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bool = True) -> Stage:
+def set_up(
+    bench: Bench,
+    channel: Channel,
+    slots: Slots,
+    calls: int,
+    *,
+    cold: bool = True,
+    order: tuple[int, ...] = (),
+) -> Stage:
     """Make `calls` slots and some spare ones ready while no runner can look.
 
-    cold: whether the caches are emptied where the slots would fit into them.
+    cold: whether the caches are emptied where the slots would fit into them. order: see `Stage`.
     """
     channel.freeze()
     part = slots.part(0, min(slots.count, calls + SPARE))
@@ -69,7 +77,7 @@ def set_up(bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bo
     fill(part, truth)
     if cold and bench.scrub is not None:
         bench.scrub.add_(1)
-    return Stage(bench, channel, part, calls, truth, poison, guards, tuple(range(calls)))
+    return Stage(bench, channel, part, calls, truth, poison, guards, order)
 
 
 class Look(Protocol):
@@ -108,7 +116,7 @@ def _attempt(
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
     order = _draw_order(bench, channel, calls)
     channel.pose(calls, bench.limit_s)
-    stage = replace(set_up(bench, channel, slots, calls, cold=cold), order=order)
+    stage = set_up(bench, channel, slots, calls, cold=cold, order=order)
     fence = Fence(bench, stage.timed, stage.truth)
     if look is not None:
         look.ready(stage)
@@ -117,7 +125,7 @@ def _attempt(
     if cold and bench.stillness is not None:
         bench.stillness.listen(channel)
     before = channel.restless()
-    seconds = _clocked(stage, fence, calls, look)
+    seconds = _clocked(bench, channel, fence, calls, look)
     other = channel.restless()
     channel.freeze()
     prove(stage, fence)
@@ -139,12 +147,13 @@ def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> f
     stage = set_up(bench, channel, slots, min(slots.count, IDLE_SLOTS), cold=cold)
     fence = Fence(bench, stage.timed, stage.truth)
     bench.wait()
-    return _clocked(stage, fence, 0, None)
+    return _clocked(bench, channel, fence, 0)
 
 
-def _clocked(stage: Stage, fence: Fence, calls: int, look: Look | None) -> float:
+def _clocked(
+    bench: Bench, channel: Channel, fence: Fence, calls: int, look: Look | None = None
+) -> float:
     """Seconds from go until the fence has read its positions."""
-    bench, channel = stage.bench, stage.channel
     channel.start_burst(calls)
     started = time.perf_counter()
     channel.go()
