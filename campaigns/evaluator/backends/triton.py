@@ -62,6 +62,8 @@ class TritonKernel:
             raise BuildFailed(f"{ended.log}compiling for {self._target}: {ended.words}")
 
     def load(self) -> None:
+        # Once more: its own code, compiled apart, may have put another text in its place.
+        write_source(self._source, self._place.folder, ".py")
         if not self._on_gpu:
             # Read once by Triton at import, which has not happened yet in this process.
             os.environ["TRITON_INTERPRET"] = "1"

@@ -146,7 +146,7 @@ class Warden:
         readable = (*box.plan.readable, *box.plan.devices)
         # Its own folder is what it was given; a look at another one in /tmp is worth a note, though
         # there is nothing but what it has put there itself.
-        writable = (box.scratch, Path(SHARED))
+        writable = (box.scratch, Path(SHARED), *box.plan.devices)
         has_view = Layer.MOUNTS in box.plan.holds
         self._audit = Audit(readable, writable, box.scratch, changes_files=has_view)
         self._printed = Printed()

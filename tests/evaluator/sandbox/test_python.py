@@ -47,18 +47,19 @@ def candidate(place) -> Source:
     return Source("candidate.py", text)
 
 
-# Imports that nobody has made before, and that look through the whole path.
+# Imports that nobody has made before, which look through the whole path; and a device.
 HONEST = """
-import colorsys, fractions, wave
+import colorsys, contextlib, fractions, os, wave
 import triton, triton.language as tl
 
 def run_kernel(x, y, N):
-    y.copy_(2 * x)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        y.copy_(2 * x)
 """
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_it_counts_nothing_against_honest_imports(run, user):
+def test_it_counts_nothing_against_honest_code(run, user):
     report = run(user, Source("candidate.py", HONEST), backend="triton")
     assert report.outcome is Outcome.PASSED, report.reason + report.runner_log
     assert "refused" not in report.environment
@@ -86,3 +87,22 @@ def test_it_refuses_while_a_kernel_is_compiled_apart(run, place, user):
     assert ALWAYS.items() <= tried.items()
     assert tried["write"] in (13, 30)
     assert tried["program"] == 0
+
+
+REWRITES = """
+import os
+
+if not os.environ.get("TRITON_INTERPRET"):
+    with open(__file__, "w") as file:
+        file.write("def run_kernel(x, y, N):\\n    y.copy_(2 * x)\\n")
+
+def run_kernel(x, y, N):
+    pass
+"""
+
+
+def test_it_loads_the_source_that_it_was_given(run):
+    """Not what the source has written in its place while it was compiled apart."""
+    report = run(USERS[0], Source("candidate.py", REWRITES), backend="triton", target="sm_90a")
+    assert report.outcome is Outcome.WRONG_RESULT
+    assert "never written" in report.reason
