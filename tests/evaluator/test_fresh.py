@@ -18,7 +18,7 @@ def setup(*, N, seed, device):
     global drawn
     drawn += 1
     g = torch.Generator(device=device).manual_seed(seed)
-    x = torch.randn(N, generator=g, device=device)
+    x = (DRAW).to(torch.DTYPE)
     at = torch.randperm(N, generator=g, device=device)
     one = torch.randn(1, generator=g, device=device)
     inputs = {"x": x, "at": at, "one": one, "y": torch.empty(N), "N": N}
@@ -33,9 +33,13 @@ CASE = Case("n64", {"N": 64})
 SLOTS = 6
 
 
-def written(folder, refresh, left_out=""):
+DRAW = "torch.randn(N, generator=g, device=device, dtype=torch.DTYPE)"
+
+
+def written(folder, refresh, left_out="", dtype="float32", draw=DRAW):
     """Name of an input → what the slots of one burst would hold; and how often setup was called."""
-    (folder / "ref.py").write_text(REF.replace("LEFT_OUT", left_out))
+    text = REF.replace("LEFT_OUT", left_out).replace("DRAW", draw).replace("DTYPE", dtype)
+    (folder / "ref.py").write_text(text)
     reference = Reference(folder)
     layout = reference.layout(CASE, "cpu")
     supply = Supply(reference, CASE, layout, "cpu")
@@ -69,4 +73,18 @@ def test_integers_alone_differ_as_well(tmp_path):
 def test_floats_alone_cost_one_setup(tmp_path):
     made, calls = written(tmp_path, "shift", left_out="at")
     assert calls == 1
+    assert len(torch.unique(made["x"], dim=0)) == SLOTS
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_value_comes_again_in_another_slot(tmp_path, dtype):
+    made, _ = written(tmp_path, "shift", left_out="at one", dtype=dtype)
+    values = made["x"].unique()
+    assert len(values) > 0.95 * made["x"].numel()
+    assert float(values.abs().max()) < 6
+
+
+def test_exact_values_stay_as_they_are(tmp_path):
+    made, _ = written(tmp_path, "shift", left_out="at one", draw="torch.randint(0, 1000, (N,)) / 8")
+    assert torch.equal(made["x"] * 8, (made["x"] * 8).round())
     assert len(torch.unique(made["x"], dim=0)) == SLOTS

@@ -4,8 +4,10 @@ The copy is what the reference runs on, so nothing a runner writes can reach the
 "shift" problems have inputs that are independent and identically distributed: one new set is drawn
 for each burst, and every element of slot k comes from a window into it or into the same set turned
 round, by a secret pattern. Windows start `k * step` elements further along, with offsets, steps and
-turns drawn anew. That costs a few copies instead of n calls of `setup`, and no slot's answer can be
-put together from another's. Integers, whose order may mean something, are drawn for each slot.
+turns drawn anew; and the last bits of every value are drawn for each slot, so that a value is no
+key to an answer either. That costs a few copies instead of n calls of `setup`, and no slot's answer
+can be put together from another's. Integers, whose order may mean something, are drawn for each
+slot.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ EXAMPLE_BITS = 32
 CHUNK_BYTES = 8 << 20
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
 PATTERN = 98_317
+# By the width of a float: how many of its last bits are drawn for each slot, which leaves seven of
+# the fraction, and how many of them are zero in what is taken for exact (a small integer, a mask)
+# and stays as it is. Of 16 bits there are too few values for any to be new.
+LAST_BITS = {torch.int32: (16, 8), torch.int64: (45, 16)}
 
 
 class Truth(Protocol):
@@ -45,7 +51,7 @@ class Windows:
         # An odd step never lines up with the power-of-two row lengths that kernels are fond of.
         self._step = draw.randint(1, max(1, size // count)) | 1
         self._offset = draw.randrange(size)
-        self._width = width
+        self.width = width
         self._repeats = -(-(self._offset + (count - 1) * self._step + width) // size)
 
     def repeat(self, flat: torch.Tensor) -> torch.Tensor:
@@ -54,18 +60,40 @@ class Windows:
 
     def rows(self, repeated: torch.Tensor, first: int, count: int) -> torch.Tensor:
         start = self._offset + first * self._step
-        return repeated.as_strided((count, self._width), (self._step, 1), start)
+        return repeated.as_strided((count, self.width), (self._step, 1), start)
+
+    def in_step_with(self, other: Windows) -> bool:
+        return self._step == other._step
+
+
+class LastBits:
+    """New last bits for every value of some slots, by windows into a secret pattern."""
+
+    def __init__(self, at: Windows, dtype: torch.dtype, count: int, supply: Supply) -> None:
+        drawn, zero = LAST_BITS[dtype]
+        self._exact = (1 << zero) - 1
+        bits = supply.integers(1 << drawn, dtype)
+        # In step with the values, the same bits would come to the same value in every slot.
+        while (windows := Windows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
+            pass
+        self._windows, self._bits = windows, windows.repeat(bits)
+
+    def write(self, first: int, bits: torch.Tensor) -> None:
+        inexact = (bits & self._exact) != 0
+        bits.bitwise_xor_(self._windows.rows(self._bits, first, len(bits)) * inexact)
 
 
 class Mixed:
     """Every element from one of two sets, by a window into a secret pattern.
 
     Done on the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros.
+    Then the last bits are drawn anew.
     """
 
     def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: Supply) -> None:
         self._parts: dict[str, tuple[Windows, Windows, torch.Tensor, torch.Tensor, torch.Tensor]]
         self._parts = {}
+        self._last_bits: dict[str, LastBits] = {}
         for name, value in inputs.items():
             flat = value.reshape(-1)
             size = flat.numel()
@@ -78,6 +106,8 @@ class Mixed:
                 *(at, choice),
                 *(at.repeat(one), at.repeat(one ^ other), choice.repeat(pattern)),
             )
+            if one.dtype in LAST_BITS:
+                self._last_bits[name] = LastBits(at, one.dtype, count, supply)
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
         at, choice, one, difference, pattern = self._parts[arg.name]
@@ -85,6 +115,8 @@ class Mixed:
         chosen = choice.rows(pattern, first, count)
         torch.bitwise_and(at.rows(difference, first, count), chosen, out=bits)
         bits.bitwise_xor_(at.rows(one, first, count))
+        if arg.name in self._last_bits:
+            self._last_bits[arg.name].write(first, bits)
 
 
 class Separate:
@@ -149,8 +181,12 @@ class Supply:
 
     def pattern(self, dtype: torch.dtype) -> torch.Tensor:
         """All bits set or none, by chance."""
-        made = torch.randint(0, 2, (PATTERN,), device=self._device, generator=self.generator)
-        return made.neg_().to(dtype)
+        return self.integers(2, dtype).neg_()
+
+    def integers(self, below: int, dtype: torch.dtype) -> torch.Tensor:
+        """As many as there are in a pattern, from 0 on."""
+        made = torch.randint(below, (PATTERN,), device=self._device, generator=self.generator)
+        return made.to(dtype)
 
 
 def _can_be_mixed(value: torch.Tensor) -> bool:
