@@ -13,7 +13,8 @@ import pytest
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.channel import Channel, Gate
+from campaigns.evaluator.judge import channel as channel_module
+from campaigns.evaluator.judge.channel import Channel, Gate, Total
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 
@@ -117,3 +118,22 @@ def _spin(theirs: socket.socket, gate: int) -> None:
         while word[0] != Gate.GO:
             pass
         word[0] = Gate.DONE
+
+
+@pytest.mark.parametrize(
+    ("slow", "error"), [("candidate", CandidateError), ("incumbent", HostError)]
+)
+def test_it_blames_who_spent_the_time_and_not_who_was_asked_last(monkeypatch, slow, error):
+    total = Total(10.0)
+    now = [0.0]
+    monkeypatch.setattr(channel_module.time, "monotonic", lambda: now[0])
+    total.deadline = 10.0
+    for name in ("candidate", "incumbent"):
+        with total.waiting_for(name):
+            now[0] += 9.0 if name == slow else 2.0
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        for name in ("candidate", "incumbent"):
+            last = Channel(name, ours, Awake(), spins=False, total=total)
+            with pytest.raises(error, match="the limit in total"):
+                last.ask(Ask.CALL, None, 10.0)

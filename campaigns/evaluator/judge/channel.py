@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import mmap
 import os
 import secrets
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from campaigns.evaluator import wire
@@ -55,6 +58,28 @@ class Gate:
         return self.IDLE
 
 
+class Total:
+    """The time that an evaluation may take, and how long each arm has been waited for in it."""
+
+    def __init__(self, limit_s: float = math.inf) -> None:
+        self.limit_s = limit_s
+        self.deadline = time.monotonic() + limit_s
+        self._waited_s: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def waiting_for(self, name: str) -> Iterator[None]:
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            passed_s = time.monotonic() - since
+            self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
+
+    def spent_by(self) -> str:
+        """The arm that took most of it, whoever was asked when it was over."""
+        return max(self._waited_s, key=self._waited_s.__getitem__)
+
+
 class Channel:
     """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
 
@@ -65,12 +90,11 @@ class Channel:
         hold: Hold,
         *,
         spins: bool,
-        total_s: float = float("inf"),
+        total: Total | None = None,
     ) -> None:
         wire.name_senders(sock)
         self.name = name
-        self._total_s = total_s
-        self._deadline = time.monotonic() + total_s
+        self._total = total or Total()
         self.phase = Phase.START
         self.case = ""
         # What a check does beyond the case as declared, for messages: "", "hidden sizes", …
@@ -142,13 +166,19 @@ class Channel:
         if self.gate is None:
             self._receive(limit_s)
             return
-        deadline = min(time.monotonic() + limit_s, self._deadline)
-        while (word := self.gate.answer()) == Gate.IDLE:
-            if time.monotonic() > deadline:
-                raise self._late(limit_s)
-            self._look_alive()
+        with self._total.waiting_for(self.name):
+            word = self._spin(self.gate, limit_s)
+        if word == Gate.IDLE:
+            raise self._late(limit_s)
         if word != Gate.DONE:
             raise self.blame(*CALL_FAILED)
+
+    def _spin(self, gate: Gate, limit_s: float) -> int:
+        """The runner's word; IDLE when it has not come in time."""
+        deadline = min(time.monotonic() + limit_s, self._total.deadline)
+        while (word := gate.answer()) == Gate.IDLE and time.monotonic() <= deadline:
+            self._look_alive()
+        return word
 
     def _look_alive(self) -> None:
         self._sock.setblocking(False)
@@ -186,10 +216,11 @@ class Channel:
             return False
 
     def _receive(self, limit_s: float) -> Reply:
-        left_s = self._deadline - time.monotonic()
+        left_s = self._total.deadline - time.monotonic()
         self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
         try:
-            received = wire.receive_reply(self._sock, self._sequence)
+            with self._total.waiting_for(self.name):
+                received = wire.receive_reply(self._sock, self._sequence)
         except TimeoutError:
             raise self._late(limit_s) from None
         except wire.WireError as error:
@@ -216,10 +247,10 @@ class Channel:
         raise self.blame(outcome, words)
 
     def _late(self, limit_s: float) -> Exception:
-        if time.monotonic() >= self._deadline:
-            words = f"not finished within {self._total_s:g} s, the limit in total"
-        else:
-            words = f"no answer within {limit_s:g} s, the limit of {self.phase}"
+        if time.monotonic() >= self._total.deadline:
+            words = f"not finished within {self._total.limit_s:g} s, the limit in total"
+            return self.blame(Outcome.TIMED_OUT, words, self._total.spent_by())
+        words = f"no answer within {limit_s:g} s, the limit of {self.phase}"
         return self.blame(Outcome.TIMED_OUT, words)
 
     def _dead(self) -> Exception:

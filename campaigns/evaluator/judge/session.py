@@ -27,7 +27,7 @@ from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
 from campaigns.evaluator.judge.bench import Answers, Bench
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.channel import Channel, Total
 from campaigns.evaluator.judge.check import CaseCheck
 from campaigns.evaluator.judge.compare import Tolerance
 from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS, Supply
@@ -74,13 +74,13 @@ class Session:
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder, progress.notes.append)
         self._layouts = {c.name: self._reference.layout(c, job.device) for c in job.cases}
-        total_s = job.protocol.limits.total_s
+        total = Total(job.protocol.limits.total_s)
         hold = Hold()
         # In an order that is not known: nobody can tell by turns whether it is the incumbent, which
         # might then hold itself back.
         names = random.SystemRandom().sample(list(channels), len(channels))
         self._channels = {
-            n: Channel(n, channels[n], hold, spins=on_gpu, total_s=total_s) for n in names
+            n: Channel(n, channels[n], hold, spins=on_gpu, total=total) for n in names
         }
         self._arenas: dict[str, Arena] = {}
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
