@@ -8,7 +8,7 @@ only names count: `.sum()` is no library there, but Triton's interpreter runs it
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from campaigns.findings.kinds import Finding, Kind
 from campaigns.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
@@ -23,11 +23,13 @@ SETTERS = ("setattr", "builtins.setattr", "object.__setattr__", "type.__setattr_
 # Tables of other modules' names; who writes to one replaces what stands there.
 TABLES = ("__dict__", "sys.modules")
 CACHES = ("functools.cache", "functools.lru_cache", "functools.cached_property")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINED = (*FUNCTIONS, ast.ClassDef)
 # Made once, when the function is defined.
 MUTABLE = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 MAKERS = ("dict", "list", "set", "collections.defaultdict", "collections.OrderedDict")
+MOST_PARTS = 16
 QUOTE = 200
 
 
@@ -73,7 +75,7 @@ class _Reader:
             yield child, here
             yield from self._nodes(child, here)
 
-    def _on_device(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    def _on_device(self, function: Function) -> bool:
         """Whether it is decorated by Triton's own; anybody can call a function `jit`."""
         called = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
         names = [self._full(decorator).split(".") for decorator in called]
@@ -200,7 +202,8 @@ class _Reader:
                 for method in owner.body:
                     if isinstance(method, FUNCTIONS) and method.args.args:
                         me = method.args.args[0].arg
-                        yield from (each for each in _hung_on(method) if _root(each) == me)
+                        hung = _hung_on(method, ast.walk(method))
+                        yield from (each for each in hung if _root(each) == me)
 
     def _is_tensor(self, owner: ast.ClassDef) -> bool:
         return any(self._full(base) in TENSOR_BASES for base in owner.bases)
@@ -210,23 +213,24 @@ class _Reader:
         for function, on_host in self._nodes(self._tree):
             if not on_host or not isinstance(function, FUNCTIONS):
                 continue
+            nodes = list(ast.walk(function))
             declared = {
                 name
-                for node in ast.walk(function)
+                for node in nodes
                 if isinstance(node, ast.Global | ast.Nonlocal)
                 for name in node.names
             }
-            local = _bound_in(function) - declared
-            kept = (self._globals | self._own) - local | declared
-            for node in ast.walk(function):
+            local = _bound_in(function, nodes) - declared
+            for node in nodes:
                 name = _written(node)
-                if name is not None and name in kept:
+                module = name not in local and (name in self._globals or name in self._own)
+                if name is not None and (name in declared or module):
                     yield node, f"{name} of the module is written in {function.name}"
             for default in (*function.args.defaults, *function.args.kw_defaults):
                 made = isinstance(default, ast.Call) and self._full(default.func) in MAKERS
                 if default is not None and (made or isinstance(default, MUTABLE)):
                     yield default, f"a default of {function.name} is kept between calls"
-            for node in _hung_on(function):
+            for node in _hung_on(function, nodes):
                 if id(node) not in self._selves:
                     yield node, f"{ast.unparse(node)} is kept on an argument"
 
@@ -235,16 +239,10 @@ class _Reader:
 
         So it is for attributes of what is not imported: `signal.shape` is some tensor's.
         """
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
+        first, *rest = _dotted(node) or [""]
+        if rest and first not in self._names and first not in BUILTINS:
             return ""
-        if parts and node.id not in self._names and node.id not in BUILTINS:
-            return ""
-        parts.append(self._names.get(node.id, node.id))
-        return ".".join(reversed(parts))
+        return ".".join((self._names.get(first, first), *rest))
 
     def _finding(self, kind: Kind, node: ast.AST, what: str) -> Finding:
         line = getattr(node, "lineno", 1)
@@ -257,10 +255,19 @@ def _meanings(tree: ast.Module) -> dict[str, str]:
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() | ast.Name()):
-                parts = ast.unparse(node.value).split(".")
-                if parts[0] in found and all(map(str.isidentifier, parts)):
-                    found[alias] = ".".join((found[parts[0]], *parts[1:]))
+                first, *rest = _dotted(node.value) or [""]
+                if first in found:
+                    found[alias] = ".".join((found[first], *rest))
     return found
+
+
+def _dotted(node: ast.AST | None) -> list[str]:
+    """`a.b.c` in parts; none for what is more than names, or longer than any of ours."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -297,20 +304,20 @@ def _by_prefix(name: str) -> Kind | None:
     return None
 
 
-def _hung_on(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Attribute]:
+def _hung_on(function: Function, nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
     """Attributes that a function sets on what it was given."""
     given = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)}
-    for node in ast.walk(function):
+    for node in nodes:
         match node:
             case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in given:
                 yield node
 
 
-def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def _bound_in(function: Function, nodes: Iterable[ast.AST]) -> set[str]:
     """Names that are the function's own: parameters and what it assigns."""
     args = function.args
     own = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(node.id)
     return own
