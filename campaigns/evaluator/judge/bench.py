@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,17 @@ from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, qu
 from campaigns.evaluator.judge.fresh import Supply, Truth, scalars
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.stillness import Stillness
+from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
 from campaigns.evaluator.layout import Layout, TensorArg
 
 Answers = Mapping[str, torch.Tensor]
+# An output by name, what was found in it and what is wanted → what to compare with that.
+Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+    """Nothing is forgiven."""
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +56,17 @@ class Bench:
         precision: the dtype floating tensors are raised to first; None keeps their own, and so does
         a reference that can not be run in another one.
         """
+        return self.answer(self.given(truth, k), precision)
+
+    def answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        """The same for given inputs, which may be more precise than a slot could hold."""
         if precision is None or not self.reference.can_be_raised:
-            return self._answers(truth, k, None)
+            return self._answer(inputs, None)
         try:
-            return self._answers(truth, k, precision)
+            return self._answer(inputs, precision)
         except BadReference:
             # Raises what is wrong with these inputs in any precision.
-            answers = self._answers(truth, k, None)
+            answers = self._answer(inputs, None)
         self.reference.can_be_raised = False
         self.reference.note(
             "the reference does not run in float64 (it makes tensors of a dtype of its own, or "
@@ -69,37 +81,55 @@ class Bench:
         after = self.expect(truth, k, None)[arg.name]
         return (as_integers(before) != as_integers(after)).reshape(-1)
 
-    def _answers(self, truth: Truth, k: int, precision: torch.dtype | None) -> Answers:
-        def raised(tensor: torch.Tensor) -> torch.Tensor:
-            wants = precision is not None and tensor.is_floating_point()
-            return tensor.to(precision) if wants else tensor
-
-        kwargs: dict[str, Any] = dict(scalars(self.layout))
+    def given(self, truth: Truth, k: int) -> dict[str, Any]:
+        """The arguments of a call on slot `k`, in order, in copies of their own."""
+        found: dict[str, Any] = dict(scalars(self.layout))
         for arg in self.layout.tensors:
-            made = self._empty(arg)
+            made = found[arg.name] = self._empty(arg)
             if arg in self.layout.given:
-                # A copy of its own: a reference that writes to its inputs changes no truth.
                 truth.write(arg, k, made.view(1, -1))
-            kwargs[arg.name] = raised(made)
-        ordered = {arg.name: kwargs[arg.name] for arg in self.layout.args}
-        names = tuple(arg.name for arg in self.layout.outputs)
-        self.reference.expected(ordered, names)
-        return {name: ordered[name].detach() for name in names}
+        return {arg.name: found[arg.name] for arg in self.layout.args}
 
-    def right(self, slots: Slots, want: Answers, k: int) -> bool:
+    def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        def copied(value: Any) -> Any:
+            """A reference may write to its inputs."""
+            if not isinstance(value, torch.Tensor):
+                return value
+            raised = precision if value.is_floating_point() and precision else value.dtype
+            return value.to(raised, copy=True)
+
+        kwargs = {arg.name: copied(inputs[arg.name]) for arg in self.layout.args}
+        names = tuple(arg.name for arg in self.layout.outputs)
+        self.reference.expected(kwargs, names)
+        return {name: kwargs[name].detach() for name in names}
+
+    def right(self, slots: Slots, want: Answers, k: int, near: Others = NONE) -> bool:
         """Whether slot `k` holds what is wanted; each output is read once, into a copy."""
         return all(
-            is_right(copy_of(slots.one(arg, k)), want[arg.name], self.tolerances[arg.name])
+            is_right(
+                forgiven(copy_of(slots.one(arg, k)), want[arg.name], near.get(arg.name)),
+                want[arg.name],
+                self.tolerances[arg.name],
+            )
             for arg in self.layout.outputs
         )
 
     def closer_look(
-        self, slots: Slots, want: Answers, k: int, tolerances: Mapping[str, Tolerance] | None = None
+        self,
+        slots: Slots,
+        want: Answers,
+        k: int,
+        tolerances: Mapping[str, Tolerance] | None = None,
+        forgive: Forgive = as_it_is,
     ) -> Comparison:
         """The worst comparison over the outputs of slot `k`."""
         allowed = tolerances or self.tolerances
         found = [
-            compare(copy_of(slots.one(arg, k)), want[arg.name], allowed[arg.name])
+            compare(
+                forgive(arg.name, copy_of(slots.one(arg, k)), want[arg.name]),
+                want[arg.name],
+                allowed[arg.name],
+            )
             for arg in self.layout.outputs
         ]
         return max(found, key=lambda comparison: comparison.margin)

@@ -22,6 +22,7 @@ from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import Fence
 from campaigns.evaluator.judge.fresh import Poison, Truth, fill, inputs_intact, starts_intact
+from campaigns.evaluator.judge.undecided import Others, others
 from campaigns.evaluator.wire import Ask
 
 # How long a burst that looked unfinished is left alone before it is judged late or empty.
@@ -171,7 +172,9 @@ def prove(stage: Stage, fence: Fence) -> None:
     for k in range(stage.calls):
         want = bench.expect(stage.truth, k, None)
         if not (bench.right(slots, want, k) and fence.saw(bench, want, k)):
-            _blame_call(stage, want, k)
+            near = others(bench, bench.given(stage.truth, k))
+            if not (near and bench.right(slots, want, k, near) and fence.saw(bench, want, k, near)):
+                _blame_call(stage, want, k, near)
     if not stage.guards.intact():
         raise channel.blame(Outcome.WRONG_RESULT, "a call wrote outside its output")
     changed = inputs_intact(slots, stage.truth)
@@ -182,12 +185,12 @@ def prove(stage: Stage, fence: Fence) -> None:
         raise channel.blame(Outcome.CHEATED, "it wrote the output of a call that was not made")
 
 
-def _blame_call(stage: Stage, want: Any, k: int) -> None:
+def _blame_call(stage: Stage, want: Any, k: int, near: Others) -> None:
     """Call `k` was not right when the clock stopped: is its work late, or was it never done?"""
     bench, channel, slots = stage.bench, stage.channel, stage.slots
     number = stage.order.index(k) + 1
     let_settle(bench, channel)
-    if bench.right(slots, want, k):
+    if bench.right(slots, want, k, near):
         raise channel.blame(
             Outcome.CHEATED,
             f"said done before its work was done: the output of call {number} of {stage.calls} was "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from math import isfinite
 from typing import Any
@@ -14,12 +14,13 @@ from campaigns.evaluator.contract import Case, CaseReport, Outcome
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge import sets
 from campaigns.evaluator.judge.arena import Guards, Slots
-from campaigns.evaluator.judge.bench import Bench
+from campaigns.evaluator.judge.bench import Bench, Forgive, as_it_is
 from campaigns.evaluator.judge.burst import let_settle
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
 from campaigns.evaluator.judge.fresh import Poison, Separate, fill, inputs_intact
 from campaigns.evaluator.judge.tolerance import looser
+from campaigns.evaluator.judge.undecided import INDICES, forgiven, in_any_order, others
 from campaigns.evaluator.layout import ALIGN
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.wire import Ask
@@ -28,6 +29,21 @@ Inputs = Mapping[str, Any]
 # Lays a case out for a runner, base addresses a number of bytes behind their usual place; None
 # where its slots do not fit. Raises BadReference where the setup refuses it.
 Laying = Callable[[Case, int], tuple[Bench, Slots] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One call to make. words: what a message says of it; tell: also where and what is wrong.
+
+    allowed: tolerances other than the problem's. drawn: what setup gave and `inputs` were made
+    from, where equal values may be named in any order; None where the problem says which.
+    """
+
+    inputs: Inputs
+    words: str = ""
+    allowed: Mapping[str, Tolerance] | None = None
+    drawn: Inputs | None = None
+    tell: bool = True
 
 
 class CaseCheck:
@@ -67,16 +83,16 @@ class CaseCheck:
         for trial in range(trials):
             k = trial % 2 % slots.count
             inputs = self._bench.supply.example()
-            if not self._call(slots, k, inputs):
+            if not self._call(slots, k, Trial(inputs)):
                 return False
         before = self._outputs(slots, k)
-        if not self._call(slots, k, inputs, " (the inputs of the call before once more)"):
+        if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
             return False
         self._repeat = _difference(before, self._outputs(slots, k), self._bench.tolerances)
         words = " (the inputs of the call before with a few elements changed)"
         near = sets.near_duplicates(inputs, tuple(before))
-        allows = self._bench.reference.allows
-        return all(self._call(slots, k, made, words) for made in near if allows(made))
+        made = filter(self._bench.reference.allows, near)
+        return all(self._call(slots, k, Trial(one, words, drawn=inputs)) for one in made)
 
     def unlike(self, check: CheckSpec, lay: Laying) -> bool:
         """Base addresses as little aligned as allowed, and the adversarial sets."""
@@ -88,7 +104,7 @@ class CaseCheck:
         outputs = tuple(arg.name for arg in slots.layout.outputs)
         words = f" (base addresses are multiples of {check.align} bytes)"
         self._channel.detail = words
-        right = self._call(slots, 0, inputs, words)
+        right = self._call(slots, 0, Trial(inputs, words))
         for name, alone in product(check.sets, sets.scopes(inputs, outputs)):
             made = sets.adversarial(name, inputs, outputs, alone)
             if not right:
@@ -96,7 +112,8 @@ class CaseCheck:
             if made is not None and self._bench.reference.allows(made):
                 where = f" in {alone} alone" if alone else ""
                 self._channel.detail = words = f" ({sets.WORDS[name]}{where})"
-                right = self._call_unlike(slots, made, words, declared=check.declared)
+                drawn = None if check.declared else inputs
+                right = self._call_unlike(slots, Trial(made, words, drawn=drawn))
         self._channel.detail = ""
         return right
 
@@ -111,7 +128,7 @@ class CaseCheck:
                 continue
             self._bench, slots = laid
             self._channel.detail = words
-            right = self._call(slots, 0, self._bench.supply.example(), words, tell=False)
+            right = self._call(slots, 0, Trial(self._bench.supply.example(), words, tell=False))
             self._channel.detail = ""
             if not right:
                 return False
@@ -132,18 +149,15 @@ class CaseCheck:
         self.notes.append(f"case {self._bench.case.name}: no hidden sizes: {refused}")
         return None
 
-    def _call_unlike(self, slots: Slots, inputs: Inputs, words: str, *, declared: bool) -> bool:
-        bench, truth = self._bench, Separate([inputs])
+    def _call_unlike(self, slots: Slots, trial: Trial) -> bool:
+        bench, inputs = self._bench, trial.inputs
         try:
-            exact = bench.expect(truth, 0, torch.float64)
-            own = bench.expect(truth, 0, None)
-            changed = [
-                bench.expect(Separate([near]), 0, torch.float64)
-                for near in sets.rounded(inputs, tuple(exact))
-            ]
+            exact, own = bench.answer(inputs, torch.float64), bench.answer(inputs, None)
+            near = sets.rounded(inputs, tuple(exact))
+            changed = [bench.answer(one, torch.float64) for one in near]
         except BadReference:
             # A set that problem.toml does not name may be one that the reference refuses.
-            if declared:
+            if trial.drawn is None:
                 raise
             return True
         if not all(_finite(answer) for answer in (*exact.values(), *own.values())):
@@ -156,25 +170,12 @@ class CaseCheck:
             )
             for name, tolerance in bench.tolerances.items()
         }
-        return self._call(slots, 0, inputs, words, allowed=allowed)
+        return self._call(slots, 0, replace(trial, allowed=allowed))
 
-    def _call(
-        self,
-        slots: Slots,
-        k: int,
-        inputs: Inputs,
-        words: str = "",
-        *,
-        allowed: Mapping[str, Tolerance] | None = None,
-        tell: bool = True,
-    ) -> bool:
-        """One checked call on slot `k`. tell: whether the message says where and what is wrong."""
-        bench, channel, one, truth = (
-            self._bench,
-            self._channel,
-            slots.part(k, 1),
-            Separate([inputs]),
-        )
+    def _call(self, slots: Slots, k: int, trial: Trial) -> bool:
+        """One checked call on slot `k`; sets the message where it is not right."""
+        bench, channel, one = self._bench, self._channel, slots.part(k, 1)
+        truth, allowed = Separate([trial.inputs]), trial.allowed
         channel.freeze()
         guards, poison = Guards(one, bench.supply.noise), Poison(one, bench.supply.noise)
         fill(one, truth)
@@ -182,14 +183,18 @@ class CaseCheck:
         channel.ask(Ask.CALL, k, bench.limit_s)
         channel.freeze()
         want = bench.expect(truth, 0, torch.float64)
+        forgive: Forgive = as_it_is
         found = bench.closer_look(one, want, 0, allowed)
+        if not found.ok:
+            forgive = self._forgiving(trial)
+            found = bench.closer_look(one, want, 0, allowed, forgive)
         message = ""
         if not found.ok:
             never = poison.left_in(0, 1)
             let_settle(bench, channel)
-            if bench.closer_look(one, want, 0, allowed).ok:
+            if bench.closer_look(one, want, 0, allowed, forgive).ok:
                 raise channel.blame(Outcome.CHEATED, "said done before its work was done")
-            message = found.message if tell else _without_place(found)
+            message = found.message if trial.tell else _without_place(found)
             if never:
                 message += " (the output, or part of it, was never written)"
         elif not guards.intact():
@@ -197,8 +202,20 @@ class CaseCheck:
         elif changed := inputs_intact(one, truth):
             message = f"the call changed its input {changed!r}"
         self._found.append(found)
-        self._message = message and message + words
+        self._message = message and message + trial.words
         return not message
+
+    def _forgiving(self, trial: Trial) -> Forgive:
+        """What else than the wanted answer is right on these inputs."""
+        bench, drawn, inputs = self._bench, trial.drawn, trial.inputs
+        near = others(bench, inputs)
+
+        def forgive(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+            if drawn is not None and found.dtype in INDICES and not torch.equal(found, want):
+                found = in_any_order(bench, drawn, inputs, found, want)
+            return forgiven(found, want, near.get(name))
+
+        return forgive
 
     def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
         return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}

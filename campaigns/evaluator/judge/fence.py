@@ -7,6 +7,7 @@ import torch
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Answers, Bench, is_right
 from campaigns.evaluator.judge.fresh import Truth
+from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
 from campaigns.evaluator.layout import TensorArg
 
 # Positions over all slots of an output, so that looking takes as long for a short burst as for a
@@ -51,13 +52,13 @@ class Fence:
         """Copy the positions out of every output."""
         self._seen = [view.gather(1, at) for _, view, at in self._parts]
 
-    def saw(self, bench: Bench, want: Answers, k: int) -> bool:
+    def saw(self, bench: Bench, want: Answers, k: int, near: Others = NONE) -> bool:
         """Whether slot `k` was right, at the positions, when `look` was called."""
-        return all(
-            is_right(
-                seen[k],
-                want[arg.name].reshape(-1)[at[k]],
-                bench.tolerances[arg.name].by_element,
-            )
-            for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True)
-        )
+        for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True):
+            wanted = want[arg.name].reshape(-1)[at[k]]
+            also = near.get(arg.name)
+            also = None if also is None else also.flatten(1)[:, at[k]]
+            found = forgiven(seen[k], wanted, also)
+            if not is_right(found, wanted, bench.tolerances[arg.name].by_element):
+                return False
+        return True

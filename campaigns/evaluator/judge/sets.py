@@ -127,7 +127,7 @@ def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
 
 
 def rounded(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The inputs twice, in float64: off by rounding with random signs, and all the same way."""
+    """The inputs in float64: off by rounding with random signs, and all the same way."""
     made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
     for key in _floating(inputs, outputs):
         value = inputs[key]
@@ -135,6 +135,22 @@ def rounded(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
         signs = torch.randint(0, 2, value.shape, device=value.device) * 2 - 1
         made[0][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_ROW)) * signs)
         made[1][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
+    return made
+
+
+def nudged(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The inputs in float64, each off by a part of its rounding; then by the opposite part.
+
+    What lies on an edge is on either side of it in one of the two, whatever it is divided by.
+    """
+    made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
+    for key in _floating(inputs, outputs):
+        wide = inputs[key].double()
+        row = inputs[key].shape[-1] if wide.dim() else 1
+        part = torch.rand_like(wide).mul_(2).sub_(1) * _rounds(
+            inputs[key].dtype, min(row, LONGEST_ROW)
+        )
+        made[0][key], made[1][key] = wide * (1 + part), wide * (1 - part)
     return made
 
 
