@@ -62,18 +62,21 @@ class _Reader:
     def read(self) -> list[Finding]:
         found = [
             self._finding(kind, node, what)
-            for node, on_host in self._nodes(self._tree)
+            for node, on_host in self._nodes()
             for kind, what in self._look(node, on_host)
         ]
         found += [self._finding(Kind.CACHE, node, what) for node, what in self._kept()]
         return sorted(set(found), key=lambda each: (each.line, each.kind, each.what))
 
-    def _nodes(self, tree: ast.AST, on_host: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    def _nodes(self) -> Iterator[tuple[ast.AST, bool]]:
         """Every node, and whether it is outside of all functions that run on the device."""
-        for child in ast.iter_child_nodes(tree):
-            here = on_host and not (isinstance(child, FUNCTIONS) and self._on_device(child))
-            yield child, here
-            yield from self._nodes(child, here)
+        waiting: list[tuple[ast.AST, bool]] = [(self._tree, True)]
+        while waiting:
+            parent, on_host = waiting.pop()
+            for child in ast.iter_child_nodes(parent):
+                here = on_host and not (isinstance(child, FUNCTIONS) and self._on_device(child))
+                waiting.append((child, here))
+                yield child, here
 
     def _on_device(self, function: Function) -> bool:
         """Whether it is decorated by Triton's own; anybody can call a function `jit`."""
@@ -210,7 +213,7 @@ class _Reader:
 
     def _kept(self) -> Iterator[tuple[ast.AST, str]]:
         """What a function writes to and outlives the call: module-level names, its own defaults."""
-        for function, on_host in self._nodes(self._tree):
+        for function, on_host in self._nodes():
             if not on_host or not isinstance(function, FUNCTIONS):
                 continue
             nodes = list(ast.walk(function))
