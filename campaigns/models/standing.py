@@ -11,13 +11,14 @@ from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class StandingWord(models.TextChoices):
-    """claimed → verified or not verified; verified → reproduced or not reproduced."""
+    """claimed → verified or not verified; verified → reproduced, not reproduced or untold."""
 
     CLAIMED = "claimed", "claimed"
     VERIFIED = "verified", "verified"
     NOT_VERIFIED = "not_verified", "not verified"
     REPRODUCED = "reproduced", "reproduced"
     NOT_REPRODUCED = "not_reproduced", "not reproduced"
+    UNTOLD = "untold", "verified; untold elsewhere"
 
 
 # What each word means, for whoever meets it for the first time.
@@ -27,6 +28,7 @@ MEANINGS: dict[str, str] = {
     StandingWord.NOT_VERIFIED: "no second session showed it, so it was not accepted",
     StandingWord.REPRODUCED: "another device of this model showed it as well",
     StandingWord.NOT_REPRODUCED: "another device of this model did not show it; a person decides",
+    StandingWord.UNTOLD: "another device of this model is too noisy to show a gain of this size",
 }
 
 

@@ -34,7 +34,7 @@ from campaigns.steps.remeasure import Session, is_elsewhere, stand
 
 # An aborted campaign has no result to confirm, and a held one holds its device free.
 REPRODUCED_IN = WORKING | {CampaignState.DONE}
-SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED)
+SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED, StandingWord.UNTOLD)
 
 
 def reproduce() -> list[tuple[Campaign, Next]]:
@@ -72,12 +72,12 @@ def _judge(evaluation: Evaluation) -> None:
     if report is None or gain is None or low is None or high is None:
         return
     accepted = Gain(gain, low, high, verdict.pairs)
-    found = decide_elsewhere(report, _standard(evaluation), accepted)
-    again = found.reason is Reason.PROMOTED
-    word = StandingWord.REPRODUCED if again else StandingWord.NOT_REPRODUCED
+    standard = _standard(evaluation)
+    found = decide_elsewhere(report, standard, accepted)
+    word = _word(found.reason, standard, accepted)
     place = evaluation.worker.name if evaluation.worker else "another worker"
     sentence = f"On {place}: {found.sentence}"
-    if not again:
+    if word != StandingWord.REPRODUCED:
         sentence += f" Accepted was: {verdict.sentence}"
     try:
         with transaction.atomic():
@@ -85,6 +85,14 @@ def _judge(evaluation: Evaluation) -> None:
     except IntegrityError:
         if not round_.standings.filter(word__in=SETTLED).exists():
             raise
+
+
+def _word(reason: Reason, standard: Standard, accepted: Gain) -> StandingWord:
+    """A device whose own noise hides a gain of this size neither shows it nor speaks against it."""
+    if reason is Reason.PROMOTED:
+        return StandingWord.REPRODUCED
+    hidden = reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain
+    return StandingWord.UNTOLD if hidden else StandingWord.NOT_REPRODUCED
 
 
 def _standard(evaluation: Evaluation) -> Standard:

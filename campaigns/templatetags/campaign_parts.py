@@ -46,6 +46,7 @@ STANDING_CSS = {
     StandingWord.NOT_VERIFIED: "fail",
     StandingWord.REPRODUCED: "pass",
     StandingWord.NOT_REPRODUCED: "fail",
+    StandingWord.UNTOLD: "open",
 }
 register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
