@@ -12,6 +12,7 @@ from campaigns.evaluator.backends.base import (
     register,
 )
 from campaigns.evaluator.backends.host import HostPlan
+from campaigns.evaluator.backends.native_loop import NativeLoop
 from campaigns.evaluator.backends.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
@@ -37,24 +38,31 @@ class CppKernel:
         self._source = source
         self._place = place
         self._library: Library | None = None
+        self._loop: NativeLoop | None = None
 
     def build(self, example: Layout) -> None:
         check_flags(self._source.flags)
         path = write_source(self._source, self._place.folder, ".cpp")
         out = self._place.folder / "candidate.so"
+        self._library = Library(out, self._source, example)
+        # First, so that the build log is the candidate's.
+        self._loop = NativeLoop(self._library.types, self._place)
+        self._loop.build(compiler())
         command = [compiler(), *FLAGS, *self._source.flags, path.name, "-o", out.name]
         compile_or_fail(command, self._place)
-        self._library = Library(out, self._source, example)
 
     def load(self) -> None:
-        if self._library is None:
+        if self._library is None or self._loop is None:
             raise RuntimeError("load before build")
+        self._loop.load()
         self._library.load()
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> HostPlan:
-        if self._library is None:
+        if self._library is None or self._loop is None:
             raise RuntimeError("plan before build")
-        return HostPlan(self._library.calls(layout, memory, slots))
+        rows = self._library.rows(layout, memory, slots)
+        calls = self._library.calls(layout, memory, slots)
+        return HostPlan(calls, self._loop.over(self._library.solve, rows))
 
 
 register(Backend("cpp", ".cpp", ("cpu",), CppKernel))

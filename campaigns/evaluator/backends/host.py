@@ -10,13 +10,24 @@ from collections.abc import Callable, Sequence
 
 from campaigns.evaluator.contract import Launch, Timer
 
+Burst = Callable[[], None]
+
 
 class HostPlan:
-    """Calls bound to slots in shared memory."""
+    """Calls bound to slots in shared memory.
 
-    def __init__(self, calls: list[Callable[[], None]]) -> None:
+    burst: makes of the slots in turn a burst that is ready to run; without it calls are made one by
+    one from here.
+    """
+
+    def __init__(
+        self,
+        calls: list[Callable[[], None]],
+        burst: Callable[[Sequence[int]], Burst] | None = None,
+    ) -> None:
         self._calls = calls
-        self._next: list[Callable[[], None]] = []
+        self._ready = burst or self._one_by_one
+        self._next: Burst = self._one_by_one(())
 
     def call(self, slot: int) -> None:
         self._calls[slot]()
@@ -27,11 +38,19 @@ class HostPlan:
         return Timer.CALLS
 
     def order(self, slots: Sequence[int]) -> None:
-        self._next = [self._calls[slot] for slot in slots]
+        self._next = self._ready(slots)
 
     def run(self, calls: int) -> None:
-        for call in self._next:
-            call()
+        self._next()
+
+    def _one_by_one(self, slots: Sequence[int]) -> Burst:
+        calls = [self._calls[slot] for slot in slots]
+
+        def burst() -> None:
+            for call in calls:
+                call()
+
+        return burst
 
     def profile(self, calls: int) -> tuple[float, float]:
         return -1.0, -1.0

@@ -27,9 +27,16 @@ class Library:
     """The loaded shared object with the argument types of its `solve`."""
 
     def __init__(self, path: Path, source: Source, example: Layout) -> None:
-        self._types = argument_types(source.text, source.name, example)
+        self.types = argument_types(source.text, source.name, example)
         self._path = path
         self._solve: Callable[..., None] | None = None
+
+    @property
+    def solve(self) -> Callable[..., None]:
+        """The candidate's entry."""
+        if self._solve is None:
+            raise RuntimeError("the library is not loaded")
+        return self._solve
 
     def load(self) -> None:
         """dlopen; raises OSError when the loader refuses it."""
@@ -40,22 +47,24 @@ class Library:
             raise OSError(
                 f'{ENTRY} is not exported; declare it extern "C" void {ENTRY}(…)'
             ) from None
-        solve.argtypes = self._types
+        solve.argtypes = self.types
         solve.restype = None
         self._solve = solve
 
     def calls(self, layout: Layout, memory: Memory, slots: int) -> list[Callable[[], None]]:
         """One ready-made call per slot: addresses are computed here, not while the clock runs."""
-        if self._solve is None:
-            raise RuntimeError("the library is not loaded")
-        return [_bind(self._solve, self._arguments(layout, memory, k)) for k in range(slots)]
+        return [_bind(self.solve, row) for row in self.rows(layout, memory, slots)]
+
+    def rows(self, layout: Layout, memory: Memory, slots: int) -> list[tuple[Any, ...]]:
+        """The arguments of the call on every slot."""
+        return [self._arguments(layout, memory, slot) for slot in range(slots)]
 
     def _arguments(self, layout: Layout, memory: Memory, slot: int) -> tuple[Any, ...]:
         values = [
             memory.address(layout, slot, arg) if isinstance(arg, TensorArg) else arg.value
             for arg in layout.args
         ]
-        return tuple(kind(value) for kind, value in zip(self._types, values, strict=True))
+        return tuple(kind(value) for kind, value in zip(self.types, values, strict=True))
 
 
 def _bind(solve: Callable[..., None], arguments: tuple[Any, ...]) -> Callable[[], None]:

@@ -42,7 +42,9 @@ DISTURBED = 1.5
 # A call alone is held against one in a burst. It is measured with warm caches, so an honest one is
 # rather faster alone, but for waking its threads. Trying again costs only a cheat, whose call can
 # never be shorter alone than its work is; an honest one may have to wait for free cores. What it
-# takes longer than NEAR one counts as a call's time; over RATIO, nothing honest explains it.
+# takes longer than NEAR one counts as a call's time; over RATIO, nothing honest explains it, unless
+# calls are so short that whatever one sets off elsewhere (it prints, say) is more than its work.
+LEAST_CALL_S = 1e-4
 ALONE_TRIES, ALONE_ROUNDS = 3, 16
 ALONE_NEAR, ALONE_RATIO = 1.05, 1.5
 
@@ -130,7 +132,7 @@ def _compare_with_one(
         alone_s = min(alone_s, took_s - idle_s)
         if alone_s <= ALONE_NEAR * together_s + waking:
             return 0.0
-    if alone_s <= ALONE_RATIO * together_s + waking:
+    if together_s < LEAST_CALL_S or alone_s <= ALONE_RATIO * together_s + waking:
         return (alone_s - waking) / ALONE_NEAR
     raise channel.blame(
         Outcome.CHEATED,

@@ -56,6 +56,7 @@ class Turn:
         # What a call takes at the least, by what one alone takes.
         self._alone_us = 0.0
         self._settle()
+        self._retaken = 0
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
 
@@ -82,6 +83,7 @@ class Turn:
 
     def timing(self, *, explained: bool) -> Timing:
         """What was measured. explained: warm and call by call as well, which takes more bursts."""
+        self._note_retakes()
         device_us, event_us = self._profile()
         seen = device_us is not None
         return Timing(
@@ -118,7 +120,7 @@ class Turn:
             time_us, fits = self._lengths.time_us(short_s, long_s, allowed_s)
             if fits:
                 break
-            self._note_retake()
+            self._retaken += 1
             left -= 1
         return max(time_us, self._alone_us)
 
@@ -183,11 +185,13 @@ class Turn:
         arm = self._arm
         return run_burst(arm.bench, arm.channel, arm.slots, calls, cold=cold)
 
-    def _note_retake(self) -> None:
+    def _note_retakes(self) -> None:
+        if not self._retaken:
+            return
         channel = self._arm.channel
         self._arm.notes.append(
-            f"case {channel.case}: a sample of the {channel.name} was taken again: its short burst "
-            "took longer than its calls and all overhead explain (a busy host?)"
+            f"case {channel.case}: {self._retaken} bursts of the {channel.name} were made again: "
+            "short ones took longer than their calls and all overhead explain (a busy host?)"
         )
 
     def _profile(self) -> tuple[float | None, float | None]:
