@@ -53,7 +53,14 @@ def fork(body: Callable[[], int], log: int, keep: tuple[int, ...] = ()) -> int:
     is not for it. Returns the child's pid. The child never returns into the caller's code.
     """
     parent = os.getpid()
-    child = os.fork()
+    # Who is told to end before it has a handler of its own must not run its parent's, and lose it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    child = -1
+    try:
+        child = os.fork()
+    finally:
+        if child:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     if child:
         # Both sides set the group, so that neither can be too late for a kill.
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -71,6 +78,7 @@ def _become(body: Callable[[], int], log: int, keep: tuple[int, ...], parent: in
         os.dup2(log, 2)
         _close_all_but({0, 1, 2, *keep})
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = body()
     except BaseException:  # noqa: BLE001 - the child's outermost edge: log, then leave
