@@ -115,8 +115,6 @@ def found_words(passport: Passport) -> str:
 
 
 def open_wish(worker: Worker) -> PassportWish | None:
-    """The newest request that no passport has answered; None where there is none."""
+    """The newest request, where no passport answers it; None where there is none."""
     wish = PassportWish.objects.filter(worker=worker).select_related("asked_by").first()
-    if wish is None or of_device(worker).filter(taken_at__gte=wish.asked_at).exists():
-        return None
-    return wish
+    return None if wish is None or wish.passports.exists() else wish

@@ -10,40 +10,8 @@ from campaigns.models.worker import Worker
 from knowledge.models.guarded import ALWAYS, Guarded
 
 
-class Passport(Guarded):
-    """One noise passport: A/A sessions on a few kernel lengths. The newest of a device counts.
-
-    card: the device itself, as `Worker.card`. host: what was measured under, by name (driver,
-    clock policy, ...). lengths, conditions, failures: see campaigns.rules.passport. reports: every
-    session as `campaigns.evaluator.contract.Report`, with all samples. error: why there is nothing
-    in them, for a try that did not succeed.
-    """
-
-    SEALED = ALWAYS
-
-    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="passports")
-    card = models.CharField(max_length=200)
-    device = models.CharField(max_length=40)
-    backend = models.CharField(max_length=40)
-    why = models.CharField(max_length=300)
-    host = models.JSONField(default=dict)
-    lengths = models.JSONField(default=list)
-    conditions = models.JSONField(default=dict)
-    failures = models.JSONField(default=list)
-    reports = models.JSONField(default=list)
-    error = models.TextField(blank=True)
-    wall_s = models.FloatField(default=0.0)
-    taken_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("-pk",)
-
-    def __str__(self) -> str:
-        return f"passport {self.pk} of {self.worker}"
-
-
 class PassportWish(Guarded):
-    """A person asks for a new passport. It stands until the device has a newer one."""
+    """A person asks for a new passport. It stands until one answers it."""
 
     SEALED = ALWAYS
 
@@ -58,6 +26,42 @@ class PassportWish(Guarded):
 
     def __str__(self) -> str:
         return f"wish for a passport of {self.worker}"
+
+
+class Passport(Guarded):
+    """One noise passport: A/A sessions on a few kernel lengths. The newest of a device counts.
+
+    card: the device itself, as `Worker.card`. host: what was measured under, by name (driver,
+    clock policy, ...). lengths, conditions, failures: see campaigns.rules.passport. reports: every
+    session as `campaigns.evaluator.contract.Report`, with all samples. error: why there is nothing
+    in them, for a try that did not succeed. answers: the wish that was open when it was begun; the
+    clocks of two hosts do not tell which came first.
+    """
+
+    SEALED = ALWAYS
+
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="passports")
+    card = models.CharField(max_length=200)
+    device = models.CharField(max_length=40)
+    backend = models.CharField(max_length=40)
+    why = models.CharField(max_length=300)
+    answers = models.ForeignKey(
+        PassportWish, null=True, blank=True, on_delete=models.PROTECT, related_name="passports"
+    )
+    host = models.JSONField(default=dict)
+    lengths = models.JSONField(default=list)
+    conditions = models.JSONField(default=dict)
+    failures = models.JSONField(default=list)
+    reports = models.JSONField(default=list)
+    error = models.TextField(blank=True)
+    wall_s = models.FloatField(default=0.0)
+    taken_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"passport {self.pk} of {self.worker}"
 
 
 class Void(Guarded):

@@ -104,7 +104,7 @@ def take_passport(why: str, bench: Bench) -> Passport | None:
     None when a campaign came to need the device. Raises DeviceBusy before anything is measured.
     """
     note_host(bench.worker, bench.device)
-    begun = time.monotonic()
+    begun, wish = time.monotonic(), open_wish(bench.worker)
     taken, error = None, ""
     with hold(bench.device, wait_s=bench.patience_s), scratch("passport") as folder:
         try:
@@ -114,18 +114,18 @@ def take_passport(why: str, bench: Bench) -> Passport | None:
             return None
         except PassportFails as failed:
             error = str(failed)
-    return _store(bench, why, time.monotonic() - begun, taken, error)
+    values = {"why": why[:300], "answers": wish, "error": error}
+    return _store(bench, values, time.monotonic() - begun, taken)
 
 
-def _store(bench: Bench, why: str, wall_s: float, taken: Taken | None, error: str) -> Passport:
+def _store(bench: Bench, said: dict[str, Any], wall_s: float, taken: Taken | None) -> Passport:
     values: dict[str, Any] = {
+        **said,
         "worker": bench.worker,
         "card": bench.worker.card,
         "device": bench.device.device,
         "backend": BACKEND[bench.device.kind],
-        "why": why[:300],
         "host": dict(host_facts(bench.device)),
-        "error": error,
         "wall_s": round(wall_s, 1),
     }
     if taken is not None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from campaigns.devices.hold import DeviceBusy, hold
@@ -97,6 +98,22 @@ def test_it_is_due_when_a_person_asks_and_until_one_is_taken(bench, settings):
     assert take(bench).why == "asked for by alice"
     assert passport.due(bench.worker, bench.device) == ""
     assert PassportWish.objects.count() == 1
+
+
+@pytest.mark.parametrize("hours", [-3, 3])
+def test_it_answers_the_wish_that_it_was_taken_for_whatever_the_clocks_say(
+    bench, monkeypatch, settings, hours
+):
+    """The wish is dated by the web server and the passport by the worker."""
+    settings.KOPT_PASSPORT_DAYS = 0.0
+    passport.ask_for(bench.worker, None)
+    with monkeypatch.context() as patch:
+        elsewhere = timezone.now() + timedelta(hours=hours)
+        patch.setattr(timezone, "now", lambda: elsewhere)
+        take(bench)
+    assert passport.due(bench.worker, bench.device) == ""
+    passport.ask_for(bench.worker, None)
+    assert passport.due(bench.worker, bench.device) == "asked for by a command"
 
 
 def test_it_counts_for_every_worker_of_the_same_device(bench, judge):
@@ -250,3 +267,7 @@ def test_it_is_never_rewritten(bench):
     taken.failures = ["forged"]
     with pytest.raises(Immutable):
         taken.save()
+    for sql in ("UPDATE campaigns_passport SET error = 'x'", "DELETE FROM campaigns_passport"):
+        refused = pytest.raises(IntegrityError, match="a recorded row is never")
+        with refused, transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(sql)
