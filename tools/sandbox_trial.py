@@ -126,7 +126,7 @@ def _evaluate(job: Job, plan: Plan) -> Report:
             try:
                 adopt_orphans()
                 outside = Outside(theirs, lambda device: None, Policy(_plans={plan.kind: plan}))
-                text = dump(supervise(job_file, outside, None))
+                text = dump(supervise(job_file, job.device, outside, None))
                 os.pwrite(file.fileno(), text.encode(), 0)
             finally:
                 os._exit(0)
