@@ -7,6 +7,7 @@ import pytest
 from campaigns.evaluator.judge.schedule import (
     Lengths,
     calibrate,
+    calls_to_prove,
     choose_lengths,
     lengthen,
     turns,
@@ -63,3 +64,11 @@ def test_it_alternates_a_b_b_a():
 def test_it_finds_the_time_of_a_call_behind_an_overhead():
     found = calibrate(lambda calls: 5e-4 + calls * 1e-4, most=10_000)
     assert found == pytest.approx(1e-4, rel=0.01)
+
+
+def test_it_makes_no_more_calls_than_can_be_proven_in_time():
+    assert calls_to_prove(64, 1e-4) == 64
+    assert calls_to_prove(4096, 1e-3) == 2000
+    assert calls_to_prove(64, 0.4) == 16
+    assert calls_to_prove(2, 10.0) == 2
+    assert calls_to_prove(64, 0.0) == 64

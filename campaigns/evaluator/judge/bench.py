@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,13 @@ class Bench:
     def wait(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
+
+    def proof_s(self) -> float:
+        """Seconds that inputs and reference of one call take now."""
+        started = time.perf_counter()
+        self.expect(self.supply.fresh(1, self.refresh), 0, None)
+        self.wait()
+        return time.perf_counter() - started
 
     def expect(self, truth: Truth, k: int, precision: torch.dtype | None) -> Answers:
         """What slot `k` should hold, computed from the judge's own inputs.

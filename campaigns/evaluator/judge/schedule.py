@@ -8,6 +8,8 @@ from math import ceil
 
 # A short burst is this share of the long one; their difference carries the time.
 SHORT_SHARE = 8
+# How long the proof of one burst may take, and how many calls it has all the same.
+PROOF_S, LEAST_PROVEN = 2.0, 16
 # A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
 UNEXPLAINED = 1.1
 
@@ -60,6 +62,15 @@ def shorten(lengths: Lengths, most: int) -> Lengths | None:
         return None
     long = min(lengths.long, most)
     return Lengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
+
+
+def calls_to_prove(most: int, proof_s: float) -> int:
+    """Of `most` calls in a burst so many that proving them all takes no longer than PROOF_S.
+
+    proof_s: what inputs and reference take for one call. Where that is long (a reference in Python
+    loops), all calls of a burst would take longer to prove than an evaluation may last.
+    """
+    return min(most, max(LEAST_PROVEN, int(PROOF_S / max(proof_s, 1e-9))))
 
 
 def calibrate(burst: Callable[[int], float], most: int) -> float:

@@ -35,7 +35,7 @@ from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.overhead import Overhead, measure
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
-from campaigns.evaluator.judge.schedule import turns
+from campaigns.evaluator.judge.schedule import calls_to_prove, turns
 from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.turn import Arm, Turn
@@ -211,7 +211,17 @@ class Session:
         bench, slots = self._lay_slots(channel, case, layout)
         warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
         overhead, notes = self._overheads[channel.name, case.name], self._progress.notes
-        return Arm(self._job, channel, bench, slots, self._most(layout), warm, overhead, notes)
+        most = self._most_proven(bench, self._most(layout))
+        return Arm(self._job, channel, bench, slots, most, warm, overhead, notes)
+
+    def _most_proven(self, bench: Bench, most: int) -> int:
+        proof_s = min(bench.proof_s() for _ in range(2))
+        fewer = calls_to_prove(most, proof_s)
+        if fewer < most:
+            words = f"{proof_s:.2g} s of inputs and reference for each"
+            note = f"case {bench.case.name}: bursts of at most {fewer} calls, with {words}"
+            self._progress.notes.append(note)
+        return fewer
 
     def stop(self) -> None:
         for channel in self._channels.values():
