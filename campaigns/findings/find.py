@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.syntax import TooSlow
 from campaigns.findings.c_source import find_in_c
 from campaigns.findings.kinds import Finding, Kind
 from campaigns.findings.python_source import find_in_python
@@ -31,6 +32,8 @@ def findings_of(source: Source) -> tuple[Finding, ...]:
             found = find_in_c(text, cuda=suffix in CUDA_SUFFIXES)
     except (RecursionError, MemoryError):
         return (Finding(Kind.HIDDEN_CODE, 1, "nested too deeply to be read", ""),)
+    except TooSlow as error:
+        return (Finding(Kind.HIDDEN_CODE, 1, str(error), ""),)
     return tuple(_few_of_each(found))
 
 

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 JIT = "jit"
-# Comments, strings and character constants hold no code.
-_DEAD = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
-_MARK = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t][^\n]*__global__")
+# Comments, strings and character constants hold no code. One that does not end is taken to the end
+# of the text or line: else each beginning of another one would be looked for again from there.
+_DEAD = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n]){1,12}+'", re.DOTALL
+)
+_MARK = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*__global__", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
+_BETWEEN = re.compile(r"[*&:\s]*")
+_BRACKET = re.compile(r"[()]")
+# Words from the mark of a kernel to its name: attributes, the return type.
+MOST_WORDS = 32
 # What torch launches itself; a candidate's kernel may share its last name.
 TORCH = ("at::", "c10::")
 # What the driver does by itself, as its tracer calls it; a kernel of that name would pass for it.
@@ -38,8 +46,9 @@ def cuda_kernels(text: str) -> tuple[str, ...]:
     """Functions marked `__global__`, also by a macro that stands for it."""
     live = _DEAD.sub(" ", text)
     marks = {"__global__", *_MARK.findall(live)}
-    found = re.finditer(rf"\b(?:{'|'.join(map(re.escape, sorted(marks)))})\b", live)
-    names = (_function_at(live, mark.end()) for mark in found)
+    behind = _behind_brackets(live)
+    found = (word.end() for word in _WORD.finditer(live) if word[0] in marks)
+    names = (_function_at(live, at, behind) for at in found)
     return tuple(dict.fromkeys(name for name in names if name))
 
 
@@ -82,24 +91,29 @@ def _name_of(node: ast.expr) -> str:
     return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
-def _function_at(text: str, at: int) -> str:
+def _function_at(text: str, at: int, behind: Mapping[int, int]) -> str:
     """The function whose declaration goes on at `at`; attributes with arguments are passed over."""
-    while match := _NAME.match(text, at):
+    for _ in range(MOST_WORDS):
+        match = _NAME.match(text, at)
+        if match is None:
+            break
         at = match.end()
         if not text.startswith("(", at):
-            at += len(text[at:]) - len(text[at:].lstrip("*&: \t\r\n"))
+            between = _BETWEEN.match(text, at)
+            at = between.end() if between else at
             continue
-        at = _behind(text, at)
+        at = behind.get(at, len(text))
         if not _NAME.match(text, at):
             return match[1]
     return ""
 
 
-def _behind(text: str, at: int) -> int:
-    """The place behind the bracket that opens at `at`."""
-    depth = 0
-    for place in range(at, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
-        if depth == 0:
-            return place + 1
-    return len(text)
+def _behind_brackets(text: str) -> Mapping[int, int]:
+    """For each round bracket that opens, the place behind the one that closes it."""
+    found, opened = {}, []
+    for bracket in _BRACKET.finditer(text):
+        if bracket[0] == "(":
+            opened.append(bracket.start())
+        elif opened:
+            found[opened.pop()] = bracket.end()
+    return found

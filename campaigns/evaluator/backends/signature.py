@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.backends.base import BuildFailed, Unsupported
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, ScalarArg, TensorArg
+from campaigns.evaluator.syntax import TooSlow, parse_within
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -129,7 +130,10 @@ def read_parameters(text: str, file_name: str) -> list[Parameter]:
         from tree_sitter import Language, Parser
     except ImportError as error:
         raise Unsupported(f"{error.name} is not installed (pip install {error.name})") from None
-    root = Parser(Language(tree_sitter_cpp.language())).parse(text.encode()).root_node
+    try:
+        root = parse_within(Parser(Language(tree_sitter_cpp.language())), text)
+    except TooSlow as error:
+        raise BuildFailed(f"{file_name}: {error}") from None
     found = _find_function(root)
     if found is None:
         raise BuildFailed(f'{file_name}: no function extern "C" void {ENTRY}(…) is defined')

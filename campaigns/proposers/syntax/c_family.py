@@ -10,6 +10,8 @@ import tree_sitter_cpp
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
+from campaigns.evaluator.syntax import TooSlow, parse_within
+
 ASSIGNMENTS = ("assignment_expression", "update_expression")
 
 
@@ -32,14 +34,17 @@ def _parser(cuda: bool) -> Parser:
 
 
 def parse(text: str, *, cuda: bool = False) -> Node | None:
-    """The syntax tree, or None when the text has a syntax error."""
-    root = parse_anyway(text, cuda=cuda)
+    """The syntax tree, or None when the text has a syntax error or takes too long."""
+    try:
+        root = parse_anyway(text, cuda=cuda)
+    except TooSlow:
+        return None
     return None if root.has_error else root
 
 
 def parse_anyway(text: str, *, cuda: bool = False) -> Node:
-    """The syntax tree of as much as can be understood."""
-    return _parser(cuda).parse(text.encode()).root_node
+    """The syntax tree of as much as can be understood. Raises TooSlow."""
+    return parse_within(_parser(cuda), text)
 
 
 def text_of(node: Node | None) -> str:
