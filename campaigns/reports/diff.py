@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from campaigns.reports.highlight import highlighted, source_lines
 from knowledge.linediff import DiffRow, Mark, unified
+
+# Pairs of equal lines up to which lines that occur often are matched like any other. Beyond it, as
+# in two files of empty lines, that takes minutes.
+MOST_PAIRS = 1_000_000
 
 __all__ = ["Diff", "DiffRow", "Mark", "SplitRow", "diff"]
 
@@ -43,7 +48,7 @@ def diff(old: str, new: str, file_name: str, *, context: int = 3, space: bool = 
     """Compare two sources line by line; without `space`, blanks make no difference."""
     before, after = highlighted(old, file_name), highlighted(new, file_name)
     keys, others = _keys(old, space=space), _keys(new, space=space)
-    matcher = SequenceMatcher(None, keys, others, autojunk=False)
+    matcher = SequenceMatcher(None, keys, others, autojunk=_pairs(keys, others) > MOST_PAIRS)
     rows = tuple(unified(matcher, before, after, context))
     return Diff(
         rows=rows,
@@ -55,6 +60,11 @@ def diff(old: str, new: str, file_name: str, *, context: int = 3, space: bool = 
 def _keys(text: str, *, space: bool) -> list[str]:
     lines = source_lines(text)
     return lines if space else ["".join(line.split()) for line in lines]
+
+
+def _pairs(keys: Sequence[str], others: Sequence[str]) -> int:
+    there = Counter(others)
+    return sum(count * there[key] for key, count in Counter(keys).items())
 
 
 def _split(rows: Sequence[DiffRow]) -> Iterator[SplitRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
@@ -16,6 +17,9 @@ LEXERS: dict[str, type[Lexer]] = {
     ".cu": CudaLexer,
     ".hip": CudaLexer,
 }
+# Of this thread's own processor time. Honest files take hundredths of a second. There are short
+# ones, of empty lines or slashes alone, for which a lexer takes minutes.
+MOST_S = 1.0
 # Most specific first: a token takes the first class whose type contains it.
 CLASSES = (
     (Comment.Preproc, "p"),
@@ -39,11 +43,18 @@ def source_lines(text: str) -> list[str]:
 
 
 def highlighted(text: str, file_name: str) -> list[SafeString]:
-    """Colour a source file; as many lines come back as `source_lines` has."""
+    """Colour a source file; as many lines come back as `source_lines` has.
+
+    One that takes too long stays without colours.
+    """
+    plain = source_lines(text)
+    end = time.thread_time() + MOST_S
     suffix = "." + file_name.rpartition(".")[2]
     lexer = LEXERS.get(suffix, TextLexer)(stripnl=False, ensurenl=False)
     lines: list[list[str]] = [[]]
-    for token, value in lexer.get_tokens("\n".join(source_lines(text))):
+    for token, value in lexer.get_tokens("\n".join(plain)):
+        if time.thread_time() > end:
+            return [mark_safe(escape(line)) for line in plain]
         for number, piece in enumerate(value.split("\n")):
             if number:
                 lines.append([])

@@ -1,6 +1,7 @@
 """Diffs and highlighting: pure functions of text."""
 
 import re
+import time
 from html import unescape
 
 import pytest
@@ -21,6 +22,21 @@ def plain(html):
 @given(TEXTS, FILES)
 def test_it_colours_without_losing_or_adding_a_character(text, name):
     assert [plain(line) for line in highlighted(text, name)] == source_lines(text)
+
+
+@pytest.mark.parametrize("made_of", ["\n", "/", "("])
+def test_it_shows_without_colours_what_takes_too_long(made_of):
+    text = made_of * 60_000
+    begun = time.thread_time()
+    assert [plain(line) for line in highlighted(text, "k.cpp")] == source_lines(text)
+    assert time.thread_time() - begun < 10
+
+
+def test_it_compares_lines_that_all_occur_often():
+    begun = time.thread_time()
+    found = diff("\n" * 30_000, "\n" * 29_999 + "x\n", "k.txt")
+    assert found.added > 0
+    assert time.thread_time() - begun < 10
 
 
 @given(TEXTS, FILES)
