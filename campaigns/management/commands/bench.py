@@ -9,6 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.precision import PrecisionError, measure_precision
@@ -84,7 +86,12 @@ class Command(Door):
         )
         return (
             Verb("soak", "many evaluations in a row: leaks and slowness", self.soak, soaked),
-            Verb("trust", "the same candidates through several evaluators", self.trust, trust),
+            Verb(
+                "trust",
+                "the same candidates through several evaluators; only this one's have a sandbox",
+                self.trust,
+                trust,
+            ),
             Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),
             Verb("precision", "slope against events, and A/A", self.precision, precise),
             Verb("wiki", "lookup, sheet and check of a made-up big wiki", self.wiki, large),
@@ -112,6 +119,10 @@ class Command(Door):
 
     def trust(self, *, device: str | None, out: Path | None, **options: Any) -> None:
         self._require_name(out)
+        if settings.KOPT_SANDBOX == "ALL":
+            # Each of them runs a candidate as the user of this command, dishonest ones too.
+            why = "the other evaluators run candidates without a sandbox"
+            self.fail(ExitCode.USAGE, f"KOPT_SANDBOX=all: {why}")
         try:
             found = this_device(device)
             others = _peers(found, options["kernelbench"], options["sol"])

@@ -85,6 +85,13 @@ def test_it_asks_no_evaluator_for_cuda_on_a_cpu(tmp_path):
         call_command("bench", "trust", "--device", "cpu", "--kernelbench", str(tmp_path))
 
 
+def test_it_runs_no_contest_where_every_candidate_needs_a_sandbox(settings):
+    settings.KOPT_SANDBOX = "ALL"
+    with pytest.raises(CommandError, match=r"KOPT_SANDBOX=all: .* without a sandbox") as refused:
+        call_command("bench", "trust", "--device", "cpu", "--tricks", str(TRICKS))
+    assert refused.value.returncode == ExitCode.USAGE
+
+
 def test_it_writes_a_contest_and_names_the_command(monkeypatch, tmp_path, capsys):
     asked = []
 
