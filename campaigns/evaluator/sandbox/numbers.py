@@ -178,6 +178,8 @@ SYSTEM_CALLS: dict[str, tuple[int | None, int | None]] = {
     "swapon": (167, 224),
     "symlink": (88, None),
     "symlinkat": (266, 36),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "syslog": (103, 116),
     "tgkill": (234, 131),
     "tkill": (200, 130),

@@ -214,6 +214,8 @@ SYSTEM = {
     "events of the whole host": Attempt(
         "[] { unsigned long c = 0; return syscall(SYS_io_setup, 1, &c); }()", REFUSED, "io_setup"
     ),
+    "write all disks back": Attempt("(sync(), errno ? -1 : 0)", REFUSED, "sync"),
+    "write a disk back": Attempt("syncfs(1)", REFUSED, "syncfs"),
     "personality": Attempt("syscall(SYS_personality, 8)"),
     "watch files": Attempt("inotify_init()", REFUSED, "inotify_init"),
     "watch a file system": Attempt("syscall(SYS_fanotify_init, 0, 0)"),
