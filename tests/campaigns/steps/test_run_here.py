@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from campaigns.evaluator.contract import Job, Report
 from campaigns.management.facts import campaign_facts, campaign_text
 from campaigns.models import Campaign, CampaignState, RoundKind, RoundState, Verdict
 from campaigns.reports.stored import result_of
@@ -171,6 +173,23 @@ def test_it_measures_again_when_the_host_broke_and_gives_up_after_three(
     attempts = campaign.rounds.get(number=2).candidates.get().evaluations.values_list("attempt")
     assert list(attempts) == [(1,), (2,), (3,)]
     assert words(campaign)[1] == (2, "invalid", "broken_host")
+
+
+def test_it_accepts_nothing_that_was_not_measured_on_every_case(
+    run: Run, script: Put, judge: Judge
+) -> None:
+    real = Judge()
+
+    def forgetful(job: Job, beat: Any = None) -> Report:
+        report = real.evaluate(job, beat)
+        whole = job.candidate.text == "time 100"
+        return report if whole else replace(report, cases=report.cases[:1])
+
+    judge.evaluate = forgetful
+    script(["time 50"])
+    campaign = run(max_rounds=2)
+    assert words(campaign)[1] == (2, "needs_review", "not_timed")
+    assert "two was never measured" in campaign.rounds.get(number=2).verdict.sentence
 
 
 def test_it_does_not_count_a_broken_host_as_something_tried(run: Run, script: Put) -> None:
