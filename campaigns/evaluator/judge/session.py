@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy
@@ -116,17 +117,38 @@ class Session:
         for layout in self._layouts.values():
             if why := backend.refuses(layout, self._job.device):
                 raise HostError(f"this host can not run it: {why}")
-        self._progress.enter(Phase.BUILD)
-        for channel in self._channels.values():
+
+        def build(channel: Channel) -> None:
             channel.phase = Phase.BUILD
             channel.ask(Ask.BUILD, first, limits.build_s)
-        if self._job.timed:
-            self._measure_overheads()
-        self._progress.enter(Phase.LOAD)
-        for channel in self._channels.values():
+
+        def start(channel: Channel) -> None:
             channel.phase = Phase.LOAD
             channel.ask(Ask.SEAL, None, limits.load_s)
             channel.ask(Ask.LOAD, None, limits.load_s)
+
+        self._progress.enter(Phase.BUILD)
+        self._have_each(build)
+        if self._job.timed:
+            self._measure_overheads()
+        self._progress.enter(Phase.LOAD)
+        self._have_each(start)
+
+    def _have_each(self, do: Callable[[Channel], None]) -> None:
+        """Have something done with every arm; what the candidate does wrong counts first.
+
+        Whichever comes first by chance: of a kernel held against itself both fail.
+        """
+        failed = None
+        for channel in self._channels.values():
+            try:
+                do(channel)
+            except HostError as error:
+                if channel.name == "candidate":
+                    raise
+                failed = error
+        if failed is not None:
+            raise failed
 
     def _measure_overheads(self) -> None:
         """What bursts take besides calls, while a runner is still as we have made it."""
@@ -157,33 +179,36 @@ class Session:
         An incumbent once was, and only has to be right on the declared case; but it is asked the
         same, or by what it is not asked it would know that it is the incumbent.
         """
-        for name, channel in self._channels.items():
-            channel.phase = Phase.CHECK
-            bench, slots = self._lay_slots(channel, case, self._layouts[case.name])
-            checked = CaseCheck(channel, bench, slots)
-            extra = self._spec.check
+        self._have_each(partial(self._check_one, case))
 
-            def lay(near: Case, shift: int, to: Channel = channel) -> tuple[Bench, Slots] | None:
-                return self._lay_near(to, near, shift)
-
-            right = checked.plain(self._job.protocol.trials)
-            _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
-            self._progress.notes += checked.notes
-            report = checked.report()
-            reason = f"case {case.name}: {report.message}"
-            if name == "candidate":
-                self._progress.checked[case.name] = report
-                if not report.correct:
-                    raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name)
-            elif not right:
-                raise HostError(f"the incumbent is wrong now: {reason}")
-            elif not report.correct:
-                self._progress.notes.append(f"the incumbent is wrong beyond its case: {reason}")
+    def _check_one(self, case: Case, channel: Channel) -> None:
+        channel.phase = Phase.CHECK
+        bench, slots = self._lay_slots(channel, case, self._layouts[case.name])
+        checked, extra = CaseCheck(channel, bench, slots), self._spec.check
+        lay = partial(self._lay_near, channel)
+        right = checked.plain(self._job.protocol.trials)
+        _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
+        self._progress.notes += checked.notes
+        report = checked.report()
+        reason = f"case {case.name}: {report.message}"
+        if channel.name == "candidate":
+            self._progress.checked[case.name] = report
+            if not report.correct:
+                raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name)
+        elif not right:
+            raise HostError(f"the incumbent is wrong now: {reason}")
+        elif not report.correct:
+            self._progress.notes.append(f"the incumbent is wrong beyond its case: {reason}")
 
     def time(self, case: Case) -> dict[str, Timing]:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
-        arms = {name: Turn(self._arm(channel, case)) for name, channel in self._channels.items()}
+        arms: dict[str, Turn] = {}
+
+        def settle(channel: Channel) -> None:
+            arms[channel.name] = Turn(self._arm(channel, case))
+
+        self._have_each(settle)
         # Where one arm is a plain loop device time decides, so both arms need it; and a graph on
         # the other side would be another way to start kernels, not a faster or slower kernel.
         traced = any(arm.timer is Timer.LOOP for arm in arms.values())
