@@ -12,7 +12,6 @@ from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
-from campaigns.evaluator.judge.starts import is_blank, marked_blanks, started_from
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, lay_out
 
 
@@ -114,6 +113,9 @@ class Reference:
 
     def updates(self, case: Case, device: str) -> frozenset[str]:
         """The outputs that it works on in place, as seen on the first case it is asked about."""
+        # A command that only names problems loads without torch.
+        from campaigns.evaluator.judge.starts import is_blank, marked_blanks, started_from
+
         if self._updates is None:
             with marked_blanks():
                 example = self.example(case, seed=0, device=device)
