@@ -60,10 +60,9 @@ class TritonKernel:
         self._place.keep_log(ended.log)
         if ended.status:
             raise BuildFailed(f"{ended.log}compiling for {self._target}: {ended.words}")
+        write_source(self._source, self._place.folder, ".py")
 
     def load(self) -> None:
-        # Once more: its own code, compiled apart, may have put another text in its place.
-        write_source(self._source, self._place.folder, ".py")
         if not self._on_gpu:
             # Read once by Triton at import, which has not happened yet in this process.
             os.environ["TRITON_INTERPRET"] = "1"

@@ -1,4 +1,4 @@
-"""A scratch folder on disk, for a runner that has no view to have one in."""
+"""A scratch folder: emptied whatever is in it, and made on disk for a runner without a view."""
 
 from __future__ import annotations
 
@@ -29,12 +29,17 @@ def remove(folder: Path) -> None:
     Only when no process is left that could put a link into the way.
     """
     with contextlib.suppress(OSError):
-        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            _empty(top)
-        finally:
-            os.close(top)
+        clear(folder)
         folder.rmdir()
+
+
+def clear(folder: Path) -> None:
+    """Remove all that is in it, as `remove` does. Raises OSError."""
+    top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        _empty(top)
+    finally:
+        os.close(top)
 
 
 def _empty(top: int) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from campaigns.evaluator.processes import describe_status, fork, wait_status
+from campaigns.evaluator.sandbox import folder
 from campaigns.evaluator.sandbox.lock import Lock
 
 LOG_BYTES = 256 * 1024
@@ -35,8 +36,8 @@ class Ended:
 class Workplace:
     """One runner's scratch folder. build_log: a memory file that the supervisor reads."""
 
-    def __init__(self, folder: Path, lock: Lock, build_log: int, build_s: float) -> None:
-        self.folder = folder
+    def __init__(self, place: Path, lock: Lock, build_log: int, build_s: float) -> None:
+        self.folder = place
         self._lock = lock
         self._build_log = build_log
         self._build_s = build_s
@@ -119,7 +120,10 @@ class Workplace:
                 return bytes(said) + f"\nended: it {why}\n".encode()
 
     def apart(self, body: Callable[[], int]) -> Ended:
-        """Run code of the candidate's in a process of its own that may start compilers."""
+        """Run code of the candidate's in a process of its own that may start compilers.
+
+        The folder is empty afterwards: nothing that it has left there is for anybody to find.
+        """
 
         def sealed() -> int:
             self._lock.seal(programs=True)
@@ -137,4 +141,5 @@ class Workplace:
             os.killpg(child, signal.SIGKILL)
         if status is None:
             _, status = os.waitpid(child, 0)
+        folder.clear(self.folder)
         return Ended(status, said.decode("utf-8", "replace"))

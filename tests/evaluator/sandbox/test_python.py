@@ -101,8 +101,39 @@ def run_kernel(x, y, N):
 """
 
 
-def test_it_loads_the_source_that_it_was_given(run):
-    """Not what the source has written in its place while it was compiled apart."""
-    report = run(USERS[0], Source("candidate.py", REWRITES), backend="triton", target="sm_90a")
-    assert report.outcome is Outcome.WRONG_RESULT
+# Bytecode that no look at the source makes invalid.
+COMPILES = """
+import os
+
+if not os.environ.get("TRITON_INTERPRET"):
+    import importlib.util, py_compile
+    with open("other.py", "w") as file:
+        file.write("def run_kernel(x, y, N):\\n    y.copy_(2 * x)\\n")
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    planted = importlib.util.cache_from_source(__file__)
+    py_compile.compile("other.py", planted, __file__, True, invalidation_mode=mode)
+
+def run_kernel(x, y, N):
+    pass
+"""
+LINKS = """
+import os
+
+if not os.environ.get("TRITON_INTERPRET"):
+    os.mkdir("a")
+    os.mkdir("a/b", 0)
+    os.unlink(__file__)
+    os.symlink("other.py", __file__)
+
+def run_kernel(x, y, N):
+    pass
+"""
+
+
+@pytest.mark.parametrize("text", [REWRITES, COMPILES, LINKS])
+@pytest.mark.parametrize("user", USERS)
+def test_it_loads_the_source_that_it_was_given(run, user, text):
+    """Not what the source has put in its place while it was compiled apart."""
+    report = run(user, Source("candidate.py", text), backend="triton", target="sm_90a")
+    assert report.outcome is Outcome.WRONG_RESULT, report.reason
     assert "never written" in report.reason
