@@ -1,7 +1,8 @@
 """Least work of a problem's cases, printed as JSON: `python -m campaigns.evaluator.work FOLDER`.
 
 Reads cases as JSON on standard input. Without a `work` function in `ref.py`, bytes are every input
-read once and every output written once, and operations are counted while the reference runs.
+read once and every output written once, and operations are counted while the reference runs. Of a
+tensor that a call need not go through as a whole less is counted: nothing honest may be impossible.
 Exit 1 with one line on stderr when the problem's code does not keep its contract.
 """
 
@@ -15,8 +16,10 @@ from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.judge.reference import Example, Reference
 from campaigns.evaluator.layout import Layout
+
+FLOATING = ("float", "bfloat")
 
 
 def main(folder: Path, wanted: list[Mapping[str, Any]]) -> int:
@@ -35,13 +38,35 @@ def main(folder: Path, wanted: list[Mapping[str, Any]]) -> int:
 
 def _counted(reference: Reference, case: Case) -> tuple[float, float]:
     layout = reference.layout(case, "cpu")
-    return _operations(reference, case, layout), sum(arg.nbytes for arg in layout.tensors)
+    example = reference.example(case, seed=0, device="cpu")
+    updates = [arg.name for arg in layout.outputs if arg.update]
+    before = {name: example.inputs[name].clone() for name in updates}
+    operations = _operations(reference, example)
+    changed = sum(
+        int((example.inputs[name] != old).sum()) * old.itemsize for name, old in before.items()
+    )
+    return operations, float(least_bytes(layout) + changed)
 
 
-def _operations(reference: Reference, case: Case, layout: Layout) -> float:
+def least_bytes(layout: Layout) -> int:
+    """What has to be read and written, but for outputs in place, of which most may stay as it is.
+
+    Integers among the inputs may choose what is read of the others (rows of a table, offsets), so
+    of those counts no more than the largest output takes.
+    """
+    inputs = layout.inputs
+    chosen = any(not arg.dtype.startswith(FLOATING) for arg in inputs)
+    most = max(arg.nbytes for arg in layout.outputs)
+    written = sum(arg.nbytes for arg in layout.outputs if not arg.update)
+    return written + sum(
+        min(arg.nbytes, most) if chosen and arg.dtype.startswith(FLOATING) else arg.nbytes
+        for arg in inputs
+    )
+
+
+def _operations(reference: Reference, example: Example) -> float:
     from torch.utils.flop_counter import FlopCounterMode
 
-    example = reference.example(case, seed=0, device="cpu")
     with FlopCounterMode(display=False) as counter, _elementwise_counter()() as elements:
         reference.expected(example.inputs, example.outputs)
     return float(counter.get_total_flops() + elements.total)
