@@ -224,3 +224,15 @@ def test_it_lets_a_plain_sum_of_a_long_row_pass(service, tmp_path):
     long = {"cases": (Case("n300000", {"N": 300000}),), "timed": False}
     report = service.evaluate(small.job(folder, tmp_path, candidate, **long))
     assert report.outcome is Outcome.PASSED, report.reason
+
+
+def test_it_asks_for_nothing_that_the_reference_refuses(service, tmp_path):
+    """Twice a value on the diagonal, and a matrix is positive definite no more."""
+    ref = small.REF.replace("torch.randn(N, ", "torch.rand(N, ")
+    ref = ref.replace("    torch.mul", "    assert x.unique().numel() == N\n    torch.mul")
+    ref = ref.replace("x = torch.rand", "x = torch.randperm(N).float() + 0 * torch.rand")
+    toml = small.TOML.replace('refresh = "shift"', "")
+    folder = small.write_problem(tmp_path, toml=toml, ref=ref)
+    short = {"cases": (Case("n64", {"N": 64}),)}
+    report = service.evaluate(small.job(folder, tmp_path, small.source(), **short))
+    assert report.outcome is Outcome.PASSED, report.reason
