@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from math import isfinite
-from typing import Any
+from dataclasses import replace
 
 import torch
 
@@ -19,31 +16,14 @@ from campaigns.evaluator.judge.burst import let_settle
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
 from campaigns.evaluator.judge.fresh import Poison, Separate, fill, inputs_intact
-from campaigns.evaluator.judge.tolerance import looser
-from campaigns.evaluator.judge.undecided import INDICES, forgiven, in_any_order, others
+from campaigns.evaluator.judge.trial import Trial, forgiving, sets_as_trials
 from campaigns.evaluator.layout import ALIGN
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.wire import Ask
 
-Inputs = Mapping[str, Any]
 # Lays a case out for a runner, base addresses a number of bytes behind their usual place; None
 # where its slots do not fit. Raises BadReference where the setup refuses it.
 Laying = Callable[[Case, int], tuple[Bench, Slots] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One call to make. words: what a message says of it; tell: also where and what is wrong.
-
-    allowed: tolerances other than the problem's. drawn: what setup gave and `inputs` were made
-    from, where equal values may be named in any order; None where the problem says which.
-    """
-
-    inputs: Inputs
-    words: str = ""
-    allowed: Mapping[str, Tolerance] | None = None
-    drawn: Inputs | None = None
-    tell: bool = True
 
 
 class CaseCheck:
@@ -111,29 +91,36 @@ class CaseCheck:
             return True
         self._bench, slots = laid
         inputs = self._bench.supply.example()
-        outputs = tuple(arg.name for arg in slots.layout.outputs)
         words = f" (base addresses are multiples of {check.align} bytes)"
         self._channel.detail = words
         right = self._call(slots, 0, Trial(inputs, words))
-        for name, alone in product(check.sets, sets.scopes(inputs, outputs)):
-            made = sets.adversarial(name, inputs, outputs, alone)
-            if not right:
-                break
-            if made is not None and self._bench.reference.allows(made):
-                where = f" in {alone} alone" if alone else ""
-                self._channel.detail = words = f" ({sets.WORDS[name]}{where})"
-                drawn = None if check.declared else inputs
-                right = self._call_unlike(slots, Trial(made, words, drawn=drawn))
+        # There and where a declared call lies: nobody can be careful in one place only.
+        trials = list(sets_as_trials(self._bench, check, inputs)) if right else []
+        right = right and self._call_all(slots, trials)
+        laid = lay(self._bench.case, 0)
+        if right and laid is not None:
+            self._bench, slots = laid
+            right = self._call_all(slots, trials)
         self._channel.detail = ""
         return right
+
+    def _call_all(self, slots: Slots, trials: Sequence[Trial]) -> bool:
+        for trial in trials:
+            self._channel.detail = trial.words
+            if not self._call(slots, 0, trial):
+                return False
+        return True
 
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
         """Sizes a little below and above the declared ones, which no message tells."""
         declared = self._bench
-        for direction, cases in sets.hidden_cases(declared.case, check).items():
+        shift = check.align if check.align < ALIGN else 0
+        found = sets.hidden_cases(declared.case, check)
+        shifts = dict(zip(found, declared.supply.shuffled([shift, 0]), strict=False))
+        for direction, cases in found.items():
             names = ", ".join(sets.free_parameters(declared.case, check))
             words = f" (hidden sizes, {names} a little {direction} than declared)"
-            laid = self._lay_first(cases, check, lay)
+            laid = self._lay_first(cases, shifts[direction], check, lay)
             if laid is None:
                 continue
             self._bench, slots = laid
@@ -145,42 +132,19 @@ class CaseCheck:
         return True
 
     def _lay_first(
-        self, cases: Sequence[Case], check: CheckSpec, lay: Laying
+        self, cases: Sequence[Case], shift: int, check: CheckSpec, lay: Laying
     ) -> tuple[Bench, Slots] | None:
         """The first of these that the setup does not refuse."""
         refused: BadReference | None = None
         for case in cases:
             try:
-                return lay(case, check.align if check.align < ALIGN else 0)
+                return lay(case, shift)
             except BadReference as error:
                 refused = refused or error
         if refused is not None and check.free is not None:
             raise refused
         self.notes.append(f"case {self._bench.case.name}: no hidden sizes: {refused}")
         return None
-
-    def _call_unlike(self, slots: Slots, trial: Trial) -> bool:
-        bench, inputs = self._bench, trial.inputs
-        try:
-            exact, own = bench.answer(inputs, torch.float64), bench.answer(inputs, None)
-            near = sets.rounded(inputs, tuple(exact))
-            changed = [bench.answer(one, torch.float64) for one in near]
-        except BadReference:
-            # A set that problem.toml does not name may be one that the reference refuses.
-            if trial.drawn is None:
-                raise
-            return True
-        if not all(_finite(answer) for answer in (*exact.values(), *own.values())):
-            return True
-        allowed = {
-            name: looser(
-                tolerance,
-                sets.OWN_ERRORS * _largest_error(own[name], exact[name])
-                + sets.CHANGES * max(_largest_error(near[name], exact[name]) for near in changed),
-            )
-            for name, tolerance in bench.tolerances.items()
-        }
-        return self._call(slots, 0, replace(trial, allowed=allowed))
 
     def _call(self, slots: Slots, k: int, trial: Trial) -> bool:
         """One checked call on slot `k`; sets the message where it is not right."""
@@ -196,7 +160,7 @@ class CaseCheck:
         forgive: Forgive = as_it_is
         found = bench.closer_look(one, want, 0, allowed)
         if not found.ok:
-            forgive = self._forgiving(trial)
+            forgive = forgiving(bench, trial)
             found = bench.closer_look(one, want, 0, allowed, forgive)
         message = ""
         if not found.ok:
@@ -214,18 +178,6 @@ class CaseCheck:
         self._found.append(found)
         self._message = message and message + trial.words
         return not message
-
-    def _forgiving(self, trial: Trial) -> Forgive:
-        """What else than the wanted answer is right on these inputs."""
-        bench, drawn, inputs = self._bench, trial.drawn, trial.inputs
-        near = others(bench, inputs)
-
-        def forgive(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
-            if drawn is not None and found.dtype in INDICES and not torch.equal(found, want):
-                found = in_any_order(bench, drawn, inputs, found, want)
-            return forgiven(found, want, near.get(name))
-
-        return forgive
 
     def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
         return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}
@@ -249,14 +201,3 @@ def _difference(
         else compare(after[name], before[name].double(), replace(tolerance, exact=False)).margin
         for name, tolerance in tolerances.items()
     )
-
-
-def _finite(answer: torch.Tensor) -> bool:
-    return not answer.is_floating_point() or bool(torch.isfinite(answer).all())
-
-
-def _largest_error(found: torch.Tensor, exact: torch.Tensor) -> float:
-    if not exact.is_floating_point():
-        return 0.0
-    error = float((found.double() - exact).abs().max())
-    return error if isfinite(error) else 0.0

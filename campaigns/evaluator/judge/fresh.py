@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 
@@ -35,6 +35,8 @@ PATTERN = 98_317
 # the fraction, and how many of them are zero in what is taken for exact (a small integer, a mask)
 # and stays as it is. Of 16 bits there are too few values for any to be new.
 LAST_BITS = {torch.int32: (16, 8), torch.int64: (45, 16)}
+
+_Item = TypeVar("_Item")
 
 
 class Truth(Protocol):
@@ -163,6 +165,11 @@ class Supply:
     def example(self) -> Mapping[str, Any]:
         seed = self.draw.getrandbits(EXAMPLE_BITS)
         return self._reference.example(self._case, seed, self._device).inputs
+
+    def shuffled(self, items: Iterable[_Item]) -> list[_Item]:
+        made = list(items)
+        self.draw.shuffle(made)
+        return made
 
     def fresh(self, count: int, refresh: str) -> Truth:
         names = [arg.name for arg in self._layout.given]

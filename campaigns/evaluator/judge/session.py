@@ -235,9 +235,17 @@ class Session:
         layout = self._layouts[case.name]
         bench, slots = self._lay_slots(channel, case, layout)
         warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
-        overhead, notes = self._overheads[channel.name, case.name], self._progress.notes
-        most = self._most_proven(bench, self._most(layout))
-        return Arm(self._job, channel, bench, slots, most, warm, overhead, notes)
+        return Arm(
+            job=self._job,
+            channel=channel,
+            bench=bench,
+            slots=slots,
+            most=self._most_proven(bench, self._most(layout)),
+            warm=warm,
+            overhead=self._overheads[channel.name, case.name],
+            check=self._spec.check,
+            notes=self._progress.notes,
+        )
 
     def _most_proven(self, bench: Bench, most: int) -> int:
         proof_s = min(bench.proof_s() for _ in range(2))

@@ -14,13 +14,17 @@ from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst, set_up
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.overhead import Overhead
+from campaigns.evaluator.judge.salted import MOST, salt, salted_bursts
 from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, lengthen, shorten
 from campaigns.evaluator.launch_parts import PARTS, launch_from
+from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; a candidate gains nothing by it, since every try is proven.
 RETAKES = 4
+# The share of samples before which there is a burst with inputs unlike the declared ones in it.
+SALTED = 1 / 2
 # Samples of a time that explains others and decides nothing; their median is kept.
 EXPLAINING = 3
 
@@ -30,7 +34,7 @@ class Arm:
     """A runner with its slots of one case.
 
     most: slots in a burst. warm: slots that stay in the last-level cache together. overhead: what a
-    burst takes besides its calls.
+    burst takes besides its calls. check: what is checked of a candidate beyond its case.
     """
 
     job: Job
@@ -40,6 +44,7 @@ class Arm:
     most: int
     warm: int
     overhead: Overhead
+    check: CheckSpec
     notes: list[str]
 
 
@@ -76,6 +81,7 @@ class Turn:
 
     def take(self, *, traced: bool) -> None:
         """Measure one sample."""
+        self._maybe_salt()
         self._samples_us.append(self._sample_us())
         if traced:
             device_us, _ = self._profile()
@@ -83,6 +89,10 @@ class Turn:
 
     def timing(self, *, explained: bool) -> Timing:
         """What was measured. explained: warm and call by call as well, which takes more bursts."""
+        # All of them once, at the end: nobody is careful for a while only.
+        arm = self._arm
+        trials = salt(arm.bench, arm.check)
+        salted_bursts(arm.bench, arm.channel, arm.slots, self._lengths.long, trials)
         self._note_retakes()
         device_us, event_us = self._profile()
         seen = device_us is not None
@@ -100,6 +110,14 @@ class Turn:
             # Last, because there is no way back from it.
             eager_us=self._eager_us() if explained else None,
         )
+
+    def _maybe_salt(self) -> None:
+        """Before some samples, and nobody knows which."""
+        arm, draw = self._arm, self._arm.bench.supply.draw
+        if draw.random() < SALTED:
+            calls = draw.choice((self._lengths.short, self._lengths.long))
+            some = salt(arm.bench, arm.check)[: min(calls, MOST)]
+            salted_bursts(arm.bench, arm.channel, arm.slots, calls, some)
 
     def _sample_us(self) -> float:
         """One sample, of bursts that are long enough.
