@@ -16,7 +16,7 @@ from campaigns.evaluator.judge.burst import let_settle
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
 from campaigns.evaluator.judge.fresh import Poison, Separate, fill, inputs_intact
-from campaigns.evaluator.judge.trial import Trial, forgiving, sets_as_trials
+from campaigns.evaluator.judge.trial import Inputs, Trial, forgiving, sets_as_trials
 from campaigns.evaluator.layout import ALIGN
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.wire import Ask
