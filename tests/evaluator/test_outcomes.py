@@ -141,7 +141,7 @@ def test_it_blames_the_host_for_a_reference_that_hangs(service, tmp_path):
 
 
 def test_it_keeps_a_candidate_to_the_total_limit(service, problem, tmp_path):
-    protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, call_s=60, total_s=1.5))
+    protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, call_s=60, total_s=6))
     hanging = source("for (volatile int i = 0;; i = i + 1) {}")
     report = service.evaluate(small.job(problem, tmp_path, hanging, protocol=protocol))
     assert report.outcome is Outcome.TIMED_OUT
