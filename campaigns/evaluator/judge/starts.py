@@ -74,13 +74,14 @@ def marked_blanks() -> Iterator[None]:
 
     https://docs.pytorch.org/docs/stable/deterministic.html
     """
-    before = torch.are_deterministic_algorithms_enabled()
-    warned = torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # The debug mode sets the same switch; `use_deterministic_algorithms` would import a compiler of
+    # kernels besides, which takes seconds.
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before, warn_only=warned)
+        torch.set_deterministic_debug_mode(before)
 
 
 def is_blank(tensor: torch.Tensor) -> bool:
