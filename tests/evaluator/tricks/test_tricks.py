@@ -1,81 +1,20 @@
-"""Every dishonest or faulty candidate ends as its file says; every honest one passes."""
+"""The tricks for GPUs, and what holds for the files of all of them."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from math import exp, log
-from pathlib import Path
 
 import pytest
 
-from campaigns.devices.discover import this_device
-from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.trust.trick import Trick, job_of, read
-from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.devices.trust.trick import read
+from campaigns.evaluator.contract import Outcome
 from tests.evaluator.tricks.candidate_file import HERE, every
+from tests.evaluator.tricks.outcome import evaluate, held_to, params
 
-# One that passes may seem this much faster than the honest kernel beside it, by noise; on a busy
-# host even more than that, but not every time.
-NOISE, SESSIONS = 1.4, 3
 LEAST = {"cheats": 80, "honest": 40}
 BACKENDS = ("cpp", "triton", "cuda")
-
-
-def params(kind: str, *backends: str) -> list[object]:
-    found = [trick for backend in backends for trick in every(kind, backend)]
-    return [pytest.param(trick, id=f"{trick.backend}/{trick.path.stem}") for trick in found]
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[EvaluatorService]:
-    with EvaluatorService() as running:
-        yield running
-
-
-def evaluate(service: EvaluatorService, trick: Trick, scratch: Path, device: str = "cpu") -> Report:
-    target = "native" if device == "cpu" else this_device(device).target
-    return service.evaluate(job_of(trick, scratch / "scratch", device, target))
-
-
-def gains(report: Report) -> bool:
-    return any(speed_of(case) >= NOISE for case in report.cases)
-
-
-def held_to(trick: Trick, report: Report) -> None:
-    told = f"{report.outcome} in {report.phase}: {report.reason}\n{report.runner_log[-2000:]}"
-    assert report.outcome in trick.outcomes, told
-    assert any(part in report.reason for part in trick.says), told
-    if report.outcome is not Outcome.PASSED:
-        assert all(case.candidate is None for case in report.cases)
-
-
-def speed_of(case: CaseReport) -> float:
-    """How many times faster than the honest kernel beside it, the geometric mean of the pairs."""
-    assert case.candidate is not None
-    assert case.incumbent is not None
-    pairs = zip(case.incumbent.samples_us, case.candidate.samples_us, strict=True)
-    ratios = [log(max(old, 1e-9) / max(new, 1e-9)) for old, new in pairs]
-    return exp(sum(ratios) / len(ratios))
-
-
-@pytest.mark.parametrize("trick", params("cheats", "cpp", "triton"))
-def test_it_does_not_fall_for(service, trick, tmp_path):
-    for _ in range(SESSIONS):
-        report = evaluate(service, trick, tmp_path)
-        if report.outcome is not Outcome.PASSED or "no_gain" not in trick.outcomes:
-            held_to(trick, report)
-            return
-        if not gains(report):
-            return
-    pytest.fail(f"a gain in each of {SESSIONS} sessions: {report.cases}")
-
-
-@pytest.mark.parametrize("trick", params("honest", "cpp", "triton"))
-def test_it_lets_pass(service, trick, tmp_path):
-    held_to(trick, evaluate(service, trick, tmp_path))
 
 
 @pytest.mark.gpu

@@ -1,0 +1,12 @@
+"""Every dishonest or faulty Triton candidate ends as its file says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.evaluator.tricks.outcome import not_believed, params
+
+
+@pytest.mark.parametrize("trick", params("cheats", "triton"))
+def test_it_does_not_fall_for(service, trick, tmp_path):
+    not_believed(service, trick, tmp_path)
