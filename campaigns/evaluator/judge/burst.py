@@ -116,10 +116,7 @@ def _attempt(
     bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bool, look: Look | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
-    order = _draw_order(bench, channel, calls)
-    channel.pose(calls, bench.limit_s)
-    stage = set_up(bench, channel, slots, calls, cold=cold, order=order)
-    fence = Fence(bench, stage.timed, stage.truth)
+    stage, fence = _ready(bench, channel, slots, calls, cold=cold)
     if look is not None:
         look.ready(stage)
     # All of this is done when the runner wakes, or it would see inputs before the clock runs.
@@ -141,14 +138,29 @@ def make_burst(
 
     change: what else is done to the slots before the runner is let go on.
     """
-    order = _draw_order(bench, channel, calls)
-    channel.pose(calls, bench.limit_s)
-    stage = change(set_up(bench, channel, slots, calls, order=order))
-    fence = Fence(bench, stage.timed, stage.truth)
+    stage, fence = _ready(bench, channel, slots, calls, change=change)
     bench.wait()
     _clocked(bench, channel, fence, calls)
     channel.freeze()
     return stage, fence
+
+
+def _ready(
+    bench: Bench,
+    channel: Channel,
+    slots: Slots,
+    calls: int,
+    *,
+    cold: bool = True,
+    change: Callable[[Stage], Stage] | None = None,
+) -> tuple[Stage, Fence]:
+    """The runner stopped with its question before it, and slots and fence made ready for it."""
+    order = _draw_order(bench, channel, calls)
+    channel.pose(calls, bench.limit_s)
+    stage = set_up(bench, channel, slots, calls, cold=cold, order=order)
+    if change is not None:
+        stage = change(stage)
+    return stage, Fence(bench, stage.timed, stage.truth)
 
 
 def _draw_order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:

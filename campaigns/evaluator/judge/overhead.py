@@ -29,9 +29,10 @@ class Overhead:
     cold_s: float
     warm_s: float
 
-    def allowed_s(self, *, cold: bool) -> float:
-        """The most of a burst's time that its calls may leave unexplained."""
-        return (self.cold_s if cold else self.warm_s) + waking_s()
+    @property
+    def allowed_s(self) -> float:
+        """The most of a timed burst that its calls may leave unexplained."""
+        return self.cold_s + waking_s()
 
 
 def measure(bench: Bench, channel: Channel, slots: Slots) -> Overhead:

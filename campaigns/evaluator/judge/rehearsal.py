@@ -10,8 +10,8 @@ import time
 
 from campaigns.evaluator.contract import Phase
 from campaigns.evaluator.judge.burst import run_burst, set_up
-from campaigns.evaluator.judge.salted import MOST, salt, salted_bursts
-from campaigns.evaluator.judge.turn import SALTED, Arm
+from campaigns.evaluator.judge.salted import maybe_salted
+from campaigns.evaluator.judge.turn import Arm
 from campaigns.evaluator.wire import Ask
 
 # As many calls as make a fault in one of ten all but sure to be seen, if they take no longer.
@@ -32,9 +32,7 @@ def rehearse(arm: Arm) -> None:
         _prepare(arm, calls)
         arm.channel.phase = Phase.BURST
         run_burst(arm.bench, arm.channel, arm.slots, calls)
-        if arm.bench.supply.draw.random() < SALTED:
-            some = salt(arm.bench, arm.check)[: min(calls, MOST)]
-            salted_bursts(arm.bench, arm.channel, arm.slots, calls, some)
+        maybe_salted(arm.bench, arm.channel, arm.slots, arm.check, (calls,))
         made += 2 * calls
         per_call_s = (time.monotonic() - since) / (2 * calls)
         fit = max(1, min(arm.most, int(BURST_S / per_call_s)))

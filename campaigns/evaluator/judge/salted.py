@@ -7,8 +7,9 @@ before a call has read its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import torch
 
@@ -25,6 +26,8 @@ from campaigns.evaluator.problem import CheckSpec
 
 # How many slots of a burst hold something unlike, at the most.
 MOST = 4
+# How often there is such a burst before a sample.
+SHARE = 1 / 2
 
 
 class Salted:
@@ -40,21 +43,36 @@ class Salted:
                 grain.write(arg, 0, into[slot - first : slot - first + 1])
 
 
-def salt(bench: Bench, check: CheckSpec) -> list[Trial]:
-    """All sets, made from an example of their own, in an order that nobody knows."""
-    return bench.supply.shuffled(sets_as_trials(bench, check, bench.supply.example()))
-
-
-def salted_bursts(
-    bench: Bench, channel: Channel, slots: Slots, calls: int, trials: Sequence[Trial]
+def maybe_salted(
+    bench: Bench, channel: Channel, slots: Slots, check: CheckSpec, lengths: Sequence[int]
 ) -> None:
-    """Bursts of `calls` calls with all these among them; their times are nobody's.
+    """By chance a burst of one of these lengths with some of the sets in it.
 
     Raises what `Channel.blame` makes of a wrong call.
     """
-    step = min(calls, MOST)
+    draw = bench.supply.draw
+    if draw.random() < SHARE:
+        calls = draw.choice(lengths)
+        some = list(islice(_salt(bench, check), min(calls, MOST)))
+        if some:
+            _salted_burst(bench, channel, slots, calls, some)
+
+
+def salted_bursts(
+    bench: Bench, channel: Channel, slots: Slots, check: CheckSpec, calls: int
+) -> None:
+    """Bursts of `calls` calls with all sets among them; their times are nobody's.
+
+    Raises what `Channel.blame` makes of a wrong call.
+    """
+    trials, step = list(_salt(bench, check)), min(calls, MOST)
     for first in range(0, len(trials), step):
         _salted_burst(bench, channel, slots, calls, trials[first : first + step])
+
+
+def _salt(bench: Bench, check: CheckSpec) -> Iterator[Trial]:
+    """The sets, made from an example of their own, in an order that nobody knows."""
+    return sets_as_trials(bench, check, bench.supply.example(), shuffled=True)
 
 
 def _salted_burst(

@@ -36,14 +36,18 @@ class Trial:
     tell: bool = True
 
 
-def sets_as_trials(bench: Bench, check: CheckSpec, inputs: Inputs) -> Iterator[Trial]:
+def sets_as_trials(
+    bench: Bench, check: CheckSpec, inputs: Inputs, *, shuffled: bool = False
+) -> Iterator[Trial]:
     """The adversarial sets made from an example, with what is allowed on each.
 
+    Each is made when it is asked for: to know what is allowed the reference runs several times.
     One on which the reference is not finite is left out, and one that nobody declared where the
     reference refuses it; raises BadReference for one that was declared.
     """
     outputs = tuple(arg.name for arg in bench.layout.outputs)
-    for name, alone in product(check.sets, sets.scopes(inputs, outputs)):
+    found = list(product(check.sets, sets.scopes(inputs, outputs)))
+    for name, alone in bench.supply.shuffled(found) if shuffled else found:
         made = sets.adversarial(name, inputs, outputs, alone)
         if made is None or not bench.reference.allows(made):
             continue

@@ -14,7 +14,7 @@ from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst, set_up
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.overhead import Overhead
-from campaigns.evaluator.judge.salted import MOST, salt, salted_bursts
+from campaigns.evaluator.judge.salted import maybe_salted, salted_bursts
 from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, lengthen, shorten
 from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
@@ -23,8 +23,6 @@ from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; a candidate gains nothing by it, since every try is proven.
 RETAKES = 4
-# The share of samples before which there is a burst with inputs unlike the declared ones in it.
-SALTED = 1 / 2
 # Samples of a time that explains others and decides nothing; their median is kept.
 EXPLAINING = 3
 
@@ -81,7 +79,8 @@ class Turn:
 
     def take(self, *, traced: bool) -> None:
         """Measure one sample."""
-        self._maybe_salt()
+        arm, lengths = self._arm, (self._lengths.short, self._lengths.long)
+        maybe_salted(arm.bench, arm.channel, arm.slots, arm.check, lengths)
         self._samples_us.append(self._sample_us())
         if traced:
             device_us, _ = self._profile()
@@ -91,8 +90,7 @@ class Turn:
         """What was measured. explained: warm and call by call as well, which takes more bursts."""
         # All of them once, at the end: nobody is careful for a while only.
         arm = self._arm
-        trials = salt(arm.bench, arm.check)
-        salted_bursts(arm.bench, arm.channel, arm.slots, self._lengths.long, trials)
+        salted_bursts(arm.bench, arm.channel, arm.slots, arm.check, self._lengths.long)
         self._note_retakes()
         device_us, event_us = self._profile()
         seen = device_us is not None
@@ -111,14 +109,6 @@ class Turn:
             eager_us=self._eager_us() if explained else None,
         )
 
-    def _maybe_salt(self) -> None:
-        """Before some samples, and nobody knows which."""
-        arm, draw = self._arm, self._arm.bench.supply.draw
-        if draw.random() < SALTED:
-            calls = draw.choice((self._lengths.short, self._lengths.long))
-            some = salt(arm.bench, arm.check)[: min(calls, MOST)]
-            salted_bursts(arm.bench, arm.channel, arm.slots, calls, some)
-
     def _sample_us(self) -> float:
         """One sample, of bursts that are long enough.
 
@@ -126,7 +116,7 @@ class Turn:
         is retaken; when none fits, the last one's least time is the time.
         """
         arm, left, time_us = self._arm, RETAKES, 0.0
-        allowed_s = arm.overhead.allowed_s(cold=True)
+        allowed_s = arm.overhead.allowed_s
         while left:
             short_s, long_s = self._pair(cold=True)
             burst_ms = arm.job.protocol.burst_ms
