@@ -18,10 +18,11 @@ import torch
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import Stage, run_burst
+from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import telling_positions
 from campaigns.evaluator.judge.overhead import waking_s
+from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.layout import TensorArg
 
 # Audits that say something; when one of the first looks odd there are more, and most must agree.

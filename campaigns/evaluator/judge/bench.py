@@ -91,11 +91,35 @@ class Bench:
 
     def given(self, truth: Truth, k: int) -> dict[str, Any]:
         """The arguments of a call on slot `k`, in order, in copies of their own."""
+        return self._one(self._given(truth, k, 1), 0)
+
+    def expect_all(self, truth: Truth, first: int, count: int) -> Answers:
+        """[slots, elements] of each output: what `count` slots from `first` on should hold.
+
+        In the reference's own precision.
+        """
+        rows = self._given(truth, first, count)
+        names = tuple(arg.name for arg in self.layout.outputs)
+        for k in range(count):
+            self.reference.expected(self._one(rows, k), names)
+        return {name: rows[name] for name in names}
+
+    def _given(self, truth: Truth, first: int, count: int) -> dict[str, torch.Tensor]:
+        """[slots, elements] of every tensor; those that calls do not start from hold anything."""
+        found = {}
+        for arg in self.layout.tensors:
+            dtype = getattr(torch, arg.dtype)
+            found[arg.name] = torch.empty((count, arg.count), dtype=dtype, device=self.device)
+        for arg in self.layout.given:
+            truth.write(arg, first, found[arg.name])
+        return found
+
+    def _one(self, rows: Mapping[str, torch.Tensor], k: int) -> dict[str, Any]:
+        """The arguments of one call, in order; its tensors lie in `rows`."""
         found: dict[str, Any] = dict(scalars(self.layout))
         for arg in self.layout.tensors:
-            made = found[arg.name] = self._empty(arg)
-            if arg in self.layout.given:
-                truth.write(arg, k, made.view(1, -1))
+            # Detached, or a reference that works with gradients would make all rows need them.
+            found[arg.name] = rows[arg.name][k].detach().view(arg.shape)
         return {arg.name: found[arg.name] for arg in self.layout.args}
 
     def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
@@ -110,6 +134,15 @@ class Bench:
         names = tuple(arg.name for arg in self.layout.outputs)
         self.reference.expected(kwargs, names)
         return {name: kwargs[name].detach() for name in names}
+
+    def all_right(self, slots: Slots, want: Answers, first: int) -> torch.Tensor:
+        """[slots] Whether those from `first` on are, at a quick look, and nothing is forgiven."""
+        count = len(next(iter(want.values())))
+        right = torch.ones(count, dtype=torch.bool, device=self.device)
+        for arg in self.layout.outputs:
+            found = copy_of(slots.all(arg)[first : first + count])
+            right &= quick(found, want[arg.name], self.tolerances[arg.name])
+        return right
 
     def right(self, slots: Slots, want: Answers, k: int, near: Others = NONE) -> bool:
         """Whether slot `k` holds what is wanted; each output is read once, into a copy."""
@@ -152,4 +185,5 @@ def copy_of(output: torch.Tensor) -> torch.Tensor:
 
 
 def is_right(found: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> bool:
-    return quick(found, want, tolerance) or compare(found, want, tolerance).ok
+    one = quick(found.reshape(1, -1), want.reshape(1, -1), tolerance)
+    return bool(one) or compare(found, want, tolerance).ok

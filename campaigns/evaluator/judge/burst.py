@@ -11,75 +11,22 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
-import torch
-
-from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.judge.arena import Guards, Slots
+from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import Fence
-from campaigns.evaluator.judge.fresh import Poison, Truth, fill, inputs_intact, starts_intact
-from campaigns.evaluator.judge.undecided import Others, others
+from campaigns.evaluator.judge.proof import prove
+from campaigns.evaluator.judge.stage import Stage, set_up
 from campaigns.evaluator.wire import Ask
 
-# How long a burst that looked unfinished is left alone before it is judged late or empty.
-SETTLE_S = 0.2
 # A burst in which somebody ran who was stopped says nothing and is made again. That may happen once
 # to an honest one, which the host held up on its way to rest; who lets itself go on does it always.
 ATTEMPTS = 5
 # How many slots the fence of an idle burst looks at: it reads as many positions of few as of many.
 IDLE_SLOTS = 16
-# Slots behind those of a burst that are made ready like them and must stay as they are.
-SPARE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Refreshed slots: the first `calls` are to be worked on, those behind them are not.
-
-    order: the slots of the calls, in turn; empty where none are made yet.
-    """
-
-    bench: Bench
-    channel: Channel
-    slots: Slots
-    calls: int
-    truth: Truth
-    poison: Poison
-    guards: Guards
-    order: tuple[int, ...]
-
-    @property
-    def timed(self) -> Slots:
-        return self.slots.part(0, self.calls)
-
-
-def set_up(
-    bench: Bench,
-    channel: Channel,
-    slots: Slots,
-    calls: int,
-    *,
-    cold: bool = True,
-    order: tuple[int, ...] = (),
-) -> Stage:
-    """Make `calls` slots and some spare ones ready while no runner can look.
-
-    cold: whether the caches are emptied where the slots would fit into them. order: see `Stage`.
-    """
-    channel.freeze()
-    part = slots.part(0, min(slots.count, calls + SPARE))
-    truth = bench.supply.fresh(part.count, bench.refresh)
-    guards = Guards(part, bench.supply.noise)
-    poison = Poison(part, bench.supply.noise)
-    fill(part, truth)
-    if cold and bench.scrub is not None:
-        bench.scrub.add_(1)
-    return Stage(bench, channel, part, calls, truth, poison, guards, order)
 
 
 class Look(Protocol):
@@ -194,54 +141,3 @@ def _clocked(
     fence.look()
     bench.wait()
     return time.perf_counter() - started
-
-
-def prove(stage: Stage, fence: Fence, but: Container[int] = ()) -> None:
-    """Every call's answer, when the clock stopped and now; nothing else may have changed.
-
-    but: the slots whose answers somebody else looks at.
-    """
-    bench, channel, slots = stage.bench, stage.channel, stage.slots
-    for k in range(stage.calls):
-        if k in but:
-            continue
-        want = bench.expect(stage.truth, k, None)
-        if not (bench.right(slots, want, k) and fence.saw(bench, want, k)):
-            near = others(bench, bench.given(stage.truth, k))
-            if not (near and bench.right(slots, want, k, near) and fence.saw(bench, want, k, near)):
-                _blame_call(stage, want, k, near)
-    if not stage.guards.intact():
-        raise channel.blame(Outcome.WRONG_RESULT, "a call wrote outside its output")
-    changed = inputs_intact(slots, stage.truth)
-    if changed:
-        raise channel.blame(Outcome.CHEATED, f"a call changed its input {changed!r}")
-    untouched = stage.poison.untouched(stage.calls)
-    if not (untouched and starts_intact(slots, stage.truth, stage.calls)):
-        raise channel.blame(Outcome.CHEATED, "it wrote the output of a call that was not made")
-
-
-def _blame_call(stage: Stage, want: Any, k: int, near: Others) -> None:
-    """Call `k` was not right when the clock stopped: is its work late, or was it never done?"""
-    bench, channel, slots = stage.bench, stage.channel, stage.slots
-    number = stage.order.index(k) + 1
-    let_settle(bench, channel)
-    if bench.right(slots, want, k, near):
-        raise channel.blame(
-            Outcome.CHEATED,
-            f"said done before its work was done: the output of call {number} of {stage.calls} was "
-            "not right when the clock stopped, and became right later",
-        )
-    worst = bench.closer_look(slots, bench.expect(stage.truth, k, torch.float64), k)
-    raise channel.blame(
-        Outcome.WRONG_RESULT,
-        f"timed call {number} of {stage.calls} is wrong: {worst.message}",
-    )
-
-
-def let_settle(bench: Bench, channel: Channel) -> None:
-    """Give a runner time to finish what it has left running, then stop it again."""
-    bench.wait()
-    channel.thaw()
-    time.sleep(SETTLE_S)
-    bench.wait()
-    channel.freeze()

@@ -12,10 +12,10 @@ from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge import sets
 from campaigns.evaluator.judge.arena import Guards, Slots
 from campaigns.evaluator.judge.bench import Bench, Forgive, as_it_is
-from campaigns.evaluator.judge.burst import let_settle
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
 from campaigns.evaluator.judge.fresh import Poison, Separate, fill, inputs_intact
+from campaigns.evaluator.judge.proof import let_settle
 from campaigns.evaluator.judge.trial import Inputs, Trial, forgiving, sets_as_trials
 from campaigns.evaluator.layout import ALIGN
 from campaigns.evaluator.problem import CheckSpec

@@ -40,23 +40,25 @@ class Tolerance:
         return replace(self, norm=math.inf)
 
 
-def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> bool:
-    """True when every element is finite and within tolerance; False says: look closer.
+def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """[answers] True where every element is finite and within tolerance; False: look closer.
 
-    A NaN anywhere makes its own comparison False, so it can only ever fail here.
+    found, expected: [answers, elements]. A NaN anywhere makes its own comparison False, so it can
+    only ever fail here.
     """
     if found.numel() == 0:
-        return False
+        return torch.zeros(len(found), dtype=torch.bool, device=found.device)
     if not expected.is_floating_point():
-        return bool(torch.equal(_whole(found), _whole(expected)))
+        return (_whole(found) == _whole(expected)).all(1)
     bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
     # An infinite bound would let the wrong infinity pass.
     bound.clamp_(max=torch.finfo(expected.dtype).max)
     error = found - expected
-    right = (error.abs() <= bound).all()
+    right = (error.abs() <= bound).all(1)
     if math.isfinite(tolerance.norm):
-        right &= _norm(error) <= tolerance.norm * _norm(expected).clamp_min(tolerance.usual)
-    return bool(right)
+        sizes = _norms(expected).clamp_min(tolerance.usual)
+        right &= _norms(error) <= tolerance.norm * sizes
+    return right
 
 
 def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Comparison:
@@ -102,9 +104,14 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor
 
 
-def _norm(tensor: torch.Tensor) -> torch.Tensor:
+def _norms(tensor: torch.Tensor) -> torch.Tensor:
+    """[answers] of [answers, elements]."""
     wide = torch.float64 if tensor.dtype is torch.float64 else torch.float32
-    return torch.linalg.vector_norm(tensor, dtype=wide)
+    return torch.linalg.vector_norm(tensor, dim=1, dtype=wide)
+
+
+def _norm(tensor: torch.Tensor) -> torch.Tensor:
+    return _norms(tensor.reshape(1, -1))
 
 
 def _norm_error(error: torch.Tensor, want: torch.Tensor, usual: float) -> float:

@@ -6,6 +6,7 @@ import torch
 
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Answers, Bench, is_right
+from campaigns.evaluator.judge.compare import quick
 from campaigns.evaluator.judge.fresh import Truth
 from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
 from campaigns.evaluator.layout import TensorArg
@@ -51,6 +52,19 @@ class Fence:
     def look(self) -> None:
         """Copy the positions out of every output."""
         self._seen = [view.gather(1, at) for _, view, at in self._parts]
+
+    def saw_all(self, bench: Bench, want: Answers, first: int) -> torch.Tensor:
+        """[slots] Whether those from `first` on were, at a quick look.
+
+        want: [slots, elements] of each output.
+        """
+        count = len(next(iter(want.values())))
+        right = torch.ones(count, dtype=torch.bool, device=bench.device)
+        for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True):
+            wanted = want[arg.name].gather(1, at[first : first + count])
+            tolerance = bench.tolerances[arg.name].by_element
+            right &= quick(seen[first : first + count], wanted, tolerance)
+        return right
 
     def saw(self, bench: Bench, want: Answers, k: int, near: Others = NONE) -> bool:
         """Whether slot `k` was right, at the positions, when `look` was called."""

@@ -27,8 +27,9 @@ from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 SEED_BITS = 62
 # Of `setup`: numpy takes no larger seed. Whoever guessed one would know what it is given anyway.
 EXAMPLE_BITS = 32
-# How much of an input is made at a time; bounds the memory that takes.
-CHUNK_BYTES = 8 << 20
+# How much is made or looked at in one go: few calls where each costs more than its work, and no
+# more than the memory that may be had for it, or than a processor's caches hold.
+AT_ONCE_BYTES = {"cpu": 8 << 20, "cuda": 256 << 20}
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
 PATTERN = 98_317
 # By the width of a float: how many of its last bits are drawn for each slot, which leaves seven of
@@ -79,10 +80,16 @@ class LastBits:
         while (windows := Windows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
             pass
         self._windows, self._bits = windows, windows.repeat(bits)
+        self._mask: torch.Tensor | None = None
 
     def write(self, first: int, bits: torch.Tensor) -> None:
-        inexact = (bits & self._exact) != 0
-        bits.bitwise_xor_(self._windows.rows(self._bits, first, len(bits)) * inexact)
+        # All ones where the value is inexact, by the sign of what is less than zero then; in one
+        # piece of memory, since touching new pages costs more than the work.
+        if self._mask is None or self._mask.shape != bits.shape:
+            self._mask = torch.empty_like(bits)
+        mask = torch.bitwise_and(bits, self._exact, out=self._mask).neg_()
+        mask.bitwise_right_shift_(8 * bits.element_size() - 1)
+        bits.bitwise_xor_(mask.bitwise_and_(self._windows.rows(self._bits, first, len(bits))))
 
 
 class Mixed:
@@ -209,9 +216,14 @@ def fill(slots: Slots, truth: Truth) -> None:
 
 def _chunks(slots: Slots, arg: TensorArg) -> Iterator[tuple[int, torch.Tensor]]:
     """One argument of some slots at a time: the first slot's number, and [slots, elements]."""
-    step = max(1, CHUNK_BYTES // arg.nbytes)
+    step = at_once(slots, arg.nbytes)
     for first in range(0, slots.count, step):
         yield first, slots.all(arg)[first : first + step]
+
+
+def at_once(slots: Slots, each_bytes: int) -> int:
+    """How many slots to look at in one go when each has so many bytes."""
+    return max(1, AT_ONCE_BYTES[slots.rows.device.type] // each_bytes)
 
 
 class Poison:

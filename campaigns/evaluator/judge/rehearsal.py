@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 
 from campaigns.evaluator.contract import Phase
-from campaigns.evaluator.judge.burst import run_burst, set_up
+from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.salted import maybe_salted
+from campaigns.evaluator.judge.stage import set_up
 from campaigns.evaluator.judge.turn import Arm
 from campaigns.evaluator.wire import Ask
 

@@ -16,10 +16,12 @@ import torch
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import Stage, let_settle, make_burst, prove
+from campaigns.evaluator.judge.burst import make_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison
 from campaigns.evaluator.judge.fresh import Separate, Truth, fill
+from campaigns.evaluator.judge.proof import let_settle, prove
+from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.judge.trial import Trial, forgiving, sets_as_trials
 from campaigns.evaluator.layout import TensorArg
 from campaigns.evaluator.problem import CheckSpec

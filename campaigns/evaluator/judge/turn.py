@@ -11,11 +11,12 @@ from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Tim
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.audit import audit
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import run_burst, set_up
+from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.overhead import Overhead
 from campaigns.evaluator.judge.salted import maybe_salted, salted_bursts
 from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, lengthen, shorten
+from campaigns.evaluator.judge.stage import set_up
 from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.traced_parts import asked_names, traced_from

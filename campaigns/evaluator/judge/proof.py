@@ -1,0 +1,100 @@
+"""Is every call of a burst right, when the clock stopped and now, and nothing else touched?
+
+Most calls are, so many are looked at together; one that a quick look does not find right is looked
+at alone, and then blamed or not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container, Iterator
+
+import torch
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.judge.bench import Answers, Bench
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.fence import Fence
+from campaigns.evaluator.judge.fresh import at_once, inputs_intact, starts_intact
+from campaigns.evaluator.judge.stage import Stage
+from campaigns.evaluator.judge.undecided import NONE, Others, others
+
+# How long a burst that looked unfinished is left alone before it is judged late or empty.
+SETTLE_S = 0.2
+
+
+def prove(stage: Stage, fence: Fence, but: Container[int] = ()) -> None:
+    """Every call's answer, when the clock stopped and now; nothing else may have changed.
+
+    but: the slots whose answers somebody else looks at. Raises what `Channel.blame` makes of it.
+    """
+    channel, slots = stage.channel, stage.slots
+    for k in _doubtful(stage, fence):
+        if k not in but:
+            _prove_call(stage, fence, k)
+    if not stage.guards.intact():
+        raise channel.blame(Outcome.WRONG_RESULT, "a call wrote outside its output")
+    changed = inputs_intact(slots, stage.truth)
+    if changed:
+        raise channel.blame(Outcome.CHEATED, f"a call changed its input {changed!r}")
+    untouched = stage.poison.untouched(stage.calls)
+    if not (untouched and starts_intact(slots, stage.truth, stage.calls)):
+        raise channel.blame(Outcome.CHEATED, "it wrote the output of a call that was not made")
+
+
+def _doubtful(stage: Stage, fence: Fence) -> Iterator[int]:
+    """The slots that a quick look does not find right."""
+    bench, slots = stage.bench, stage.timed
+    step = at_once(slots, slots.layout.stride)
+    for first in range(0, stage.calls, step):
+        want = bench.expect_all(stage.truth, first, min(step, stage.calls - first))
+        right = bench.all_right(slots, want, first) & fence.saw_all(bench, want, first)
+        yield from (first + int(k) for k in torch.nonzero(~right))
+
+
+def _prove_call(stage: Stage, fence: Fence, k: int) -> None:
+    """The same for one call, by every answer that there is; is its work late, or never done?"""
+    bench, channel, slots = stage.bench, stage.channel, stage.slots
+    answers = list(_answers(stage, k))
+    for want, near in answers:
+        if bench.right(slots, want, k, near) and fence.saw(bench, want, k, near):
+            return
+    number = stage.order.index(k) + 1
+    let_settle(bench, channel)
+    if any(bench.right(slots, want, k, near) for want, near in answers):
+        raise channel.blame(
+            Outcome.CHEATED,
+            f"said done before its work was done: the output of call {number} of {stage.calls} was "
+            "not right when the clock stopped, and became right later",
+        )
+    worst = bench.closer_look(slots, bench.expect(stage.truth, k, torch.float64), k)
+    raise channel.blame(
+        Outcome.WRONG_RESULT,
+        f"timed call {number} of {stage.calls} is wrong: {worst.message}",
+    )
+
+
+def _answers(stage: Stage, k: int) -> Iterator[tuple[Answers, Others]]:
+    """The reference's answers to slot `k`, each with those that are right as well.
+
+    In its own precision first. That can be so far off that a better kernel is not within tolerance
+    of it: then the answer in float64 counts.
+    """
+    bench = stage.bench
+    own = bench.expect(stage.truth, k, None)
+    yield own, NONE
+    exact = bench.expect(stage.truth, k, torch.float64)
+    yield exact, NONE
+    near = others(bench, bench.given(stage.truth, k))
+    if near:
+        yield own, near
+        yield exact, near
+
+
+def let_settle(bench: Bench, channel: Channel) -> None:
+    """Give a runner time to finish what it has left running, then stop it again."""
+    bench.wait()
+    channel.thaw()
+    time.sleep(SETTLE_S)
+    bench.wait()
+    channel.freeze()
