@@ -193,6 +193,8 @@ class Runner:
         """One burst. With no calls there need not be anything that could be called yet."""
         if calls:
             self._planned().run(calls)
+        elif self._memory is not None:
+            self._memory.stir()
 
     def spin_and_run(self, calls: int) -> None:
         """Spin for the judge's go, run the burst, and say done in the same word."""

@@ -21,6 +21,9 @@ class Memory(Protocol):
 
     def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor: ...
 
+    def stir(self) -> None:
+        """What a burst of no calls does: have the device do next to nothing, and wait for it."""
+
 
 def map_shared(fd: int, size: int) -> ctypes.Array[ctypes.c_ubyte]:
     """Map a memory file for as long as this process lives; the file may be closed afterwards.
@@ -63,6 +66,9 @@ class HostMemory:
         flat = torch.frombuffer(self._map, dtype=dtype, count=arg.count, offset=at)
         return flat.view(arg.shape)
 
+    def stir(self) -> None:
+        """There is no device to wait for."""
+
 
 class DeviceMemory:
     """A device allocation of the judge's, opened through CUDA IPC."""
@@ -70,6 +76,7 @@ class DeviceMemory:
     def __init__(self, pickled: bytes) -> None:
         rebuild, args = pickle.loads(pickled)
         self._bytes: torch.Tensor = rebuild(*args)
+        self._word = self._bytes.new_zeros(1)
 
     def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
         return int(self._bytes.data_ptr()) + slot * layout.stride + arg.offset
@@ -80,3 +87,10 @@ class DeviceMemory:
         at = slot * layout.stride + arg.offset
         part = self._bytes[at : at + arg.nbytes]
         return part.view(getattr(torch, arg.dtype)).view(arg.shape)
+
+    def stir(self) -> None:
+        """One launch: the device then turns from the judge's work to ours, as in any burst."""
+        import torch
+
+        self._word.add_(1)
+        torch.cuda.synchronize()
