@@ -11,7 +11,8 @@ words are no Outcome: `no_gain` lets it pass as long as it does not seem faster 
 file of the problem; `passed` is for the honest ones. says: a part of the reason, several with "|"
 between them where the draw of the inputs decides which. flags: compiler flags. timed: "no" stops
 after the check. calls: the most slots of a burst. burst_ms: as in the protocol. aims: "kopt" where
-it is dishonest to this evaluator alone and does its work in any other.
+it is dishonest to this evaluator alone and does its work in any other. on: "cpu" where it is no
+trick on a GPU.
 
 A folder of tricks holds `cheats/` and `honest/`, each with a folder per backend, and `problems/`.
 """
@@ -30,7 +31,7 @@ KINDS = ("cheats", "honest")
 BACKENDS = {".cpp": "cpp", ".py": "triton", ".cu": "cuda"}
 KEYS = {
     *("trick", "problem", "outcome", "says", "flags", "timed", "against", "calls", "burst_ms"),
-    "aims",
+    *("aims", "on"),
 }
 LINE = re.compile(r"(?://|#) (\w+): (.+)")
 # A candidate that hangs costs this much and no more.
@@ -56,6 +57,10 @@ class Trick:
     @property
     def honest(self) -> bool:
         return self.outcomes == ("passed",)
+
+    def runs_on(self, kind: str) -> bool:
+        """Whether it is what it says on a "cpu" or a "gpu"."""
+        return self.words.get("on", kind) == kind
 
     @property
     def outcomes(self) -> tuple[str, ...]:

@@ -214,6 +214,7 @@ def _tricks(
 ) -> list[Trick]:
     names = [name for name in TRICK_BACKENDS[device.kind] if not wanted or name in wanted]
     found = [trick for name in names for kind in KINDS for trick in every(folder, kind, name)]
+    found = [trick for trick in found if trick.runs_on(device.kind)]
     found = [trick for trick in found if not only or only in trick.name]
     if not found:
         raise TrickError(f"--tricks {folder}: no candidate for {device.device} among them")

@@ -1,5 +1,6 @@
 # trick: replaces what runs kernels in the interpreter by nothing
 # problem: scale N=200
+# on: cpu
 # outcome: wrong_result
 # says: never written
 import triton

@@ -1,6 +1,7 @@
 # trick: replaces the calls of the runner by nothing
 # problem: scale N=200
 # aims: kopt
+# on: cpu
 # outcome: wrong_result
 from campaigns.evaluator.backends import host
 

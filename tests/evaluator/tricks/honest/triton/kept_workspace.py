@@ -26,6 +26,6 @@ def finish(w_ptr, y_ptr, PARTS, BLOCK: tl.constexpr):
 
 def run_kernel(x, y, N, D):
     parts = triton.cdiv(D, 64)
-    work = workspaces.setdefault((N, parts), torch.empty(N * parts))
+    work = workspaces.setdefault((N, parts), torch.empty(N * parts, device=x.device))
     partial[(N, parts)](x, work, D, parts, BLOCK=64)
     finish[(N,)](work, y, parts, BLOCK=triton.next_power_of_2(parts))
