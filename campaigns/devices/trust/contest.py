@@ -92,12 +92,15 @@ def hold_contest(
     jobs: int,
     clock: Clock,
 ) -> Contest:
-    """jobs: how many of the other evaluators run at once; a quarter as many of this one do."""
+    """jobs: how many of the other evaluators run at once; a quarter as many of this one do.
+
+    On a GPU only one of this one does: it refuses to time on a device that somebody else uses.
+    """
     tricks = _mixed(tricks)
     found: dict[str, dict[str, Told]] = {trick.name: {} for trick in tricks}
     with TemporaryDirectory(prefix="kopt-bench-") as place:
         folder = Path(place)
-        few = max(1, jobs // 4)
+        few = max(1, jobs // 4) if device.kind == "cpu" else 1
         alone = [trick for trick in tricks if trick.against]
         rest = [trick for trick in tricks if not trick.against]
         for some, at_once in ((alone, 1), (rest, few)):

@@ -8,7 +8,6 @@ multi-process service runs), so such work shows in how long work of the judge's 
 
 from __future__ import annotations
 
-import random
 import statistics
 import time
 from collections import defaultdict, deque
@@ -24,8 +23,7 @@ from campaigns.evaluator.errors import HostError
 # than usual it may take.
 CHAIN_MS, LIMIT = 4.0, 1.3
 CHAIN_MIB, MEASURED = 16, 7
-# A share of bursts that nobody can tell is listened to; what is heard in most of some is believed.
-SHARE = 1 / 3
+# What is heard in most of the last bursts is believed.
 LAST, ODD = 5, 4
 # After the runner has been killed: how long its work may take to be torn down.
 QUIET_S, PAUSE_S = 5.0, 0.05
@@ -73,21 +71,18 @@ class Chain:
 
 
 class Stillness:
-    """Listens to the device in some bursts. stretched: see `Chain.stretched`."""
+    """Listens to the device before every burst. stretched: see `Chain.stretched`."""
 
     def __init__(self, stretched: Callable[[], float]) -> None:
         self._stretched = stretched
-        self._draw = random.SystemRandom()
         self._heard: dict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=LAST))
 
     def listen(self, suspect: Suspect) -> None:
-        """Call with the runners stopped and the inputs written; in most bursts it does nothing.
+        """Call with the runners stopped and the inputs written, so that all bursts begin alike.
 
         Raises what `Suspect.blame` makes of work that ends with the runner, and HostError when
         the device goes on being busy without it.
         """
-        if self._draw.random() >= SHARE:
-            return
         heard = self._heard[suspect.name]
         heard.append(self._stretched() > LIMIT)
         if sum(heard) < ODD:

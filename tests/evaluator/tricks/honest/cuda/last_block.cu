@@ -1,5 +1,5 @@
 // trick: the block that comes last adds up what all have left, and sets the counter back
-// problem: row_sum N=1 D=1000000
+// problem: row_sum N=1 D=100000
 // outcome: passed
 constexpr int BLOCKS = 64, THREADS = 256;
 __device__ unsigned arrived = 0;
