@@ -104,9 +104,10 @@ def test_it_runs_the_clock_whenever_a_runner_may_see_fresh_inputs(monkeypatch):
     monkeypatch.setattr(burst, "prove", order.prove)
     monkeypatch.setattr(burst, "Fence", Mock())
     monkeypatch.setattr(burst.time, "perf_counter", order.clock)
-    burst.run_burst(
-        SimpleNamespace(limit_s=1.0, wait=Mock(), stillness=None), order.channel, Mock(), 2
-    )
+    bench = SimpleNamespace(limit_s=1.0, wait=Mock(), stillness=None)
+    stage = SimpleNamespace(bench=bench, channel=order.channel, calls=2, truth=Mock())
+    order.refresh.return_value = stage
+    burst.run_burst(bench, order.channel, Mock(), 2)
     named = [call[0] for call in order.mock_calls if call[0] != "channel.restless"]
     assert named == [
         *("channel.pose", "refresh", "channel.start_burst"),

@@ -68,7 +68,7 @@ def test_it_finds_the_time_of_a_call_behind_an_overhead():
 
 def test_it_makes_no_more_calls_than_can_be_proven_in_time():
     assert calls_to_prove(64, 1e-4) == 64
-    assert calls_to_prove(4096, 1e-3) == 2000
+    assert calls_to_prove(4096, 1e-3) == 500
     assert calls_to_prove(64, 0.4) == 16
     assert calls_to_prove(2, 10.0) == 2
     assert calls_to_prove(64, 0.0) == 64

@@ -6,9 +6,10 @@ device-wide synchronise ends every burst, whatever streams the candidate used.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from campaigns.evaluator.runner.memory import Memory
 
 if TYPE_CHECKING:
     import torch
+    from torch.autograd import profiler
 
 SENTINEL = 0x5C
 PROFILED_CALLS = 64
@@ -126,36 +128,40 @@ class DevicePlan:
 
     def launch(self) -> Launch | None:
         """Trace one call and read its longest kernel."""
-        import torch
-        from torch.profiler import ProfilerActivity, profile
-
-        torch.cuda.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA]) as trace:
-            with torch.cuda.stream(self._stream):
-                self._calls[0]()
-            torch.cuda.synchronize()
+        with self._tracing() as trace:
+            self._calls[0]()
         with tempfile.NamedTemporaryFile(dir=".", suffix=".json") as file:
             trace.export_chrome_trace(file.name)
             return read_launch(Path(file.name).read_text())
 
     def _traced_us(self, calls: int) -> float:
         import torch
-        from torch.profiler import ProfilerActivity, profile
 
-        torch.cuda.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA]) as trace:
-            with torch.cuda.stream(self._stream):
-                for call in self._calls[:calls]:
-                    call()
-            torch.cuda.synchronize()
+        with self._tracing() as trace:
+            for call in self._calls[:calls]:
+                call()
         self._seen_calls = calls
         self._seen = [
             (event.name, event.self_device_time_total)
-            for event in trace.events() or ()
+            for event in trace.function_events or ()
             if event.device_type == torch.autograd.DeviceType.CUDA
         ]
         total_us = sum(us for _, us in self._seen)
         return total_us / calls if total_us > 0 else -1.0
+
+    @contextlib.contextmanager
+    def _tracing(self) -> Iterator[profiler.profile]:
+        """What is launched within is traced, until all of it is finished."""
+        import torch
+
+        # Not torch.profiler, which imports torch's compiler first: that takes seconds.
+        from torch.autograd import profiler
+
+        torch.cuda.synchronize()
+        with profiler.profile(use_cpu=False, use_device="cuda", use_kineto=True) as trace:
+            with torch.cuda.stream(self._stream):
+                yield trace
+            torch.cuda.synchronize()
 
     def _event_us(self, calls: int) -> float:
         import torch

@@ -53,9 +53,9 @@ class Protocol:
 
     version: int = 1
     blocks: int = 5
-    burst_ms: float = 5.0
+    burst_ms: float = 20.0
     max_slots: int = 4096
-    arena_mib: int = 16384
+    arena_mib: int = 24576
     trials: int = 5
     limits: Limits = field(default_factory=Limits)
     require_sanitizers: bool = False

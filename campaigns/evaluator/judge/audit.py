@@ -18,7 +18,7 @@ import torch
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import run_burst
+from campaigns.evaluator.judge.burst import WARM, run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import telling_positions
 from campaigns.evaluator.judge.overhead import waking_s
@@ -129,7 +129,7 @@ def _compare_with_one(
     alone_s = math.inf
     for _ in range(ALONE_ROUNDS):
         tries = range(ALONE_TRIES)
-        took_s = min(run_burst(bench, channel, slots, 1, cold=False) for _ in tries)
+        took_s = min(run_burst(bench, channel, slots, 1, WARM) for _ in tries)
         alone_s = min(alone_s, took_s - idle_s)
         if alone_s <= ALONE_NEAR * together_s + waking:
             return 0.0
@@ -173,7 +173,7 @@ class _Peek:
         shape = (stage.calls, min(POSITIONS, arg.count))
         # Read from the last call to the first: what is seen early was written early.
         last_first = torch.tensor(stage.order[::-1], device=device)
-        self._at = telling_positions(stage.bench, stage.truth, arg, shape)[last_first]
+        self._at = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)[last_first]
         self._rows = last_first.unsqueeze(1).expand_as(self._at)
         self._before = self._view[self._rows, self._at]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from campaigns.evaluator.judge.arena import Slots
@@ -25,8 +26,23 @@ from campaigns.evaluator.wire import Ask
 # A burst in which somebody ran who was stopped says nothing and is made again. That may happen once
 # to an honest one, which the host held up on its way to rest; who lets itself go on does it always.
 ATTEMPTS = 5
-# How many slots the fence of an idle burst looks at: it reads as many positions of few as of many.
+# How many slots are made ready for an idle burst.
 IDLE_SLOTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a burst is made.
+
+    cold: whether the caches are emptied before. breadth: over how many slots the fence is spread,
+    if those are more than the calls.
+    """
+
+    cold: bool = True
+    breadth: int = 0
+
+
+USUAL, WARM = Manner(), Manner(cold=False)
 
 
 class Look(Protocol):
@@ -44,8 +60,7 @@ def run_burst(
     channel: Channel,
     slots: Slots,
     calls: int,
-    *,
-    cold: bool = True,
+    manner: Manner = USUAL,
     look: Look | None = None,
 ) -> float:
     """Seconds on the judge's clock for `calls` proven calls of the runner behind `channel`.
@@ -53,17 +68,18 @@ def run_burst(
     Raises what `Channel.blame` makes of a call that is late, wrong or touched what is not its own.
     """
     for _ in range(ATTEMPTS):
-        seconds, restless = _attempt(bench, channel, slots, calls, cold=cold, look=look)
+        stage, fence = _ready(bench, channel, slots, calls, manner)
+        seconds, restless = _attempt(stage, fence, cold=manner.cold, look=look)
         if restless is None:
             return seconds
     raise restless or RuntimeError("no attempts")
 
 
 def _attempt(
-    bench: Bench, channel: Channel, slots: Slots, calls: int, *, cold: bool, look: Look | None
+    stage: Stage, fence: Fence, *, cold: bool, look: Look | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
-    stage, fence = _ready(bench, channel, slots, calls, cold=cold)
+    bench, channel = stage.bench, stage.channel
     if look is not None:
         look.ready(stage)
     # All of this is done when the runner wakes, or it would see inputs before the clock runs.
@@ -71,7 +87,7 @@ def _attempt(
     if cold and bench.stillness is not None:
         bench.stillness.listen(channel)
     before = channel.restless()
-    seconds = _clocked(bench, channel, fence, calls, look)
+    seconds = _clocked(bench, channel, fence, stage.calls, look)
     other = channel.restless()
     channel.freeze()
     prove(stage, fence)
@@ -85,7 +101,7 @@ def make_burst(
 
     change: what else is done to the slots before the runner is let go on.
     """
-    stage, fence = _ready(bench, channel, slots, calls, change=change)
+    stage, fence = _ready(bench, channel, slots, calls, USUAL, change)
     bench.wait()
     _clocked(bench, channel, fence, calls)
     channel.freeze()
@@ -97,17 +113,14 @@ def _ready(
     channel: Channel,
     slots: Slots,
     calls: int,
-    *,
-    cold: bool = True,
-    change: Callable[[Stage], Stage] | None = None,
+    manner: Manner = USUAL,
+    change: Callable[[Stage], Stage] = lambda stage: stage,
 ) -> tuple[Stage, Fence]:
     """The runner stopped with its question before it, and slots and fence made ready for it."""
     order = _draw_order(bench, channel, calls)
     channel.pose(calls, bench.limit_s)
-    stage = set_up(bench, channel, slots, calls, cold=cold, order=order)
-    if change is not None:
-        stage = change(stage)
-    return stage, Fence(bench, stage.timed, stage.truth)
+    stage = change(set_up(bench, channel, slots, calls, cold=manner.cold, order=order))
+    return stage, Fence(bench, slots.part(0, max(calls, manner.breadth)), stage.truth, calls)
 
 
 def _draw_order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
@@ -122,8 +135,11 @@ def _draw_order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
 def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> float:
     """Seconds of a burst in which the runner is told to make no call, with a fence as usual."""
     channel.pose(0, bench.limit_s)
-    stage = set_up(bench, channel, slots, min(slots.count, IDLE_SLOTS), cold=cold)
-    fence = Fence(bench, stage.timed, stage.truth)
+    few = min(slots.count, IDLE_SLOTS)
+    stage = set_up(bench, channel, slots, few, cold=cold)
+    # On a CPU what no burst has used yet is not there yet, and to have it made takes far longer.
+    breadth = few if bench.device.type == "cpu" else slots.count
+    fence = Fence(bench, slots.part(0, breadth), stage.truth, few)
     bench.wait()
     return _clocked(bench, channel, fence, 0)
 

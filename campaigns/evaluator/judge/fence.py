@@ -11,23 +11,23 @@ from campaigns.evaluator.judge.fresh import Truth
 from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
 from campaigns.evaluator.layout import TensorArg
 
-# Positions over all slots of an output, so that looking takes as long for a short burst as for a
-# long one and cancels from their difference; and what each slot gets at the least.
+# Positions over all slots of an output, and what each slot gets at the least.
 POSITIONS, LEAST = 4096, 4
 
 
 def telling_positions(
-    bench: Bench, truth: Truth, arg: TensorArg, shape: tuple[int, int]
+    bench: Bench, truth: Truth, arg: TensorArg, shape: tuple[int, int], calls: int
 ) -> torch.Tensor:
     """[slots, positions] of an output, drawn at random, that show whether a call was made.
 
-    Of what is updated in place, those that the call has to change: most may stay as they are.
+    Of what is updated in place by `calls` calls, those that have to change: most may stay as they
+    are.
     """
     generator = bench.supply.generator
     at = torch.randint(arg.count, shape, device=bench.device, generator=generator)
     if not arg.update:
         return at
-    for k in range(shape[0]):
+    for k in range(calls):
         change = torch.nonzero(bench.changes(truth, arg, k)).reshape(-1)
         if change.numel():
             at[k] = change[at[k] % change.numel()]
@@ -39,14 +39,17 @@ class Fence:
 
     So an output that was not right when the clock stopped is seen whatever it held: poison, junk,
     or half of the work.
+
+    slots: all that are looked at, of which the first `calls` are worked on. Looking takes longer
+    the more memory it is spread over, so it is spread alike in bursts whose times are compared.
     """
 
-    def __init__(self, bench: Bench, slots: Slots, truth: Truth) -> None:
+    def __init__(self, bench: Bench, slots: Slots, truth: Truth, calls: int) -> None:
         self._parts: list[tuple[TensorArg, torch.Tensor, torch.Tensor]] = []
         self._seen: list[torch.Tensor] = []
         for arg in slots.layout.outputs:
             each = min(max(LEAST, POSITIONS // max(slots.count, 1)), arg.count)
-            at = telling_positions(bench, truth, arg, (slots.count, each))
+            at = telling_positions(bench, truth, arg, (slots.count, each), calls)
             self._parts.append((arg, slots.all(arg), at))
 
     def look(self) -> None:

@@ -9,7 +9,7 @@ from math import ceil
 # A short burst is this share of the long one; their difference carries the time.
 SHORT_SHARE = 8
 # How long the proof of one burst may take, and how many calls it has all the same.
-PROOF_S, LEAST_PROVEN = 2.0, 16
+PROOF_S, LEAST_PROVEN = 0.5, 16
 # A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
 UNEXPLAINED = 1.1
 

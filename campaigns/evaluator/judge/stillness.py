@@ -12,6 +12,7 @@ import statistics
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from math import ceil
 from typing import Protocol
 
 import torch
@@ -19,10 +20,10 @@ import torch
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.errors import HostError
 
-# The judge's own work: long enough for several turns of a GPU (2 ms each), and how much longer
-# than usual it may take.
-CHAIN_MS, LIMIT = 4.0, 1.3
-CHAIN_MIB, MEASURED = 16, 7
+# The judge's own work: longer than one turn of a GPU (2 ms), or it would be done before anybody
+# else's came; and how much longer than usual it may take.
+CHAIN_MS, LIMIT = 5.0, 1.3
+CHAIN_MIB, FEW, MEASURED = 16, 100, 7
 # What is heard in most of the last bursts is believed.
 LAST, ODD = 5, 4
 # After the runner has been killed: how long its work may take to be torn down.
@@ -46,20 +47,29 @@ class Chain:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
-        words.add_(1)
-        torch.cuda.synchronize(device)
-        one_ms = self._took_ms(lambda: [words.add_(1) for _ in range(MEASURED)]) / MEASURED
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
-            for _ in range(max(1, round(CHAIN_MS / one_ms))):
-                words.add_(1)
-        self._words = words
-        self._usual_ms = min(self._took_ms(self._graph.replay) for _ in range(MEASURED))
+        self._words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
+        self._words.add_(1)
+        # Captured, because one by one they take as long as it takes to launch them.
+        links, graph = FEW, self._captured(FEW)
+        while (took_ms := self._usual_of(graph)) < CHAIN_MS:
+            links = ceil(1.1 * links * CHAIN_MS / took_ms)
+            graph = self._captured(links)
+        self._graph, self._usual_ms = graph, took_ms
 
     def stretched(self) -> float:
         """How many times as long as usual it takes now; 1 when nothing else runs."""
         return self._took_ms(self._graph.replay) / self._usual_ms
+
+    def _captured(self, links: int) -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize(self._device)
+        with torch.cuda.graph(graph):
+            for _ in range(links):
+                self._words.add_(1)
+        return graph
+
+    def _usual_of(self, graph: torch.cuda.CUDAGraph) -> float:
+        return min(self._took_ms(graph.replay) for _ in range(MEASURED))
 
     def _took_ms(self, work: Callable[[], object]) -> float:
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Tim
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.audit import audit
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import run_burst
+from campaigns.evaluator.judge.burst import Manner, run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.overhead import Overhead
 from campaigns.evaluator.judge.salted import maybe_salted, salted_bursts
@@ -54,6 +54,8 @@ class Turn:
         self._arm = arm
         self._legal = 0
         self._loops = False
+        # The same for all bursts whose times are compared.
+        self._breadth = 0
         call_s = calibrate(self._prepared_burst, arm.most)
         self._lengths = choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most)
         self.timer = Timer.CALLS
@@ -165,6 +167,7 @@ class Turn:
         return self._explaining_us(cold=True)
 
     def _prepare_lengths(self) -> None:
+        self._breadth = self._lengths.long
         for calls in (self._lengths.short, self._lengths.long):
             self.timer = self._prepare(calls)
 
@@ -191,8 +194,8 @@ class Turn:
         raise channel.blame(Outcome.CHEATED, f"no such way of timing here ({reply.a})")
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
-        arm = self._arm
-        return run_burst(arm.bench, arm.channel, arm.slots, calls, cold=cold)
+        arm, breadth = self._arm, self._breadth
+        return run_burst(arm.bench, arm.channel, arm.slots, calls, Manner(cold, breadth))
 
     def _note_retakes(self) -> None:
         if not self._retaken:

@@ -38,6 +38,8 @@ def main(job: Job, box: Box, sock: socket.socket, trouble: str) -> int:
     job: with this runner's source as its candidate. trouble: why the device could not be started,
     told when the judge asks to attach.
     """
+    # It may write nowhere that Python keeps compiled modules, and would try for each of them.
+    sys.dont_write_bytecode = True
     runner = Runner(job, box, trouble)
     while (asked := wire.receive_ask(sock)) is not None:
         ask, sequence, body, fds = asked
