@@ -15,6 +15,9 @@ from typing import NoReturn
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 GENERATIONS = 200
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+# The largest piece that glibc lets one keep, and how much is kept in all.
+LARGEST_KEPT, MOST_KEPT = 32 << 20, 1 << 30
 
 
 def die_with_parent(parent: int) -> None:
@@ -27,6 +30,18 @@ def die_with_parent(parent: int) -> None:
     # A parent outside of this PID namespace has no number here.
     if os.getppid() not in (parent, 0):
         os._exit(1)
+
+
+def keep_freed_memory() -> None:
+    """Have what this process frees kept for its next use; to be called before it takes much.
+
+    The allocator gives large pieces back to the system at once, and the pages of the next one are
+    made anew: where large tensors come and go that takes longer than the work on them.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:  # glibc's; another allocator has other habits
+        mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT)
+        mallopt(M_TRIM_THRESHOLD, MOST_KEPT)
 
 
 def adopt_orphans(*, adopt: bool = True) -> None:

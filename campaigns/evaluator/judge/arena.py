@@ -98,6 +98,11 @@ def slots_that_fit(arena_bytes: int, layout: Layout, most: int) -> int:
     return max(0, min(most, arena_bytes // layout.stride))
 
 
+def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are equal bit by bit."""
+    return bool(torch.equal(as_integers(one), as_integers(other)))
+
+
 def as_integers(tensor: torch.Tensor) -> torch.Tensor:
     """The same bits as integers, so that NaN equals NaN in a comparison."""
     width: dict[int, Any] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

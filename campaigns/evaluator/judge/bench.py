@@ -91,20 +91,19 @@ class Bench:
 
     def given(self, truth: Truth, k: int) -> dict[str, Any]:
         """The arguments of a call on slot `k`, in order, in copies of their own."""
-        return self._one(self._given(truth, k, 1), 0)
+        return self._one(self.given_all(truth, k, 1), 0)
 
-    def expect_all(self, truth: Truth, first: int, count: int) -> Answers:
-        """[slots, elements] of each output: what `count` slots from `first` on should hold.
+    def answer_all(self, rows: Mapping[str, torch.Tensor]) -> Answers:
+        """[slots, elements] of each output, in the reference's own precision; worked out in place.
 
-        In the reference's own precision.
+        rows: see `given_all`.
         """
-        rows = self._given(truth, first, count)
         names = tuple(arg.name for arg in self.layout.outputs)
-        for k in range(count):
+        for k in range(len(rows[names[0]])):
             self.reference.expected(self._one(rows, k), names)
         return {name: rows[name] for name in names}
 
-    def _given(self, truth: Truth, first: int, count: int) -> dict[str, torch.Tensor]:
+    def given_all(self, truth: Truth, first: int, count: int) -> dict[str, torch.Tensor]:
         """[slots, elements] of every tensor; those that calls do not start from hold anything."""
         found = {}
         for arg in self.layout.tensors:

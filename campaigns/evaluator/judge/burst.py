@@ -27,7 +27,7 @@ from campaigns.evaluator.wire import Ask
 # to an honest one, which the host held up on its way to rest; who lets itself go on does it always.
 ATTEMPTS = 5
 # How many slots are made ready for an idle burst.
-IDLE_SLOTS = 16
+IDLE_SLOTS = 4
 
 
 @dataclass(frozen=True, slots=True)

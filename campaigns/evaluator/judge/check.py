@@ -14,7 +14,7 @@ from campaigns.evaluator.judge.arena import Guards, Slots
 from campaigns.evaluator.judge.bench import Bench, Forgive, as_it_is
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
-from campaigns.evaluator.judge.fresh import Poison, Separate, fill, inputs_intact
+from campaigns.evaluator.judge.fresh import Poison, Separate, changed_input, fill
 from campaigns.evaluator.judge.proof import let_settle
 from campaigns.evaluator.judge.trial import Inputs, Trial, forgiving, sets_as_trials
 from campaigns.evaluator.layout import ALIGN
@@ -173,7 +173,7 @@ class CaseCheck:
                 message += " (the output, or part of it, was never written)"
         elif not guards.intact():
             message = "wrote outside its output"
-        elif changed := inputs_intact(one, truth):
+        elif changed := changed_input(one, truth):
             message = f"the call changed its input {changed!r}"
         self._found.append(found)
         self._message = message and message + trial.words

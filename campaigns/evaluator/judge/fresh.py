@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.judge.arena import Slots, as_integers
+from campaigns.evaluator.judge.arena import Slots, as_integers, same_bits
 from campaigns.evaluator.judge.noise import Noise
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
@@ -214,10 +214,13 @@ def fill(slots: Slots, truth: Truth) -> None:
             truth.write(arg, first, into)
 
 
-def _chunks(slots: Slots, arg: TensorArg) -> Iterator[tuple[int, torch.Tensor]]:
-    """One argument of some slots at a time: the first slot's number, and [slots, elements]."""
+def _chunks(slots: Slots, arg: TensorArg, since: int = 0) -> Iterator[tuple[int, torch.Tensor]]:
+    """One argument of some slots at a time: the first slot's number, and [slots, elements].
+
+    since: the first slot of all.
+    """
     step = at_once(slots, arg.nbytes)
-    for first in range(0, slots.count, step):
+    for first in range(since, slots.count, step):
         yield first, slots.all(arg)[first : first + step]
 
 
@@ -255,15 +258,12 @@ class Poison:
 
     def untouched(self, first: int) -> bool:
         """Whether every output from slot `first` on still holds its poison, bit by bit."""
-        return all(
-            torch.equal(as_integers(view[first:]), as_integers(poison[first:]))
-            for _, view, poison in self._parts
-        )
+        return all(same_bits(view[first:], poison[first:]) for _, view, poison in self._parts)
 
 
-def inputs_intact(slots: Slots, truth: Truth) -> str:
-    """The name of the first input that was changed, or ""."""
-    return _changed(slots, truth, slots.layout.inputs, 0)
+def changed_input(slots: Slots, truth: Truth, since: int = 0) -> str:
+    """The name of the first input that is not as given, from slot `since` on; else ""."""
+    return _changed(slots, truth, slots.layout.inputs, since)
 
 
 def starts_intact(slots: Slots, truth: Truth, first: int) -> bool:
@@ -276,12 +276,11 @@ def _changed(slots: Slots, truth: Truth, args: tuple[TensorArg, ...], since: int
     """The name of the first of `args` that is not as given, from slot `since` on; else ""."""
     for arg in args:
         wanted = None
-        for first, found in _chunks(slots, arg):
+        for first, found in _chunks(slots, arg, since):
             # One piece of memory for all of them: touching new pages costs more than the work.
             wanted = torch.empty_like(found) if wanted is None else wanted[: len(found)]
             truth.write(arg, first, wanted)
-            skipped = max(0, since - first)
-            if not torch.equal(as_integers(found[skipped:]), as_integers(wanted[skipped:])):
+            if not same_bits(found, wanted):
                 return arg.name
     return ""
 

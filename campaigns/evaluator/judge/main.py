@@ -25,6 +25,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memory
 from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.processes import keep_freed_memory
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Progress:
 def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -> int:
     """Judge one job and write its report to the file `out`, which no runner has open."""
     progress = Progress(pipe)
+    keep_freed_memory()
     try:
         timings = _judge(job, channels, progress)
         progress.enter(Phase.DONE)

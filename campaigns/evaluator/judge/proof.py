@@ -7,15 +7,16 @@ at alone, and then blamed or not.
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 
 import torch
 
 from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.judge.arena import same_bits
 from campaigns.evaluator.judge.bench import Answers, Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import Fence
-from campaigns.evaluator.judge.fresh import at_once, inputs_intact, starts_intact
+from campaigns.evaluator.judge.fresh import at_once, changed_input, starts_intact
 from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.judge.undecided import NONE, Others, others
 
@@ -29,27 +30,43 @@ def prove(stage: Stage, fence: Fence, but: Container[int] = ()) -> None:
     but: the slots whose answers somebody else looks at. Raises what `Channel.blame` makes of it.
     """
     channel, slots = stage.channel, stage.slots
-    for k in _doubtful(stage, fence):
+    quick = _QuickLook(stage, fence)
+    for k in quick.doubtful():
         if k not in but:
             _prove_call(stage, fence, k)
     if not stage.guards.intact():
         raise channel.blame(Outcome.WRONG_RESULT, "a call wrote outside its output")
-    changed = inputs_intact(slots, stage.truth)
-    if changed:
+    if changed := quick.changed or changed_input(slots, stage.truth, stage.calls):
         raise channel.blame(Outcome.CHEATED, f"a call changed its input {changed!r}")
     untouched = stage.poison.untouched(stage.calls)
     if not (untouched and starts_intact(slots, stage.truth, stage.calls)):
         raise channel.blame(Outcome.CHEATED, "it wrote the output of a call that was not made")
 
 
-def _doubtful(stage: Stage, fence: Fence) -> Iterator[int]:
-    """The slots that a quick look does not find right."""
-    bench, slots = stage.bench, stage.timed
-    step = at_once(slots, slots.layout.stride)
-    for first in range(0, stage.calls, step):
-        want = bench.expect_all(stage.truth, first, min(step, stage.calls - first))
-        right = bench.all_right(slots, want, first) & fence.saw_all(bench, want, first)
-        yield from (first + int(k) for k in torch.nonzero(~right))
+class _QuickLook:
+    """A look at all calls of a burst, many at once. changed: the first input not as given."""
+
+    def __init__(self, stage: Stage, fence: Fence) -> None:
+        self._stage, self._fence = stage, fence
+        self.changed = ""
+
+    def doubtful(self) -> Iterator[int]:
+        """The slots that it does not find right."""
+        stage, bench, slots = self._stage, self._stage.bench, self._stage.timed
+        step = at_once(slots, slots.layout.stride)
+        for first in range(0, stage.calls, step):
+            rows = bench.given_all(stage.truth, first, min(step, stage.calls - first))
+            self._compare_inputs(rows, first)
+            want = bench.answer_all(rows)
+            right = bench.all_right(slots, want, first) & self._fence.saw_all(bench, want, first)
+            yield from (first + int(k) for k in torch.nonzero(~right))
+
+    def _compare_inputs(self, rows: Mapping[str, torch.Tensor], first: int) -> None:
+        slots = self._stage.timed
+        for arg in slots.layout.inputs:
+            wanted = rows[arg.name]
+            if not same_bits(slots.all(arg)[first : first + len(wanted)], wanted):
+                self.changed = self.changed or arg.name
 
 
 def _prove_call(stage: Stage, fence: Fence, k: int) -> None:

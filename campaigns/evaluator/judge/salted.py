@@ -29,7 +29,7 @@ from campaigns.evaluator.problem import CheckSpec
 # How many slots of a burst hold something unlike, at the most.
 MOST = 4
 # How often there is such a burst before a sample.
-SHARE = 1 / 2
+SHARE = 1 / 4
 
 
 class Salted:

@@ -10,7 +10,7 @@ from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fresh import Poison, Truth, fill
 
 # Slots behind those of a burst that are made ready like them and must stay as they are.
-SPARE = 4
+SPARE = 2
 
 
 @dataclass(frozen=True, slots=True)
