@@ -28,7 +28,7 @@ from campaigns.rules.verdict import decide
 # Shorter kernels are stated, longer ones are held to AGREEMENT.
 SHORT_US = 20.0
 AGREEMENT = 0.02
-CPU_PROTOCOL = Protocol(blocks=5, burst_ms=25, max_slots=64, arena_mib=1024, trials=1)
+CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
 GPU_PROTOCOL = Protocol(blocks=5, trials=1)
 
 

@@ -30,7 +30,7 @@ from knowledge.models import Platform
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
 TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
-CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=25.0, max_slots=64, arena_mib=1024, trials=3)
+CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3)
 GPU_PROTOCOL = contract.Protocol()
 LONGEST_TITLE = 200
 LARGEST_SEED = 2**63 - 1

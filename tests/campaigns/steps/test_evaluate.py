@@ -62,7 +62,7 @@ def test_it_gives_the_judge_the_problem_in_files_and_cleans_up(
     job = judge.jobs[0]
     assert [case.name for case in job.cases] == ["one", "two"]
     assert (job.device, job.target, job.backend) == ("cpu", "native", "cpp")
-    assert job.protocol.burst_ms == 25.0
+    assert job.protocol.burst_ms == 10.0
 
 
 def test_it_tells_the_judge_which_kernels_count_as_own(
