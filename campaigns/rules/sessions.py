@@ -118,6 +118,8 @@ def _together(claim: Decision, repeat: Decision, both: Comparison, standard: Sta
         return _of(Reason.SESSIONS_DISAGREE, sentence, claim, gates, both)
     decision = judge_comparison(both, standard, ())
     accepted = decision.reason is Reason.PROMOTED
+    if accepted:
+        both = both.credited
     last = Gate("both sessions", accepted, against_words(both.gain), _AGREE)
     sentence = f"{decision.sentence} {each}."
     return _of(decision.reason, sentence, claim, (*claim.gates, second, last), both)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules import gates
@@ -48,6 +48,20 @@ class Comparison:
     cases: dict[str, Gain]
     clock: Gain | None = None
     clock_cases: dict[str, Gain] = field(default_factory=dict)
+
+    @property
+    def credited(self) -> Comparison:
+        """The lesser gain of both clocks, in all and for each case.
+
+        The device time is the runner's own word: it may say that a gain is there, not how large.
+        """
+        if self.clock is None:
+            return self
+        cases = {
+            name: _lesser(gain, self.clock_cases.get(name, gain))
+            for name, gain in self.cases.items()
+        }
+        return replace(self, gain=_lesser(self.gain, self.clock), cases=cases)
 
 
 def decide(report: Report | None, standard: Standard) -> Decision:
@@ -121,9 +135,10 @@ def judge_comparison(
     found = (*passed, guard.gate, total.gate)
     # A candidate that is slower over all cases is called so, whichever case shows it most.
     first = total if total.reason is Reason.SLOWER or not guard.reason else guard
-    reason = first.reason or Reason.PROMOTED
-    sentence = first.sentence or _promoted(compared.gain, standard)
-    return _decision(reason, sentence, found, compared)
+    if first.reason:
+        return _decision(first.reason, first.sentence, found, compared)
+    credited = compared.credited
+    return _decision(Reason.PROMOTED, _promoted(credited, compared, standard), found, credited)
 
 
 def _guard(compared: Comparison, standard: Standard) -> Finding:
@@ -188,8 +203,19 @@ def _aggregate(compared: Comparison, standard: Standard) -> Finding:
     return Finding(Gate("aggregate", True, found, limit))
 
 
-def _promoted(gain: Gain, standard: Standard) -> str:
-    return f"Accepted: {against_words(gain)}, above the noise floor of {share(standard.noise)}."
+def _promoted(credited: Comparison, compared: Comparison, standard: Standard) -> str:
+    floor = f"above the noise floor of {share(standard.noise)}"
+    if credited.gain is compared.gain:
+        return f"Accepted: {against_words(credited.gain)}, {floor}."
+    told = against_words(compared.gain)
+    return (
+        f"Accepted: {against_words(credited.gain)} by the judge's clock, {floor}; "
+        f"device time shows {told}."
+    )
+
+
+def _lesser(one: Gain, other: Gain) -> Gain:
+    return other if other.gain < one.gain else one
 
 
 def against_words(gain: Gain) -> str:

@@ -202,10 +202,14 @@ def test_it_never_accepts_a_plain_loop_by_the_runners_word_alone():
 
 
 @pytest.mark.parametrize(
-    ("protected", "reason"),
-    [(None, Reason.DEVICE_TIME_DISAGREES), (frozenset({"fast"}), Reason.PROMOTED)],
+    ("protected", "reason", "second"),
+    [
+        (None, Reason.DEVICE_TIME_DISAGREES, Reason.DEVICE_TIME_DISAGREES),
+        # The size of the gain is the lesser one of both clocks, and not the same in both sessions.
+        (frozenset({"fast"}), Reason.PROMOTED, Reason.SESSIONS_DISAGREE),
+    ],
 )
-def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason):
+def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason, second):
     """A loop is the candidate's choice, and its device times are the runner's to forge."""
     fast = case(traced(20.0, 5.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "fast")
     slow = case(traced(80.0, 5.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "slow")
@@ -218,7 +222,23 @@ def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason
         guard = next(gate for gate in found.gates if gate.name == "guard")
         assert (guard.passed, guard.found.startswith("slow: -25.0 %")) == (False, True)
     clean = replace(fast, case="slow")
-    assert decide_again(report(fast, clean), report(fast, slow), standard).reason is reason
+    assert decide_again(report(fast, clean), report(fast, slow), standard).reason is second
+
+
+def test_it_credits_a_plain_loop_with_the_lesser_gain_of_both_clocks():
+    # By the tracer nine times as fast, by the judge's clock half as fast again.
+    found = decide(
+        report(case(traced(40.0, 10.0, Timer.LOOP), traced(60.0, 90.0, Timer.LOOP), "a")), AGAINST
+    )
+    assert found.reason is Reason.DEVICE_TIME_DISAGREES
+    found = decide(
+        report(case(traced(40.0, 10.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "a")), AGAINST
+    )
+    assert found.verdict is Verdict.ACCEPTED
+    assert found.gain.gain == found.cases["a"].gain == pytest.approx(0.5)
+    assert found.sentence.startswith("Accepted: +50.0 % against the incumbent")
+    assert "by the judge's clock" in found.sentence
+    assert "device time shows +300.0 %" in found.sentence
 
 
 def test_it_compares_both_arms_on_one_clock():
