@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import zlib
 
 import pytest
 from django.db import connection
@@ -21,12 +22,37 @@ settings.register_profile(
 settings.load_profile("kopt")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    _take_a_share(config, items)
     missing = {"gpu": _no_cuda(), "browser": _no_browser()}
     for item in items:
         for marker, reason in missing.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _take_a_share(config, items):
+    """With KOPT_TESTS_SHARE=K/N leave out all but one Nth of what takes long: see .ci/run.
+
+    That is what is marked slow, drives a browser, or has candidates judged by a running service.
+    """
+    share = os.environ.get("KOPT_TESTS_SHARE")
+    if not share:
+        return
+    number, of = map(int, share.split("/"))
+    out = [item for item in items if _takes_long(item) and _drawn(item) % of != number]
+    config.hook.pytest_deselected(items=out)
+    items[:] = [item for item in items if item not in set(out)]
+
+
+def _takes_long(item):
+    marked = any(item.get_closest_marker(name) for name in ("slow", "browser"))
+    return marked or "service" in item.fixturenames
+
+
+def _drawn(item):
+    """The same number on every machine and in every process."""
+    return zlib.crc32(item.nodeid.encode())
 
 
 def _no_cuda():

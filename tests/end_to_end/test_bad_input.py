@@ -17,6 +17,8 @@ from tests.architecture.source_tree import ROOT
 from tests.end_to_end.answer import Run
 from tests.evaluator import small
 
+pytestmark = pytest.mark.slow
+
 USAGE, NOT_FOUND, NOT_ACCEPTED = 1, 2, 5
 NAN = "for (int i = 0; i < N; ++i) y[i] = 0.0f / 0.0f;"
 HANGS = "for (volatile int i = 0;; i = i + 1) {}"
