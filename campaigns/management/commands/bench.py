@@ -13,8 +13,8 @@ from django.conf import settings
 
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.devices.precision import PrecisionError, measure_precision
-from campaigns.devices.precision import to_markdown as precision_text
+from campaigns.devices.precision.measure import Amounts, PrecisionError, measure_precision
+from campaigns.devices.precision.page import to_markdown as precision_text
 from campaigns.devices.soak.page import to_markdown as soak_text
 from campaigns.devices.soak.run import SoakError, soak
 from campaigns.devices.start_cost import StartCostError, compare_starts, to_markdown
@@ -31,7 +31,7 @@ from knowledge.scale import Size, measure_wiki
 from knowledge.scale import to_markdown as wiki_text
 
 REPEATS = 10
-SAME = 40
+SESSIONS, SAME, KNOWN = 3, 40, 10
 JOBS = max(1, (os.cpu_count() or 2) // 2)
 LIMIT_S = 3600.0
 SOAK, HOSTILE = 1000, 5
@@ -55,7 +55,9 @@ class Command(Door):
             argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
             argument("--backend", action="append", help="default: all that run on the device"),
             argument("--problem", action="append", help="shipped name or folder; default: all"),
+            argument("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}"),
             argument("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
+            argument("--known", type=int, default=KNOWN, help=f"true gains; default: {KNOWN}"),
             argument("--out", type=Path, help="folder for precision.json and precision.md"),
         )
         large = (
@@ -93,7 +95,12 @@ class Command(Door):
                 trust,
             ),
             Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),
-            Verb("precision", "slope against events, and A/A", self.precision, precise),
+            Verb(
+                "precision",
+                "slope against device time, A/A, and gains that are known",
+                self.precision,
+                precise,
+            ),
             Verb("wiki", "lookup, sheet and check of a made-up big wiki", self.wiki, large),
         )
 
@@ -105,7 +112,8 @@ class Command(Door):
             specs = [load_problem(folder) for folder in folders]
             kernels = [(s, b) for s in specs for b in _backends(found, s, options["backend"])]
             with hold(found):
-                precision = measure_precision(found, kernels, options["same"], self.progress)
+                amounts = Amounts(options["sessions"], options["same"], options["known"])
+                precision = measure_precision(found, kernels, amounts, self.progress)
         except (DeviceError, UnknownProblem) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (DeviceBusy, ProblemError, PrecisionError) as error:

@@ -1,0 +1,66 @@
+"""The report of the clock's precision, for people; every sample is in the JSON beside it."""
+
+from __future__ import annotations
+
+from campaigns.devices.precision.known_gain import GAIN
+from campaigns.devices.precision.measure import Precision, Reading
+
+# Shorter kernels are stated, longer ones are held to AGREEMENT with the device's own time.
+SHORT_US = 20.0
+AGREEMENT, REPEATED = 0.01, 0.005
+HEAD = [
+    "| problem | backend | case | timer | slope µs (p10–p90) | repeats within | tracer µs "
+    "| slope/tracer | events µs | slope/events |",
+    "|---|---|---|---|--:|--:|--:|--:|--:|--:|",
+]
+
+
+def to_markdown(found: Precision) -> str:
+    versions = ", ".join(f"{k} {v}" for k, v in sorted(found.environment.items()))
+    worst = max((abs(one.gain) for one in found.same), default=0.0)
+    quiet = len(found.same) - found.shown
+    lines = [
+        f"# Precision of the judge's clock on {found.device}",
+        "",
+        f"Measured {found.measured_at} by `python manage.py bench precision`; {versions}.",
+        "",
+        f"**A/A ({found.same_kernel}): {quiet} of {len(found.same)} comparisons of a kernel with "
+        f"itself showed no change**; largest |gain| {worst:.2%}.",
+        "",
+        f"**True gains of {GAIN:.0%} ({found.known_kernel}): {found.found} of {len(found.known)} "
+        f"found**{_sizes(found)}.",
+        "",
+        f"Kernels over {SHORT_US:.0f} µs are held to {AGREEMENT:.0%} of device time, which is what "
+        "the driver's tracer says of their kernels; shorter ones are stated. Event time includes "
+        f"the graph's launch. Medians of other sessions are held to {REPEATED:.1%}.",
+        "",
+        *HEAD,
+        *map(_row, found.readings),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _sizes(found: Precision) -> str:
+    if not found.known:
+        return ""
+    gains = sorted(one.gain for one in found.known)
+    words = f"; estimates from {gains[0]:.2%} to {gains[-1]:.2%}"
+    by_event = sorted(one.event_gain for one in found.known if one.event_gain is not None)
+    return words + (f", by events {by_event[0]:.2%} to {by_event[-1]:.2%}" if by_event else "")
+
+
+def _row(r: Reading) -> str:
+    return (
+        f"| {r.problem} | {r.backend} | {r.case} | {r.timer} "
+        f"| {r.slope_us:.2f} ({r.low_us:.2f}–{r.high_us:.2f}) | {r.repeats_within:.2%} "
+        f"| {_number(r.device_us)} | {_apart(r.slope_us, r.device_us)} "
+        f"| {_number(r.event_us)} | {_apart(r.slope_us, r.event_us)} |"
+    )
+
+
+def _apart(slope_us: float, other_us: float | None) -> str:
+    return f"{slope_us / other_us - 1:+.2%}" if other_us else "–"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

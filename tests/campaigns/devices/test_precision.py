@@ -1,0 +1,86 @@
+"""The pair of kernels whose gain is known, and the report on the judge's clock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from campaigns.devices.discover import this_device
+from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.precision.known_gain import known_job, write_problem
+from campaigns.devices.precision.measure import CPU_PROTOCOL, Compared, Precision, Reading
+from campaigns.devices.precision.page import to_markdown
+from campaigns.evaluator.contract import Outcome
+
+
+@pytest.fixture(scope="module")
+def service():
+    with EvaluatorService() as running:
+        yield running
+
+
+@pytest.mark.parametrize("backend", ["cpp", "triton"])
+def test_both_kernels_of_a_known_gain_are_right(service, backend, tmp_path):
+    problem, scratch = write_problem(tmp_path), tmp_path / "scratch"
+    job = known_job(this_device("cpu"), problem, backend, scratch, CPU_PROTOCOL)
+    assert job.incumbent is not None
+    for source in (job.candidate, job.incumbent):
+        one = replace(job, candidate=source, incumbent=None, timed=False)
+        report = service.evaluate(one)
+        assert report.outcome is Outcome.PASSED, report.reason
+
+
+def test_the_slower_one_does_three_percent_more(tmp_path):
+    for backend in ("cpp", "cuda", "triton"):
+        device = this_device("cpu")
+        job = known_job(device, tmp_path, backend, tmp_path / "scratch", CPU_PROTOCOL)
+        assert job.incumbent is not None
+        assert job.candidate.text.replace("2000", "2060") == job.incumbent.text
+
+
+def precision(**changes):
+    reading = Reading(
+        problem="softmax",
+        backend="cuda",
+        case="4096x4096",
+        timer="graph",
+        slope_us=101.0,
+        low_us=100.0,
+        high_us=103.0,
+        event_us=102.0,
+        device_us=100.0,
+        medians_us=(100.5, 101.0, 101.2),
+        samples_us=(100.5, 101.0, 101.2),
+    )
+    same = Compared("no_change", "within_noise", 0.002, -0.01, 0.01)
+    known = Compared("accepted", "promoted", 0.031, 0.02, 0.04, event_gain=0.029)
+    missed = replace(known, verdict="no_change", gain=0.012)
+    whole = Precision(
+        device="a card",
+        measured_at="today",
+        readings=(reading,),
+        same=(same, replace(same, verdict="rejected", gain=-0.02)),
+        same_kernel="softmax, cuda, 4096x4096",
+        known=(known, known, missed),
+        known_kernel="cuda, 2000 steps",
+        environment={"torch": "2.11"},
+    )
+    return replace(whole, **changes)
+
+
+def test_it_counts_and_sizes_what_was_found():
+    text = to_markdown(precision())
+    assert (
+        "1 of 2 comparisons of a kernel with itself showed no change**; largest |gain| 2.00%"
+        in text
+    )
+    assert "2 of 3 found**; estimates from 1.20% to 3.10%, by events 2.90% to 2.90%." in text
+
+
+def test_it_holds_a_slope_against_tracer_events_and_itself():
+    text = to_markdown(precision())
+    row = "| 101.00 (100.00–103.00) | 0.50% | 100.00 | +1.00% | 102.00 | -0.98% |"
+    assert row in text
+    alone = replace(precision().readings[0], device_us=None, event_us=None)
+    assert "| – | – | – | – |" in to_markdown(precision(readings=(alone,), known=()))
