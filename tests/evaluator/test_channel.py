@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import socket
+import time
 from collections.abc import Iterator
 from threading import Thread
 
@@ -137,3 +138,18 @@ def test_it_blames_who_spent_the_time_and_not_who_was_asked_last(monkeypatch, sl
             last = Channel(name, ours, Awake(), spins=False, total=total)
             with pytest.raises(error, match="the limit in total"):
                 last.ask(Ask.CALL, None, 10.0)
+
+
+def test_it_counts_the_time_that_stopping_takes(ends):
+    class Slow(Awake):
+        def freeze(self) -> None:
+            time.sleep(0.02)
+
+    _, theirs = ends
+    total = Total(0.1)
+    channel = Channel("candidate", theirs, Slow(), spins=False, total=total)
+    with pytest.raises(CandidateError, match="the limit in total") as error:
+        for _ in range(100):
+            channel.freeze()
+    assert error.value.outcome is Outcome.TIMED_OUT
+    assert total.spent_by() == "candidate"

@@ -119,7 +119,11 @@ class Channel:
     def freeze(self) -> None:
         """Stop every runner, this one as well as the other arm's; they wait until asked again."""
         try:
-            self._hold.freeze()
+            with self._total.waiting_for(self.name):
+                self._hold.freeze()
+            if time.monotonic() >= self._total.deadline:
+                # Who makes each stop last could otherwise make the judge late without being asked.
+                raise self._late(self._total.limit_s)
         except Restless as error:
             name = self._hold.whose(error.pid)
             raise self.blame(Outcome.CHEATED, str(error), name) from None

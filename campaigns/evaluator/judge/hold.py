@@ -21,10 +21,10 @@ from campaigns.evaluator.errors import HostError
 AT_REST = frozenset("TtZXD")
 LIMIT_S = 5.0
 ROUNDS = 100
-# A process that was told to stop runs no code of its own. One that nevertheless used this share of
-# the limit, or went to sleep this often, has had itself let go on or made system calls that do not
+# A process that was told to stop runs no code of its own. One that nevertheless used so much of a
+# processor, or went to sleep this often, has had itself let go on or made system calls that do not
 # end; one that did neither had no core to stop on. It is told again every AGAIN_S.
-OWN_DOING, SLEEPS = 0.2, 20
+OWN_DOING_S, SLEEPS = 1.0, 20
 AGAIN_S = 0.01
 # Lines of a thread's status. What stands before them, its name, can hold no line break.
 TELLING = (b"State:", b"voluntary_ctxt_switches:", b"nonvoluntary_ctxt_switches:")
@@ -161,8 +161,10 @@ def _await_rest(pid: int, deadline: float, used_s: float) -> None:
     stood, again = _standing(pid), time.monotonic() + AGAIN_S
     while not _at_rest(pid):
         now = time.monotonic()
+        if now > min(again, deadline) and _used_s(pid) - used_s > OWN_DOING_S:
+            raise Restless(f"it ran on for {OWN_DOING_S:g} s when it was told to stop", pid)
         if now > deadline:
-            if _used_s(pid) - used_s > OWN_DOING * LIMIT_S or _slept(stood, _standing(pid)):
+            if _slept(stood, _standing(pid)):
                 raise Restless(f"it could not be stopped within {LIMIT_S:g} s", pid)
             raise HostError(f"process {pid} of a runner did not stop within {LIMIT_S:g} s")
         if now > again:
