@@ -13,7 +13,8 @@ WHERE = ("tests/evaluator/tricks", "tests/evaluator/test_compare.py")
 
 def collected(share: str) -> set[str]:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *WHERE]
-    env = {**os.environ, "KOPT_TESTS_SHARE": share}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    env = {**kept, "KOPT_TESTS_SHARE": share}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     return {line for line in done.stdout.splitlines() if "::" in line}
 
