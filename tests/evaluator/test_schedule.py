@@ -6,6 +6,7 @@ import pytest
 
 from campaigns.evaluator.judge.schedule import (
     Lengths,
+    agree,
     calibrate,
     calls_to_prove,
     choose_lengths,
@@ -72,3 +73,13 @@ def test_it_makes_no_more_calls_than_can_be_proven_in_time():
     assert calls_to_prove(64, 0.4) == 16
     assert calls_to_prove(2, 10.0) == 2
     assert calls_to_prove(64, 0.0) == 64
+
+
+def test_arms_that_take_about_as_long_get_bursts_of_one_length():
+    assert agree({"candidate": 2.0e-5, "incumbent": 2.6e-5}) == {
+        "candidate": 2.0e-5,
+        "incumbent": 2.0e-5,
+    }
+    apart = {"candidate": 2.0e-5, "incumbent": 4.0e-5}
+    assert agree(apart) == apart
+    assert agree({"candidate": 2.0e-5}) == {"candidate": 2.0e-5}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
 from campaigns.evaluator.judge.fresh import Supply, Truth, scalars
+from campaigns.evaluator.judge.gather import Gather
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.stillness import Stillness
 from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
@@ -33,7 +34,8 @@ def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor
 class Bench:
     """tolerances: by output name. scrub: memory whose reading empties the caches, or None.
 
-    stillness: where a stopped runner could have left work on the device.
+    stillness: where a stopped runner could have left work on the device. gathers: those in use, by
+    where their slots begin and how many there are.
     """
 
     case: Case
@@ -46,6 +48,7 @@ class Bench:
     scrub: torch.Tensor | None
     limit_s: float
     stillness: Stillness | None
+    gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)
 
     def wait(self) -> None:
         if self.device.type == "cuda":

@@ -112,9 +112,38 @@ class Channel:
 
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
+        self.begin(ask, body, fds)
+        return self.finish(limit_s)
+
+    def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
+        """Ask one question, and nothing else until `finish`: others may be asked meanwhile."""
         self._hostile = self._hostile or ask is Ask.LOAD
         self._send(ask, body, fds or [])
-        return self._receive(limit_s)
+
+    def finish(self, limit_s: float) -> Reply:
+        """Wait for the answer, at most `limit_s` seconds from now."""
+        left_s = self._total.deadline - time.monotonic()
+        self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
+        try:
+            with self._total.waiting_for(self.name):
+                received = wire.receive_reply(self._sock, self._sequence)
+        except TimeoutError:
+            raise self._late(limit_s) from None
+        except wire.WireError as error:
+            raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
+        except ConnectionError:
+            raise self._dead() from None
+        if received is None:
+            raise self._dead()
+        reply, sender = received
+        if not self._runner:
+            self._runner = sender
+            self._hold.know(self.name, sender)
+        if sender != self._runner:
+            raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
+        if reply.answer is not Answer.OK:
+            self._fail(reply.answer)
+        return reply
 
     def freeze(self) -> None:
         """Stop every runner, this one as well as the other arm's; they wait until asked again."""
@@ -168,7 +197,7 @@ class Channel:
     def done(self, limit_s: float) -> None:
         """Wait until the runner says that its burst is done."""
         if self.gate is None:
-            self._receive(limit_s)
+            self.finish(limit_s)
             return
         with self._total.waiting_for(self.name):
             word = self._spin(self.gate, limit_s)
@@ -218,30 +247,6 @@ class Channel:
             return bool(self._sock.recv(1, socket.MSG_PEEK))
         except BlockingIOError:
             return False
-
-    def _receive(self, limit_s: float) -> Reply:
-        left_s = self._total.deadline - time.monotonic()
-        self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
-        try:
-            with self._total.waiting_for(self.name):
-                received = wire.receive_reply(self._sock, self._sequence)
-        except TimeoutError:
-            raise self._late(limit_s) from None
-        except wire.WireError as error:
-            raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
-        except ConnectionError:
-            raise self._dead() from None
-        if received is None:
-            raise self._dead()
-        reply, sender = received
-        if not self._runner:
-            self._runner = sender
-            self._hold.know(self.name, sender)
-        if sender != self._runner:
-            raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
-        if reply.answer is not Answer.OK:
-            self._fail(reply.answer)
-        return reply
 
     def _fail(self, answer: Answer) -> None:
         failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED

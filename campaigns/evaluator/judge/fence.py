@@ -8,11 +8,9 @@ from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Answers, Bench, is_right
 from campaigns.evaluator.judge.compare import quick
 from campaigns.evaluator.judge.fresh import Truth
+from campaigns.evaluator.judge.gather import Gather
 from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
 from campaigns.evaluator.layout import TensorArg
-
-# Positions over all slots of an output, and what each slot gets at the least.
-POSITIONS, LEAST = 4096, 4
 
 
 def telling_positions(
@@ -38,23 +36,25 @@ class Fence:
     """What was read is kept and compared with the reference afterwards.
 
     So an output that was not right when the clock stopped is seen whatever it held: poison, junk,
-    or half of the work.
+    or half of the work. There is one at a time: the next one of as many slots reads into the same
+    memory.
 
     slots: all that are looked at, of which the first `calls` are worked on. Looking takes longer
     the more memory it is spread over, so it is spread alike in bursts whose times are compared.
     """
 
     def __init__(self, bench: Bench, slots: Slots, truth: Truth, calls: int) -> None:
-        self._parts: list[tuple[TensorArg, torch.Tensor, torch.Tensor]] = []
-        self._seen: list[torch.Tensor] = []
+        where = (slots.rows.data_ptr(), slots.count)
+        if where not in bench.gathers:
+            bench.gathers[where] = Gather(slots, bench.device)
+        self._gather = bench.gathers[where]
         for arg in slots.layout.outputs:
-            each = min(max(LEAST, POSITIONS // max(slots.count, 1)), arg.count)
-            at = telling_positions(bench, truth, arg, (slots.count, each), calls)
-            self._parts.append((arg, slots.all(arg), at))
+            at = self._gather.at[arg.name]
+            at.copy_(telling_positions(bench, truth, arg, (len(at), at.shape[1]), calls))
 
     def look(self) -> None:
         """Copy the positions out of every output."""
-        self._seen = [view.gather(1, at) for _, view, at in self._parts]
+        self._gather.read()
 
     def saw_all(self, bench: Bench, want: Answers, first: int) -> torch.Tensor:
         """[slots] Whether those from `first` on were, at a quick look.
@@ -63,19 +63,20 @@ class Fence:
         """
         count = len(next(iter(want.values())))
         right = torch.ones(count, dtype=torch.bool, device=bench.device)
-        for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True):
-            wanted = want[arg.name].gather(1, at[first : first + count])
-            tolerance = bench.tolerances[arg.name].by_element
-            right &= quick(seen[first : first + count], wanted, tolerance)
+        part = slice(first, first + count)
+        for name, seen in self._gather.seen.items():
+            wanted = want[name].gather(1, self._gather.at[name][part])
+            right &= quick(seen[part], wanted, bench.tolerances[name].by_element)
         return right
 
     def saw(self, bench: Bench, want: Answers, k: int, near: Others = NONE) -> bool:
         """Whether slot `k` was right, at the positions, when `look` was called."""
-        for seen, (arg, _, at) in zip(self._seen, self._parts, strict=True):
-            wanted = want[arg.name].reshape(-1)[at[k]]
-            also = near.get(arg.name)
-            also = None if also is None else also.flatten(1)[:, at[k]]
+        for name, seen in self._gather.seen.items():
+            at = self._gather.at[name][k]
+            wanted = want[name].reshape(-1)[at]
+            also = near.get(name)
+            also = None if also is None else also.flatten(1)[:, at]
             found = forgiven(seen[k], wanted, also)
-            if not is_right(found, wanted, bench.tolerances[arg.name].by_element):
+            if not is_right(found, wanted, bench.tolerances[name].by_element):
                 return False
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -10,6 +10,8 @@ from math import ceil
 SHORT_SHARE = 8
 # How long the proof of one burst may take, and how many calls it has all the same.
 PROOF_S, LEAST_PROVEN = 0.5, 16
+# Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
+ALIKE = 1.5
 # A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
 UNEXPLAINED = 1.1
 
@@ -41,6 +43,17 @@ def choose_lengths(call_s: float, burst_ms: float, most: int) -> Lengths:
     long = min(most, wanted + max(1, wanted // (SHORT_SHARE - 1)))
     long = max(2, long)
     return Lengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
+
+
+def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
+    """By arm what its lengths are chosen for, given what its calls seem to take.
+
+    What a burst takes on top the longer it is, is the same in both arms where their lengths are.
+    """
+    least_s = min(calls_s.values())
+    if max(calls_s.values()) > ALIKE * least_s:
+        return calls_s
+    return dict.fromkeys(calls_s, least_s)
 
 
 def lengthen(lengths: Lengths, long_s: float, burst_ms: float, most: int) -> Lengths | None:

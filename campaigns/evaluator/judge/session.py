@@ -36,7 +36,7 @@ from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.overhead import Overhead, measure
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
-from campaigns.evaluator.judge.schedule import calls_to_prove, turns
+from campaigns.evaluator.judge.schedule import agree, calls_to_prove, turns
 from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.turn import Arm, Turn
@@ -87,6 +87,8 @@ class Session:
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # By arm and case.
         self._overheads: dict[tuple[str, str], Overhead] = {}
+        # By case: what inputs and reference of a call take.
+        self._proofs_s: dict[str, float] = {}
         self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
         self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
         progress.environment.update(surroundings.describe(self._device))
@@ -119,8 +121,7 @@ class Session:
                 raise HostError(f"this host can not run it: {why}")
 
         def build(channel: Channel) -> None:
-            channel.phase = Phase.BUILD
-            channel.ask(Ask.BUILD, first, limits.build_s)
+            channel.finish(limits.build_s)
 
         def start(channel: Channel) -> None:
             channel.phase = Phase.LOAD
@@ -128,6 +129,10 @@ class Session:
             channel.ask(Ask.LOAD, None, limits.load_s)
 
         self._progress.enter(Phase.BUILD)
+        for channel in self._channels.values():
+            # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
+            channel.phase = Phase.BUILD
+            channel.begin(Ask.BUILD, first)
         self._have_each(build)
         if self._job.timed:
             self._measure_overheads()
@@ -203,12 +208,7 @@ class Session:
     def time(self, case: Case) -> dict[str, Timing]:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
-        arms: dict[str, Turn] = {}
-
-        def settle(channel: Channel) -> None:
-            arms[channel.name] = Turn(self._arm(channel, case))
-
-        self._have_each(settle)
+        arms = self._settled(case)
         # Where one arm is a plain loop device time decides, so both arms need it; and a graph on
         # the other side would be another way to start kernels, not a faster or slower kernel.
         traced = any(arm.timer is Timer.LOOP for arm in arms.values())
@@ -226,6 +226,21 @@ class Session:
         explained = len(arms) > 1
         return {name: arm.timing(explained=explained) for name, arm in arms.items()}
 
+    def _settled(self, case: Case) -> dict[str, Turn]:
+        """Both arms with bursts of lengths that suit them."""
+        arms: dict[str, Turn] = {}
+
+        def begin(channel: Channel) -> None:
+            arms[channel.name] = Turn(self._arm(channel, case))
+
+        def settle(channel: Channel) -> None:
+            arms[channel.name].settle(agreed[channel.name])
+
+        self._have_each(begin)
+        agreed = agree({name: arm.call_s for name, arm in arms.items()})
+        self._have_each(settle)
+        return arms
+
     def rehearse(self, case: Case) -> None:
         """Bursts as they are timed, where the times of this backend mean nothing."""
         self._progress.enter(Phase.BURST, case.name)
@@ -235,26 +250,29 @@ class Session:
         layout = self._layouts[case.name]
         bench, slots = self._lay_slots(channel, case, layout)
         warm = int(WARM_SHARE * self._cache_bytes) // layout.stride
+        most, why_most = self._most_proven(bench, self._most(layout))
         return Arm(
             job=self._job,
             channel=channel,
             bench=bench,
             slots=slots,
-            most=self._most_proven(bench, self._most(layout)),
+            most=most,
+            why_most=why_most,
             warm=warm,
             overhead=self._overheads[channel.name, case.name],
             check=self._spec.check,
             notes=self._progress.notes,
         )
 
-    def _most_proven(self, bench: Bench, most: int) -> int:
-        proof_s = min(bench.proof_s() for _ in range(2))
+    def _most_proven(self, bench: Bench, most: int) -> tuple[int, str]:
+        """Of `most` calls how many can be proven in time, the same for both arms; and why fewer."""
+        name = bench.case.name
+        if name not in self._proofs_s:
+            self._proofs_s[name] = min(bench.proof_s() for _ in range(2))
+        proof_s = self._proofs_s[name]
         fewer = calls_to_prove(most, proof_s)
-        if fewer < most:
-            words = f"{proof_s:.2g} s of inputs and reference for each"
-            note = f"case {bench.case.name}: bursts of at most {fewer} calls, with {words}"
-            self._progress.notes.append(note)
-        return fewer
+        why = f"{proof_s:.2g} s of inputs and reference for each" if fewer < most else ""
+        return fewer, why
 
     def stop(self) -> None:
         for channel in self._channels.values():

@@ -19,6 +19,7 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.judge.captured import captured
 
 # The judge's own work: longer than one turn of a GPU (2 ms), or it would be done before anybody
 # else's came; and how much longer than usual it may take.
@@ -48,25 +49,23 @@ class Chain:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
-        self._words.add_(1)
         # Captured, because one by one they take as long as it takes to launch them.
-        links, graph = FEW, self._captured(FEW)
+        links, graph = FEW, self._graph_of(FEW)
         while (took_ms := self._usual_of(graph)) < CHAIN_MS:
             links = ceil(1.1 * links * CHAIN_MS / took_ms)
-            graph = self._captured(links)
+            graph = self._graph_of(links)
         self._graph, self._usual_ms = graph, took_ms
 
     def stretched(self) -> float:
         """How many times as long as usual it takes now; 1 when nothing else runs."""
         return self._took_ms(self._graph.replay) / self._usual_ms
 
-    def _captured(self, links: int) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        torch.cuda.synchronize(self._device)
-        with torch.cuda.graph(graph):
+    def _graph_of(self, links: int) -> torch.cuda.CUDAGraph:
+        def work() -> None:
             for _ in range(links):
                 self._words.add_(1)
-        return graph
+
+        return captured(work, self._device)
 
     def _usual_of(self, graph: torch.cuda.CUDAGraph) -> float:
         return min(self._took_ms(graph.replay) for _ in range(MEASURED))

@@ -15,7 +15,13 @@ from campaigns.evaluator.judge.burst import Manner, run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.overhead import Overhead
 from campaigns.evaluator.judge.salted import maybe_salted, salted_bursts
-from campaigns.evaluator.judge.schedule import calibrate, choose_lengths, lengthen, shorten
+from campaigns.evaluator.judge.schedule import (
+    Lengths,
+    calibrate,
+    choose_lengths,
+    lengthen,
+    shorten,
+)
 from campaigns.evaluator.judge.stage import set_up
 from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
@@ -32,8 +38,9 @@ EXPLAINING = 3
 class Arm:
     """A runner with its slots of one case.
 
-    most: slots in a burst. warm: slots that stay in the last-level cache together. overhead: what a
-    burst takes besides its calls. check: what is checked of a candidate beyond its case.
+    most: slots in a burst; why_most: where those are fewer than fit into memory. warm: slots that
+    stay in the last-level cache together. overhead: what a burst takes besides its calls. check:
+    what is checked of a candidate beyond its case.
     """
 
     job: Job
@@ -41,6 +48,7 @@ class Arm:
     bench: Bench
     slots: Slots
     most: int
+    why_most: str
     warm: int
     overhead: Overhead
     check: CheckSpec
@@ -56,15 +64,23 @@ class Turn:
         self._loops = False
         # The same for all bursts whose times are compared.
         self._breadth = 0
-        call_s = calibrate(self._prepared_burst, arm.most)
-        self._lengths = choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most)
         self.timer = Timer.CALLS
+        # Seconds of a call, roughly.
+        self.call_s = calibrate(self._prepared_burst, arm.most)
+        self._lengths = Lengths(1, 2)
         # What a call takes at the least, by what one alone takes.
         self._alone_us = 0.0
-        self._settle()
         self._retaken = 0
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
+
+    def settle(self, call_s: float) -> None:
+        """Have bursts prepared, and looked into, whose calls take about so long."""
+        arm = self._arm
+        self._settle(choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most))
+        if arm.why_most and self._lengths.long == arm.most:
+            where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
+            arm.notes.append(f"{where} have at most {arm.most} calls: {arm.why_most}")
 
     def as_loop(self) -> None:
         """From now on call by call, as the other arm has to be: a graph would flatter this one."""
@@ -72,8 +88,8 @@ class Turn:
         self._prepare_lengths()
         self._arm.channel.phase = Phase.BURST
 
-    def _settle(self) -> None:
-        """Have bursts of the chosen lengths prepared and looked into."""
+    def _settle(self, lengths: Lengths) -> None:
+        self._lengths = lengths
         self._prepare_lengths()
         arm = self._arm
         arm.channel.phase = Phase.BURST
@@ -125,8 +141,7 @@ class Turn:
             burst_ms = arm.job.protocol.burst_ms
             longer = lengthen(self._lengths, long_s - allowed_s, burst_ms, arm.most)
             if longer is not None:
-                self._lengths = longer
-                self._settle()
+                self._settle(longer)
                 continue
             time_us, fits = self._lengths.time_us(short_s, long_s, allowed_s)
             if fits:
