@@ -69,6 +69,7 @@ __global__ void chain(const float* x, float* y, int N, float a, float b) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= N) return;
   float value = x[i];
+#pragma unroll 4
   for (int step = 0; step < $steps; ++step) value = value * a + b;
   y[i] = value;
 }

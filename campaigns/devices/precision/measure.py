@@ -1,9 +1,12 @@
-"""Read the shipped v0 kernels several times, compare one with itself, and find a known gain."""
+"""Read v0 kernels several times, compare each with itself, and find gains that are known."""
 
 from __future__ import annotations
 
+import math
 import platform
+import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +16,9 @@ from tempfile import TemporaryDirectory
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.precision.known_gain import GAIN, STEPS, known_job, write_problem
+from campaigns.devices.spread import name_of, spread
 from campaigns.devices.v0 import v0_job
-from campaigns.evaluator.contract import CaseReport, Job, Outcome, Protocol, Report, Timing
+from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Protocol, Report, Timing
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.decision import Verdict
 from campaigns.rules.gates import Standard
@@ -62,6 +66,7 @@ class Compared:
     event_gain: the same by CUDA events around the graphs, where there are such.
     """
 
+    kernel: str
     verdict: str
     reason: str
     gain: float
@@ -76,9 +81,7 @@ class Precision:
     measured_at: str
     readings: tuple[Reading, ...]
     same: tuple[Compared, ...]
-    same_kernel: str
     known: tuple[Compared, ...]
-    known_kernel: str
     environment: dict[str, str]
 
     @property
@@ -94,56 +97,128 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Sessions in which each kernel is read, A/A comparisons, and comparisons with a known gain."""
+    """Sessions in which each kernel is read, A/A comparisons, and comparisons with a known gain.
+
+    limit_s: after so long no comparison is begun any more.
+    """
 
     sessions: int
     same: int
     known: int
+    limit_s: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A device with a service of its own; every job of it works in `scratch`."""
+
+    device: Device
+    service: EvaluatorService
+    scratch: Path
+
+    def v0(self, spec: ProblemSpec, backend: str) -> Job:
+        return v0_job(self.device, spec, backend, *self.rest)
+
+    @property
+    def rest(self) -> tuple[Path, Protocol]:
+        """What a job needs besides its kernel."""
+        return self.scratch, CPU_PROTOCOL if self.device.kind == "cpu" else GPU_PROTOCOL
+
+    def evaluate(self, job: Job) -> Report:
+        """Raises PrecisionError for what did not pass."""
+        report = self.service.evaluate(job)
+        if report.outcome is not Outcome.PASSED:
+            raise PrecisionError(f"{job.problem.name}: {report.outcome}: {report.reason}")
+        return report
 
 
 def measure_precision(
-    device: Device,
+    devices: Sequence[Device],
     kernels: Iterable[tuple[ProblemSpec, str]],
     amounts: Amounts,
     progress: Callable[[str], None],
 ) -> Precision:
-    """Read every kernel; compare the first one with itself, and one of its backend with a slower.
+    """Read every kernel; compare each in turn with itself, and known gains of their backends.
 
-    Raises PrecisionError.
+    devices: alike, each at work on its own; all sessions of a kernel are on one of them. Raises
+    PrecisionError.
     """
-    listed = list(kernels)
-    readings: list[Reading] = []
-    environment: dict[str, str] = {"python": platform.python_version()}
-    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
-    with TemporaryDirectory(prefix="kopt-bench-") as folder, EvaluatorService() as service:
-        scratch = Path(folder) / "scratch"
-        for spec, backend in listed:
-            job = v0_job(device, spec, backend, scratch, protocol)
-            reports = [_evaluate(service, job) for _ in range(amounts.sessions)]
-            environment.update(_told(reports[0]))
-            readings += [_reading(spec, backend, each) for each in _by_case(reports)]
-            progress(f"{spec.name} {backend}: {len(job.cases)} cases read")
-        spec, backend = listed[0]
-        job = v0_job(device, spec, backend, scratch, protocol)
-        job = replace(job, cases=job.cases[-1:])
-        same = _compared(service, job, ("A/A", amounts.same), progress)
-        longer = known_job(device, write_problem(Path(folder)), backend, scratch, protocol)
-        known = _compared(service, longer, ("known gain", amounts.known), progress)
+    listed, deadline = list(kernels), time.monotonic() + amounts.limit_s
+    with TemporaryDirectory(prefix="kopt-bench-") as folder, ExitStack() as stack:
+        places = [
+            Place(device, stack.enter_context(EvaluatorService()), Path(folder) / f"scratch-{n}")
+            for n, device in enumerate(devices)
+        ]
+
+        def read(kernel: tuple[ProblemSpec, str], place: Place) -> tuple[Report, ...]:
+            job = place.v0(*kernel)
+            reports = tuple(place.evaluate(job) for _ in range(amounts.sessions))
+            progress(f"{kernel[0].name} {kernel[1]}: {len(job.cases)} cases read")
+            return reports
+
+        reports = spread(read, listed, places)
+
+        def compare(name: str, some: Sequence[Asked], times: int) -> tuple[Compared, ...]:
+            asked = [some[n % len(some)] for n in range(times)]
+            return _compared(name, asked, places, deadline, progress)
+
+        # The fewer ones first, should the time not suffice for all.
+        known = compare("known gain", _longer(listed, Path(folder)), amounts.known)
+        same = compare("A/A", _alone(listed, places[0]), amounts.same)
     return Precision(
-        device=device.name,
+        device=name_of(devices),
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        readings=tuple(readings),
+        readings=tuple(
+            _reading(*kernel, cases)
+            for kernel, each in zip(listed, reports, strict=True)
+            for cases in _by_case(each)
+        ),
         same=same,
-        same_kernel=f"{spec.name}, {backend}, {job.cases[0].name}",
         known=known,
-        known_kernel=f"{backend}, {STEPS} steps against {1 + GAIN:g} times as many",
-        environment=environment,
+        environment=_environment(reports),
     )
 
 
-def _told(report: Report) -> dict[str, str]:
-    """The environment without what the sandbox refused, which says nothing about time."""
-    return {name: value for name, value in report.environment.items() if name != "refused"}
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One comparison to make. kernel: what is compared."""
+
+    kernel: str
+    job_at: Callable[[Place], Job]
+
+
+def _alone(kernels: Sequence[tuple[ProblemSpec, str]], any_place: Place) -> list[Asked]:
+    """Every kernel on every case alone, against itself."""
+
+    def on(spec: ProblemSpec, backend: str, case: Case) -> Asked:
+        name = f"{spec.name}, {backend}, {case.name}"
+        return Asked(name, lambda place: replace(place.v0(spec, backend), cases=(case,)))
+
+    return [
+        on(spec, backend, case)
+        for spec, backend in kernels
+        for case in any_place.v0(spec, backend).cases
+    ]
+
+
+def _longer(kernels: Sequence[tuple[ProblemSpec, str]], folder: Path) -> list[Asked]:
+    """A kernel of every backend against one that does more of the same."""
+    problem = write_problem(folder)
+
+    def by(backend: str) -> Asked:
+        name = f"{backend}, {STEPS} steps against {1 + GAIN:g} times as many"
+        return Asked(name, lambda place: known_job(place.device, problem, backend, *place.rest))
+
+    return [by(backend) for backend in dict.fromkeys(backend for _, backend in kernels)]
+
+
+def _environment(reports: Sequence[tuple[Report, ...]]) -> dict[str, str]:
+    """What the first session of each kernel says, but for what the sandbox refused."""
+    found = {"python": platform.python_version()}
+    for first, *_ in reports:
+        found.update(first.environment)
+    found.pop("refused", None)
+    return found
 
 
 def _by_case(reports: Sequence[Report]) -> Iterable[tuple[CaseReport, ...]]:
@@ -151,24 +226,24 @@ def _by_case(reports: Sequence[Report]) -> Iterable[tuple[CaseReport, ...]]:
 
 
 def _compared(
-    service: EvaluatorService,
-    job: Job,
-    what: tuple[str, int],
+    name: str,
+    asked: Sequence[Asked],
+    places: Sequence[Place],
+    deadline: float,
     progress: Callable[[str], None],
 ) -> tuple[Compared, ...]:
-    """what: a name, and how often."""
-    (name, times), found = what, []
-    for number in range(1, times + 1):
-        found.append(_judged(_evaluate(service, job)))
-        progress(f"{name} {number}/{times}: {found[-1].verdict} ({found[-1].gain:+.2%})")
-    return tuple(found)
+    """Those that were made until `deadline` on `time.monotonic`."""
 
+    def one(numbered: tuple[int, Asked], place: Place) -> Compared | None:
+        if time.monotonic() > deadline:
+            return None
+        number, wanted = numbered
+        found = _judged(wanted.kernel, place.evaluate(wanted.job_at(place)))
+        interval = f"{found.gain:+.2%}, 95% {found.low:+.2%} to {found.high:+.2%}"
+        progress(f"{name} {number}/{len(asked)} ({wanted.kernel}): {found.verdict} ({interval})")
+        return found
 
-def _evaluate(service: EvaluatorService, job: Job) -> Report:
-    report = service.evaluate(job)
-    if report.outcome is not Outcome.PASSED:
-        raise PrecisionError(f"{job.problem.name}: {report.outcome}: {report.reason}")
-    return report
+    return tuple(filter(None, spread(one, enumerate(asked, 1), places)))
 
 
 def _reading(spec: ProblemSpec, backend: str, cases: Sequence[CaseReport]) -> Reading:
@@ -202,7 +277,7 @@ def _timed(timing: Timing | None) -> Timing:
     return timing
 
 
-def _judged(report: Report) -> Compared:
+def _judged(kernel: str, report: Report) -> Compared:
     decision = decide(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
     gain = decision.gain
     if gain is None:
@@ -210,6 +285,7 @@ def _judged(report: Report) -> Compared:
     case = report.cases[0]
     new, old = (_timed(arm).event_us for arm in (case.candidate, case.incumbent))
     return Compared(
+        kernel=kernel,
         verdict=str(decision.verdict),
         reason=str(decision.reason),
         gain=gain.gain,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 from campaigns.devices.precision.known_gain import GAIN
-from campaigns.devices.precision.measure import Precision, Reading
+from campaigns.devices.precision.measure import Compared, Precision, Reading
 
 # Shorter kernels are stated, longer ones are held to AGREEMENT with the device's own time.
 SHORT_US = 20.0
@@ -13,22 +16,24 @@ HEAD = [
     "| slope/tracer | events µs | slope/events |",
     "|---|---|---|---|--:|--:|--:|--:|--:|--:|",
 ]
+COMPARED = [
+    "| kernel | against | times | verdicts | gains by slope | gains by events |",
+    "|---|---|--:|---|--:|--:|",
+]
 
 
 def to_markdown(found: Precision) -> str:
     versions = ", ".join(f"{k} {v}" for k, v in sorted(found.environment.items()))
-    worst = max((abs(one.gain) for one in found.same), default=0.0)
     quiet = len(found.same) - found.shown
     lines = [
         f"# Precision of the judge's clock on {found.device}",
         "",
         f"Measured {found.measured_at} by `python manage.py bench precision`; {versions}.",
         "",
-        f"**A/A ({found.same_kernel}): {quiet} of {len(found.same)} comparisons of a kernel with "
-        f"itself showed no change**; largest |gain| {worst:.2%}.",
+        f"**A/A: {quiet} of {len(found.same)} comparisons of a kernel with itself showed no "
+        "change.**",
         "",
-        f"**True gains of {GAIN:.0%} ({found.known_kernel}): {found.found} of {len(found.known)} "
-        f"found**{_sizes(found)}.",
+        f"**True gains of {GAIN:.0%}: {found.found} of {len(found.known)} found.**",
         "",
         f"Kernels over {SHORT_US:.0f} µs are held to {AGREEMENT:.0%} of device time, which is what "
         "the driver's tracer says of their kernels; shorter ones are stated. Event time includes "
@@ -36,17 +41,28 @@ def to_markdown(found: Precision) -> str:
         "",
         *HEAD,
         *map(_row, found.readings),
+        "",
+        *COMPARED,
+        *_by_kernel("itself", found.same),
+        *_by_kernel("a known gain", found.known),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _sizes(found: Precision) -> str:
-    if not found.known:
-        return ""
-    gains = sorted(one.gain for one in found.known)
-    words = f"; estimates from {gains[0]:.2%} to {gains[-1]:.2%}"
-    by_event = sorted(one.event_gain for one in found.known if one.event_gain is not None)
-    return words + (f", by events {by_event[0]:.2%} to {by_event[-1]:.2%}" if by_event else "")
+def _by_kernel(against: str, compared: Sequence[Compared]) -> Iterator[str]:
+    for kernel in dict.fromkeys(one.kernel for one in compared):
+        these = [one for one in compared if one.kernel == kernel]
+        verdicts = Counter(one.verdict.replace("_", " ") for one in these)
+        events = [one.event_gain for one in these if one.event_gain is not None]
+        yield (
+            f"| {kernel} | {against} | {len(these)} "
+            f"| {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())} "
+            f"| {_span([one.gain for one in these])} | {_span(events)} |"
+        )
+
+
+def _span(gains: Sequence[float]) -> str:
+    return f"{min(gains):+.2%} to {max(gains):+.2%}" if gains else "–"
 
 
 def _row(r: Reading) -> str:

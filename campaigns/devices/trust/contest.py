@@ -1,8 +1,8 @@
 """Run every candidate through every evaluator, in one go, within a time limit.
 
-This project's evaluator comes first: candidates that are compared with another kernel alone on the
-device, the others a few at once. Then the others, several at once in processes of their own: checks
-may overlap, times are taken one at a time.
+This project's evaluator comes first: candidates that are compared with another kernel alone on
+their device, the others a few at once. Then the others, several at once in processes of their own:
+checks may overlap, times are taken one at a time on each device.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.spread import name_of, spread
 from campaigns.devices.trust import ours, peers
 from campaigns.devices.trust.peers import Peer
 from campaigns.devices.trust.told import Answer, Told
@@ -86,17 +87,18 @@ class Clock:
 
 
 def hold_contest(
-    device: Device,
+    devices: Sequence[Device],
     tricks: Sequence[Trick],
     others: Sequence[Peer],
     jobs: int,
     clock: Clock,
 ) -> Contest:
-    """jobs: how many of the other evaluators run at once; a quarter as many of this one do.
+    """devices: of one kind; every candidate is asked about on one of them, whichever is free.
 
-    On a GPU only one of this one does: it refuses to time on a device that somebody else uses.
+    jobs: how many of the other evaluators run at once; on a CPU a quarter as many of this one do.
+    On a GPU only one does: it refuses to time on a device that somebody else uses.
     """
-    tricks = _mixed(tricks)
+    tricks, device = _mixed(tricks), devices[0]
     found: dict[str, dict[str, Told]] = {trick.name: {} for trick in tricks}
     with TemporaryDirectory(prefix="kopt-bench-") as place:
         folder = Path(place)
@@ -104,22 +106,16 @@ def hold_contest(
         alone = [trick for trick in tricks if trick.against]
         rest = [trick for trick in tricks if not trick.against]
         for some, at_once in ((alone, 1), (rest, few)):
-            for trick, told in _ask_us(device, some, at_once, folder, clock):
-                found[trick.name][ours.NAME] = told
-        turn = folder / "turn"
+            told = _ask_us(devices, some, at_once, folder, clock)
+            for trick, answer in zip(some, told, strict=True):
+                found[trick.name][ours.NAME] = answer
         pairs = [(trick, peer) for trick in tricks for peer in others]
-
-        def one(pair: tuple[Trick, Peer]) -> Told:
-            trick, peer = pair
-            return clock.guard(
-                peer.name, trick, lambda: peers.ask(peer, trick, device.device, turn)
-            )
-
-        with ThreadPoolExecutor(jobs) as pool:
-            for (trick, peer), told in zip(pairs, pool.map(one, pairs), strict=True):
-                found[trick.name][peer.name] = told
+        for (trick, peer), answer in zip(
+            pairs, _ask_them(devices, pairs, jobs, folder, clock), strict=True
+        ):
+            found[trick.name][peer.name] = answer
     return Contest(
-        device=device.name,
+        device=name_of(devices),
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=time.monotonic() - clock.begun,
         commits={peer.name: peer.commit() for peer in others},
@@ -154,26 +150,35 @@ def _mixed(tricks: Sequence[Trick]) -> list[Trick]:
 
 
 def _ask_us(
-    device: Device, tricks: list[Trick], at_once: int, folder: Path, clock: Clock
-) -> Iterable[tuple[Trick, Told]]:
-    """A service answers one question at a time, so there is one for every thread."""
-    mine = threading.local()
-    services: list[EvaluatorService] = []
+    devices: Sequence[Device], tricks: list[Trick], at_once: int, folder: Path, clock: Clock
+) -> list[Told]:
+    """A service answers one question at a time, so there are `at_once` for every device."""
+    with ExitStack() as stack:
+        places = [
+            (device, stack.enter_context(EvaluatorService()), folder / f"scratch-{number}")
+            for number, device in enumerate([*devices] * at_once)
+        ]
 
-    def start() -> None:
-        mine.service = EvaluatorService()
-        services.append(mine.service)
+        def one(trick: Trick, place: tuple[Device, EvaluatorService, Path]) -> Told:
+            device, service, scratch = place
+            return clock.guard(ours.NAME, trick, lambda: ours.ask(service, trick, device, scratch))
 
-    def one(trick: Trick) -> Told:
-        scratch = folder / f"scratch-{threading.get_ident()}"
-        return clock.guard(ours.NAME, trick, lambda: ours.ask(mine.service, trick, device, scratch))
+        return spread(one, tricks, places)
 
-    try:
-        with ThreadPoolExecutor(at_once, initializer=start) as pool:
-            return list(zip(tricks, pool.map(one, tricks), strict=True))
-    finally:
-        for service in services:
-            service.close()
+
+def _ask_them(
+    devices: Sequence[Device],
+    pairs: list[tuple[Trick, Peer]],
+    jobs: int,
+    folder: Path,
+    clock: Clock,
+) -> list[Told]:
+    def one(pair: tuple[Trick, Peer], device: Device) -> Told:
+        trick, peer = pair
+        turn = folder / f"turn-{devices.index(device)}"
+        return clock.guard(peer.name, trick, lambda: peers.ask(peer, trick, device, turn))
+
+    return spread(one, pairs, [devices[number % len(devices)] for number in range(jobs)])
 
 
 def _environment(device: Device) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
 from campaigns.devices.trust import keep, kernelbench, sol, told
 from campaigns.devices.trust.form import TURN, Form
@@ -70,7 +71,7 @@ def at(peer: Peer, folder: Path) -> Peer:
     return replace(peer, folder=folder.resolve())
 
 
-def ask(peer: Peer, trick: Trick, device: str, turn: Path) -> Told:
+def ask(peer: Peer, trick: Trick, device: Device, turn: Path) -> Told:
     """One evaluation in processes of its own; never raises for what the candidate does."""
     form = Form(str(trick.problem.resolve()), trick.params)
     if reason := _no_updates(form.layout) or peer.no_form(form.layout):
@@ -78,7 +79,8 @@ def ask(peer: Peer, trick: Trick, device: str, turn: Path) -> Told:
     folder = Path(mkdtemp(prefix="kopt-trust-"))
     try:
         task = _task(trick, device, folder)
-        return _ask(peer, replace(task, stated=peer.state(task, form)), turn, folder)
+        environment = _environment(peer, task, turn) | _seeing(device)
+        return _ask(peer, replace(task, stated=peer.state(task, form)), environment, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -89,7 +91,12 @@ def _no_updates(layout: Layout) -> str | None:
     return "it has no outputs that are updated in place" if updated else None
 
 
-def _task(trick: Trick, device: str, folder: Path) -> Task:
+def _seeing(device: Device) -> dict[str, str]:
+    """Each of them takes the first card that it sees, so it sees one."""
+    return {"CUDA_VISIBLE_DEVICES": device.uuid} if device.kind == "gpu" else {}
+
+
+def _task(trick: Trick, device: Device, folder: Path) -> Task:
     work = folder / "work"
     work.mkdir()
     return Task(
@@ -98,19 +105,19 @@ def _task(trick: Trick, device: str, folder: Path) -> Task:
         problem=str(trick.problem.resolve()),
         params=trick.params,
         flags=trick.flags,
-        device=device,
+        device="cuda:0" if device.kind == "gpu" else device.device,
         folder=str(work),
         out=str(folder / "told.json"),
     )
 
 
-def _ask(peer: Peer, task: Task, turn: Path, folder: Path) -> Told:
+def _ask(peer: Peer, task: Task, environment: dict[str, str], folder: Path) -> Told:
     module = f"campaigns.devices.trust.{peer.module}"
     command = [sys.executable, "-m", keep.__name__, str(LIMIT_S), str(folder / "log")]
     ended = subprocess.run(
         [*command, sys.executable, "-m", module, task.dump()],
         cwd=task.folder,
-        env=_environment(peer, task, turn),
+        env=environment,
         stdout=subprocess.PIPE,
         text=True,
         check=False,

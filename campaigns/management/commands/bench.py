@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -41,78 +43,90 @@ TRICKS = Path("tests/evaluator/tricks")
 TRICK_BACKENDS = {"cpu": ("cpp", "triton"), "gpu": ("triton", "cuda")}
 
 
+STARTS = (
+    argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
+    argument("--problem", default="vector_add", help="shipped name or folder"),
+    argument("--repeats", type=int, default=REPEATS, help=f"default: {REPEATS}"),
+    argument("--out", type=Path, help="write a report here; .json or .md"),
+)
+ALIKE = argument(
+    "--device",
+    action="append",
+    help="cpu or cuda:<index>, several for GPUs alike; default: the one measured on",
+)
+PRECISE = (
+    ALIKE,
+    argument("--backend", action="append", help="default: all that run on the device"),
+    argument("--problem", action="append", help="shipped name or folder; default: all"),
+    argument("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}"),
+    argument("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
+    argument("--known", type=int, default=KNOWN, help=f"true gains; default: {KNOWN}"),
+    argument(
+        "--limit-s",
+        type=float,
+        default=LIMIT_S,
+        help=f"default: {LIMIT_S:.0f}; then what has been compared is reported",
+    ),
+    argument("--out", type=Path, help="folder for precision.json and precision.md"),
+)
+LARGE = (
+    argument("--specs", type=int, default=100_000, help="default: 100000"),
+    argument("--documents", type=int, default=5_000, help="default: 5000"),
+    argument("--out", type=Path, help="write a report here; .json or .md"),
+)
+TRUST = (
+    ALIKE,
+    argument("--kernelbench", type=Path, help="checkout of KernelBench; needs a GPU"),
+    argument("--sol", type=Path, help="checkout of SOL-ExecBench; needs a GPU"),
+    argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
+    argument("--backend", action="append", help="default: all that run on the device"),
+    argument("--only", help="only candidates whose backend/name holds this text"),
+    argument("--jobs", type=int, default=JOBS, help=f"evaluations at once; default: {JOBS}"),
+    argument("--limit-s", type=float, default=LIMIT_S, help=f"default: {LIMIT_S:.0f}"),
+    argument("--out", type=Path, help="write a report here; .json or .md"),
+)
+SOAK_OPTIONS = (
+    argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
+    argument("--evaluations", type=int, default=SOAK, help=f"default: {SOAK}"),
+    argument("--hostile-every", type=int, default=HOSTILE, help=f"default: {HOSTILE}"),
+    argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
+    argument("--backend", action="append", help="default: the one that is timed"),
+    argument("--out", type=Path, help="write a report here; .json or .md"),
+)
+
+
 class Command(Door):
     help = "What measuring itself costs, whom it believes, and whether a big wiki stays quick."
 
     def verbs(self) -> tuple[Verb, ...]:
-        arguments = (
-            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
-            argument("--problem", default="vector_add", help="shipped name or folder"),
-            argument("--repeats", type=int, default=REPEATS, help=f"default: {REPEATS}"),
-            argument("--out", type=Path, help="write a report here; .json or .md"),
-        )
-        precise = (
-            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
-            argument("--backend", action="append", help="default: all that run on the device"),
-            argument("--problem", action="append", help="shipped name or folder; default: all"),
-            argument("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}"),
-            argument("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
-            argument("--known", type=int, default=KNOWN, help=f"true gains; default: {KNOWN}"),
-            argument("--out", type=Path, help="folder for precision.json and precision.md"),
-        )
-        large = (
-            argument("--specs", type=int, default=100_000, help="default: 100000"),
-            argument("--documents", type=int, default=5_000, help="default: 5000"),
-            argument("--out", type=Path, help="write a report here; .json or .md"),
-        )
-        trust = (
-            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
-            argument("--kernelbench", type=Path, help="checkout of KernelBench; needs a GPU"),
-            argument("--sol", type=Path, help="checkout of SOL-ExecBench; needs a GPU"),
-            argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
-            argument("--backend", action="append", help="default: all that run on the device"),
-            argument("--only", help="only candidates whose backend/name holds this text"),
-            argument(
-                "--jobs", type=int, default=JOBS, help=f"evaluations at once; default: {JOBS}"
-            ),
-            argument("--limit-s", type=float, default=LIMIT_S, help=f"default: {LIMIT_S:.0f}"),
-            argument("--out", type=Path, help="write a report here; .json or .md"),
-        )
-        soaked = (
-            argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
-            argument("--evaluations", type=int, default=SOAK, help=f"default: {SOAK}"),
-            argument("--hostile-every", type=int, default=HOSTILE, help=f"default: {HOSTILE}"),
-            argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
-            argument("--backend", action="append", help="default: the one that is timed"),
-            argument("--out", type=Path, help="write a report here; .json or .md"),
-        )
         return (
-            Verb("soak", "many evaluations in a row: leaks and slowness", self.soak, soaked),
+            Verb("soak", "many evaluations in a row: leaks and slowness", self.soak, SOAK_OPTIONS),
             Verb(
                 "trust",
                 "the same candidates through several evaluators; only this one's have a sandbox",
                 self.trust,
-                trust,
+                TRUST,
             ),
-            Verb("evaluator", "fork against fresh interpreter", self.evaluator, arguments),
+            Verb("evaluator", "fork against fresh interpreter", self.evaluator, STARTS),
             Verb(
                 "precision",
                 "slope against device time, A/A, and gains that are known",
                 self.precision,
-                precise,
+                PRECISE,
             ),
-            Verb("wiki", "lookup, sheet and check of a made-up big wiki", self.wiki, large),
+            Verb("wiki", "lookup, sheet and check of a made-up big wiki", self.wiki, LARGE),
         )
 
-    def precision(self, *, device: str | None, out: Path | None, **options: Any) -> None:
+    def precision(self, *, device: list[str] | None, out: Path | None, **options: Any) -> None:
         try:
-            found = this_device(device)
+            found = _alike(device)
             named = options["problem"]
             folders = [problem_folder(name) for name in named] if named else shipped_folders()
             specs = [load_problem(folder) for folder in folders]
-            kernels = [(s, b) for s in specs for b in _backends(found, s, options["backend"])]
-            with hold(found):
-                amounts = Amounts(options["sessions"], options["same"], options["known"])
+            kernels = [(s, b) for s in specs for b in _backends(found[0], s, options["backend"])]
+            with _hold_all(found):
+                asked = (options[name] for name in ("sessions", "same", "known", "limit_s"))
+                amounts = Amounts(*asked)
                 precision = measure_precision(found, kernels, amounts, self.progress)
         except (DeviceError, UnknownProblem) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
@@ -125,18 +139,18 @@ class Command(Door):
             (out / "precision.md").write_text(text)
         self.emit(data, text.rstrip())
 
-    def trust(self, *, device: str | None, out: Path | None, **options: Any) -> None:
+    def trust(self, *, device: list[str] | None, out: Path | None, **options: Any) -> None:
         self._require_name(out)
         if settings.KOPT_SANDBOX == "ALL":
             # Each of them runs a candidate as the user of this command, dishonest ones too.
             why = "the other evaluators run candidates without a sandbox"
             self.fail(ExitCode.USAGE, f"KOPT_SANDBOX=all: {why}")
         try:
-            found = this_device(device)
-            others = _peers(found, options["kernelbench"], options["sol"])
-            tricks = _tricks(found, options["tricks"], options["backend"], options["only"])
+            found = _alike(device)
+            others = _peers(found[0], options["kernelbench"], options["sol"])
+            tricks = _tricks(found[0], options["tricks"], options["backend"], options["only"])
             clock = Clock(options["limit_s"], self.progress)
-            with hold(found):
+            with _hold_all(found):
                 contest = hold_contest(found, tricks, others, options["jobs"], clock)
         except DeviceError as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
@@ -206,6 +220,24 @@ def _command() -> str:
     """This command as another machine would be given it: folders by their names alone."""
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     return " ".join(["python", "manage.py", *words])
+
+
+def _alike(names: list[str] | None) -> list[Device]:
+    """Raises DeviceError for devices that are not alike, and for one that is there twice."""
+    devices = [this_device(name) for name in names] if names else [this_device()]
+    once = {device.uuid for device in devices}
+    if len({device.name for device in devices}) > 1 or len(once) < len(devices):
+        named = ", ".join(f"{device.device} ({device.name})" for device in devices)
+        raise DeviceError(f"--device: {named}; accepted: one, or several different ones of a name")
+    return devices
+
+
+@contextmanager
+def _hold_all(devices: list[Device]) -> Iterator[None]:
+    with ExitStack() as held:
+        for device in devices:
+            held.enter_context(hold(device))
+        yield
 
 
 def _peers(device: Device, *folders: Path | None) -> list[peers.Peer]:

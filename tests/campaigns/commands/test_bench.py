@@ -65,6 +65,11 @@ LEVEL = Gain(-0.01, -0.02, 0.01, 9)
         ),
         (["trust", "--tricks", "nowhere"], ExitCode.USAGE, "--tricks nowhere: no candidate"),
         (["trust", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
+        (
+            ["trust", "--device", "cpu", "--device", "cpu"],
+            ExitCode.NOT_FOUND,
+            "accepted: one, or several different ones of a name",
+        ),
         (["soak", "--hostile-every", "1"], ExitCode.USAGE, "--hostile-every 1: 2 to 1000 is"),
         (["soak", "--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
     ],
@@ -95,9 +100,9 @@ def test_it_runs_no_contest_where_every_candidate_needs_a_sandbox(settings):
 def test_it_writes_a_contest_and_names_the_command(monkeypatch, tmp_path, capsys):
     asked = []
 
-    def contest(device, tricks, others, jobs, clock):
+    def contest(devices, tricks, others, jobs, clock):
         asked.extend(trick.name for trick in tricks)
-        return Contest(device.name, "now", 1.0, {peer.name: "" for peer in others}, {}, ())
+        return Contest(devices[0].name, "now", 1.0, {peer.name: "" for peer in others}, {}, ())
 
     monkeypatch.setattr(bench, "hold_contest", contest)
     monkeypatch.setattr(bench.sys, "argv", ["manage.py", "bench", "trust", "--sol", "/home/me/sol"])

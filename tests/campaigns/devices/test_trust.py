@@ -4,13 +4,16 @@ import importlib.util
 import subprocess
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 
 import pytest
 import torch
 
+from campaigns.devices.discover import Device, this_device
+from campaigns.devices.trust import contest as contests
 from campaigns.devices.trust import keep, kernelbench, peers, sol, told
-from campaigns.devices.trust.contest import Contest, Entry, _mixed
+from campaigns.devices.trust.contest import Clock, Contest, Entry, _mixed, hold_contest
 from campaigns.devices.trust.form import Form
 from campaigns.devices.trust.missing import stand_in_for
 from campaigns.devices.trust.page import to_markdown, told_by
@@ -20,6 +23,8 @@ from campaigns.devices.trust.trick import every, read
 from campaigns.evaluator.backends.cpp import FLAGS, compiler
 
 TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
+CPU = this_device("cpu")
+CARDS = [Device("gpu", f"cuda:{n}", "NVIDIA H200", "h200", "sm_90a", 1, f"GPU-{n}") for n in (0, 1)]
 
 
 def trick(name):
@@ -188,13 +193,13 @@ def test_it_reads_what_kernelbench_says(result, errors, answer, gain):
     ],
 )
 def test_it_asks_the_plain_harness_in_a_process_of_its_own(name, answer, tmp_path):
-    said = peers.ask(peers.PLAIN, trick(name), "cpu", tmp_path / "turn")
+    said = peers.ask(peers.PLAIN, trick(name), CPU, tmp_path / "turn")
     assert said.answer is answer, said
 
 
 def test_it_counts_a_harness_that_hangs(monkeypatch, tmp_path):
     monkeypatch.setattr(peers, "LIMIT_S", 4.0)
-    said = peers.ask(peers.PLAIN, trick("cheats/cpp/hangs.cpp"), "cpu", tmp_path / "turn")
+    said = peers.ask(peers.PLAIN, trick("cheats/cpp/hangs.cpp"), CPU, tmp_path / "turn")
     assert said.answer is Answer.HUNG
 
 
@@ -204,7 +209,7 @@ def test_it_takes_an_answer_from_a_process_that_does_not_end(monkeypatch, tmp_pa
         return subprocess.CompletedProcess(command, 0, stdout=f"{keep.HUNG}\n")
 
     monkeypatch.setattr(peers.subprocess, "run", run)
-    said = peers.ask(peers.PLAIN, trick("honest/cpp/thread_pool.cpp"), "cpu", tmp_path / "turn")
+    said = peers.ask(peers.PLAIN, trick("honest/cpp/thread_pool.cpp"), CPU, tmp_path / "turn")
     assert said.answer is Answer.CORRECT
 
 
@@ -239,6 +244,37 @@ def test_it_reads_only_what_was_written_whole(tmp_path):
 def test_it_wants_a_checkout_of_the_peer(tmp_path):
     with pytest.raises(peers.PeerError, match=r"src/kernelbench/eval\.py: missing"):
         peers.at(peers.KERNELBENCH, tmp_path)
+
+
+def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monkeypatch):
+    ours, theirs, together = [], [], threading.Barrier(2, timeout=10)
+
+    def ask_us(service, trick, device, scratch):
+        # Both at once, or the barrier breaks.
+        together.wait()
+        ours.append((service, device.device, scratch))
+        return Told(Answer.REFUSED)
+
+    def ask_them(command, *, env, **options):
+        task = load(command[-1])
+        theirs.append((env["CUDA_VISIBLE_DEVICES"], task.device, env["KOPT_TRUST_TURN"]))
+        Told(Answer.CORRECT).write(Path(task.out))
+        return subprocess.CompletedProcess(command, 0, stdout="exit status 0\n")
+
+    monkeypatch.setattr(contests.ours, "ask", ask_us)
+    monkeypatch.setattr(peers.subprocess, "run", ask_them)
+    tricks = [trick(f"honest/triton/{name}.py") for name in ("plain", "kept_workspace")]
+    found = hold_contest(CARDS, tricks, [peers.PLAIN], 4, Clock(60.0, lambda line: None))
+    assert found.device == "2 × NVIDIA H200"
+    assert {device for _, device, _ in ours} == {"cuda:0", "cuda:1"}
+    assert len({service for service, _, _ in ours}) == len({place for *_, place in ours}) == 2
+    # A peer takes the first card that it sees.
+    assert {(card, device) for card, device, _ in theirs} <= {
+        ("GPU-0", "cuda:0"),
+        ("GPU-1", "cuda:0"),
+    }
+    assert len({card for card, *_ in theirs}) == len({turn for *_, turn in theirs})
+    assert [e.told["do_bench"].answer for e in found.entries] == [Answer.CORRECT] * 2
 
 
 @pytest.fixture
