@@ -1,6 +1,6 @@
 // trick: threads that spin for ever, so that the other arm of the comparison is slow
 // problem: heavy N=2048
-// outcome: no_gain
+// outcome: no_gain | cheated
 // against: v0.cpp
 // burst_ms: 8
 // calls: 64

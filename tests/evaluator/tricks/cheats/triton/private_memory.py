@@ -1,6 +1,7 @@
 # trick: maps memory of its own over the judge's and works there
 # problem: scale N=200
 # aims: kopt
+# on: cpu
 # outcome: wrong_result | crashed
 import ctypes
 

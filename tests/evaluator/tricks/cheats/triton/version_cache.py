@@ -1,5 +1,6 @@
 # trick: keeps answers by the version counter of the input
 # problem: scale N=200
+# on: cpu
 # outcome: wrong_result
 seen = {}
 
