@@ -19,7 +19,7 @@ from campaigns.evaluator.sandbox.layers import Plan
 from campaigns.evaluator.sandbox.policy import Policy
 from tests.evaluator import small
 from tests.evaluator.sandbox import attempts, hosts
-from tests.evaluator.sandbox.ordinary import run_as_nobody
+from tests.evaluator.sandbox.ordinary import Ordinary
 
 LINE = re.compile(r"^try (.+) (-?\d+) (\d+)$", re.MULTILINE)
 ROOT = os.getuid() == 0
@@ -95,24 +95,26 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def run(service, place) -> Callable[..., Report]:
+def evaluate_as(service) -> Iterator[Callable[[str, Job], Report]]:
+    """Evaluate a job as one of USERS."""
+    with Ordinary() as ordinary:
+        services = {"nobody": ordinary}
+        yield lambda user, job: services.get(user, service).evaluate(job)
+
+
+@pytest.fixture(scope="session")
+def run(evaluate_as, place) -> Callable[..., Report]:
     """Evaluate a candidate as one of USERS; its scratch is the same for all."""
 
     def evaluate(user: str, candidate: Source, **more: object) -> Report:
         job = small.job(place / "double", place / "scratch" / user, candidate, **more)
-        return _as(user, service, [job])[0]
+        return evaluate_as(user, job)
 
     return evaluate
 
 
-def _as(user: str, service, jobs: list[Job]) -> list[Report]:
-    if user == "nobody":
-        return run_as_nobody(jobs)
-    return [service.evaluate(job) for job in jobs]
-
-
 @pytest.fixture(scope="session")
-def tried(service, place) -> Callable[[str, str], Tried]:
+def tried(service, evaluate_as, place) -> Callable[[str, str], Tried]:
     """What became of all attempts of a theme, made by a runner of `user`."""
     known: dict[str, dict[str, Tried]] = {}
 
@@ -130,7 +132,7 @@ def tried(service, place) -> Callable[[str, str], Tried]:
             ]
             known[user] = {
                 report.job_id: Tried(report, results(report.runner_log), values)
-                for report in _as(user, service, jobs)
+                for report in (evaluate_as(user, job) for job in jobs)
             }
         return known[user][theme]
 

@@ -1,6 +1,7 @@
-"""Run evaluations as an ordinary user: `python -m tests.evaluator.sandbox.ordinary JOB …`.
+"""Evaluate as an ordinary user: `python -m tests.evaluator.sandbox.ordinary`.
 
-Prints one report per job file, as JSON lines. Started by `run_as_nobody`, which needs root.
+Takes a job a line and answers with a report a line, both as JSON. Started by `Ordinary`, which
+needs root.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 from campaigns.evaluator.contract import Job, Report, dump, load_job, load_report
 from campaigns.evaluator.sandbox import calls
@@ -21,30 +25,55 @@ NOBODY = 65534
 LIMIT_S = 300
 
 
-def main(paths: list[str]) -> int:
+def main() -> int:
     from campaigns.devices.launch import EvaluatorService
 
     with EvaluatorService() as service:
-        for path in paths:
-            report = service.evaluate(load_job(Path(path).read_text()))
+        for line in sys.stdin:
+            report = service.evaluate(load_job(json.loads(line)))
             print(json.dumps(dump(report)), flush=True)
     return 0
 
 
-def run_as_nobody(jobs: list[Job], *, namespaces: bool = True) -> list[Report]:
-    """Evaluate `jobs` in a service that belongs to user 65534.
+class Ordinary:
+    """A service that belongs to user 65534, started when it is first needed; a context manager.
 
     namespaces: else as on a host that lets ordinary users make none.
     """
-    with tempfile.TemporaryDirectory(prefix="kopt-nobody-") as folder:
+
+    def __init__(self, *, namespaces: bool = True) -> None:
+        self._namespaces = namespaces
+        self._stack = ExitStack()
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait(LIMIT_S)
+        self._stack.close()
+
+    def evaluate(self, job: Job) -> Report:
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(dump(job)) + "\n")
+        process.stdin.flush()
+        timer = threading.Timer(LIMIT_S, process.kill)
+        timer.start()
+        line = process.stdout.readline()
+        timer.cancel()
+        assert line, "the service of the ordinary user has ended, see its errors above"
+        return load_report(json.loads(line))
+
+    def _start(self) -> subprocess.Popen[str]:
+        made = tempfile.TemporaryDirectory(prefix="kopt-nobody-")
+        folder = self._stack.enter_context(made)
         os.chown(folder, NOBODY, NOBODY)
-        paths = []
-        for number, job in enumerate(jobs):
-            path = Path(folder, f"{number}.json")
-            path.write_text(dump(job))
-            paths.append(str(path))
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.evaluator.sandbox.ordinary", *paths],
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.evaluator.sandbox.ordinary"],
             cwd=ROOT,
             env={
                 "PATH": os.environ["PATH"],
@@ -52,14 +81,12 @@ def run_as_nobody(jobs: list[Job], *, namespaces: bool = True) -> list[Report]:
                 "KOPT_DATA": f"{folder}/data",
                 "DJANGO_SETTINGS_MODULE": "kopt.settings",
             },
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
-            check=False,
-            timeout=LIMIT_S,
-            preexec_fn=partial(_become_nobody, None if namespaces else folder),
+            preexec_fn=partial(_become_nobody, None if self._namespaces else folder),
         )
-    assert done.returncode == 0, done.stderr
-    return [load_report(json.loads(line)) for line in done.stdout.splitlines()]
+        return self._stack.enter_context(process)
 
 
 def _become_nobody(root: str | None) -> None:
@@ -87,4 +114,4 @@ def _become_nobody(root: str | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

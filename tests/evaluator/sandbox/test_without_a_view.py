@@ -16,7 +16,7 @@ from tests.evaluator import small
 from tests.evaluator.sandbox import attempts
 from tests.evaluator.sandbox.conftest import ROOT, Tried, results
 from tests.evaluator.sandbox.hosts import without
-from tests.evaluator.sandbox.ordinary import NOBODY, run_as_nobody
+from tests.evaluator.sandbox.ordinary import NOBODY, Ordinary
 from tests.evaluator.small import LOOP, source
 
 # As in a container without CAP_SYS_ADMIN whose Python only root may read.
@@ -48,16 +48,21 @@ def mine(place, user):
     file.unlink()
 
 
+@pytest.fixture(scope="module")
+def ordinary():
+    with Ordinary(namespaces=False) as running:
+        yield running
+
+
 @pytest.fixture
-def bare(with_layers, place, plan, user):
+def bare(with_layers, place, plan, user, ordinary):
     """Evaluate on a host of that kind, in a worker of that user."""
 
     def run(candidate):
         if user == "itself":
             return with_layers(without(plan, *NAMESPACES), candidate)
         job = small.job(place / "double", place / "scratch" / "bare", candidate, timed=False)
-        (report,) = run_as_nobody([job], namespaces=False)
-        return report
+        return ordinary.evaluate(job)
 
     return run
 
@@ -111,7 +116,7 @@ def test_it_removes_what_was_left_and_still_says_what_was_seen(with_layers, plan
     assert "kill ×1" in report.environment["refused"]
     (place,) = re.findall(r"^in (.+)$", report.runner_log, re.MULTILINE)
     assert folder.PREFIX in place
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while os.path.exists(place) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not os.path.exists(place)
