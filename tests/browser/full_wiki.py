@@ -7,8 +7,9 @@ from knowledge.curation.confirm import confirm, drop
 from knowledge.curation.plan import plan_import
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.importer import Intake, take_files
 from knowledge.models import Document, Platform, Spec
+from tests.kept_wiki import put_wiki
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
 from tests.knowledge.curation.conftest import facts
 
@@ -32,7 +33,7 @@ def text_of(*lines: str) -> str:
 
 def build_full_wiki() -> dict[str, str]:
     """Store it; name of a page → its address. What is proposed was proposed by `enzo`."""
-    import_wiki()
+    put_wiki()
     people = {}
     for name, role in {"enzo": "engineer", "cora": "curator"}.items():
         people[name] = User.objects.create_user(name)

@@ -6,8 +6,9 @@ import zipfile
 import pytest
 from django.contrib.auth.models import User
 
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.importer import Intake, take_files
 from knowledge.models import Batch, Document, Spec
+from tests.kept_wiki import put_wiki
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -21,7 +22,7 @@ TEXT = (
 @pytest.fixture
 def wiki(site):
     """The shipped wiki, and a sheet that the visitor has brought in before."""
-    import_wiki()
+    put_wiki()
     take_files({SHEET: TEXT}, Intake(origin="team", by=User.objects.get()))
 
 

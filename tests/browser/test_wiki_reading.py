@@ -8,8 +8,9 @@ import io
 
 import pytest
 
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.importer import Intake, take_files
 from knowledge.models import Spec
+from tests.kept_wiki import put_wiki
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -64,7 +65,7 @@ def text_of(*lines):
 @pytest.fixture
 def wiki(site):
     """The shipped wiki, and a document of which a second text changed, moved and lost values."""
-    import_wiki()
+    put_wiki()
     take_files({X1: text_of(L2, BANDWIDTH, TDP)}, Intake(origin="small"))
     first = Spec.objects.get(platform__slug="x-1", metric="tdp").citation.revision
     new = text_of("", "", BANDWIDTH, TDP.replace("700 W", "750 W"))

@@ -10,9 +10,10 @@ from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
-from knowledge.importer import import_wiki, write_measured_document
+from knowledge.importer import write_measured_document
 from knowledge.models import Document, Flag, Spec
 from tests.campaigns.steps import cast
+from tests.kept_wiki import put_wiki
 
 pytestmark = [pytest.mark.storage, pytest.mark.django_db]
 
@@ -39,7 +40,7 @@ MEASURED = (
 
 @pytest.fixture(autouse=True)
 def wiki(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    import_wiki()
+    put_wiki()
     monkeypatch.setattr(
         "campaigns.steps.set_target.work_model", lambda folder, cases: {"one": cast.WORK}
     )

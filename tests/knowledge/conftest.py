@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.importer import import_wiki
+from tests.kept_wiki import put_wiki
 
 PLATFORM = """## Platform
 
@@ -45,11 +45,11 @@ def folder(tmp_path, page_text):
 @pytest.fixture
 def wiki(db, folder):
     """The small folder, imported."""
-    import_wiki(folder)
+    put_wiki(folder)
     return folder
 
 
 @pytest.fixture
 def shipped(db):
     """The shipped wiki, imported."""
-    return import_wiki()
+    return put_wiki()

@@ -5,9 +5,9 @@ import pytest
 from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.run_here import run_here
-from knowledge.importer import import_wiki
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast
+from tests.kept_wiki import put_wiki
 
 client_of = test_workers.client_of
 ADDRESS = "/api/v1/campaigns/"
@@ -17,7 +17,7 @@ KEEPS = "// time 50\nstatic int kept = 0; // <b>"
 
 @pytest.fixture
 def engineer(client_of, monkeypatch):
-    import_wiki()
+    put_wiki()
     monkeypatch.setattr("campaigns.api.campaigns.ring", lambda *a: None)
     return client_of("add_campaign")
 

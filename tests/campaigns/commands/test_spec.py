@@ -7,13 +7,14 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
 from campaigns.management.door import ExitCode
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.importer import Intake, take_files
 from knowledge.models import Citation, Spec
+from tests.kept_wiki import put_wiki
 
 
 @pytest.fixture(autouse=True)
 def shipped(db):
-    import_wiki()
+    put_wiki()
 
 
 def _fails(*words):

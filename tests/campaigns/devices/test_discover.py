@@ -7,8 +7,8 @@ import pytest
 
 from campaigns.devices import discover
 from campaigns.devices.discover import DeviceError, devices, ensure_platform, this_device
-from knowledge.importer import import_wiki
 from knowledge.models import Platform
+from tests.kept_wiki import put_wiki
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_it_never_imports_torch_to_find_devices(monkeypatch):
 
 
 def test_it_matches_a_card_with_its_wiki_platform(cards, db):
-    import_wiki()
+    put_wiki()
     h200, h100, _ = devices()
     assert ensure_platform(h200).slug == "h200-sxm"
     assert ensure_platform(h100).slug == "h100-sxm5-80gb"

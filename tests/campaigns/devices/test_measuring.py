@@ -9,9 +9,9 @@ from campaigns.devices import measuring
 from campaigns.devices.discover import devices, platform_facts
 from campaigns.evaluator.ceilings.result import CeilingsError, dump
 from knowledge.check import check_wiki
-from knowledge.importer import import_wiki
 from knowledge.lookup import bandwidth_ceilings, compute_ceilings
 from knowledge.models import Document, Platform
+from tests.kept_wiki import put_wiki
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_it_measures_outside_this_process_and_in_the_order_of_the_bus(db, measur
 
 
 def test_it_adds_a_cards_measurements_to_its_wiki_platform(db, measured, cards):
-    import_wiki()
+    put_wiki()
     measuring.measure_ceilings(devices()[0])
     platform = Platform.objects.get(slug="h200-sxm")
     assert [c.metric for c in bandwidth_ceilings(platform)] == [

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib import admin
 from django.db import IntegrityError, connection, transaction
-from django.test import Client
+from django.test import Client, override_settings
 
 from campaigns.models import Campaign, IllegalTransition, Round
 from campaigns.steps.run_here import run_here
 from knowledge.models import Immutable
+from tests.around import built_around
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -33,12 +34,29 @@ SEALED = {
 }
 
 
+@pytest.fixture(scope="module")
+def key(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    """A campaign that was run to its end once: what is refused leaves it as it is."""
+
+    def run() -> int:
+        folder = tmp_path_factory.mktemp("sealed")
+        with override_settings(DATA_DIR=folder / "data"), pytest.MonkeyPatch.context() as patch:
+            cast.set_the_scene(patch)
+            script = cast.Script([["time 50"]])
+            patch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+            campaign = cast.make_campaign(folder)
+            bench = cast.make_bench(cast.Judge())
+            return run_here(campaign.pk, bench, lambda message: None).pk
+
+    with built_around(django_db_blocker, run) as made:
+        yield made
+
+
 @pytest.fixture
-def finished(db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Campaign:
-    cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
-    campaign = cast.make_campaign(tmp_path)
-    return run_here(campaign.pk, cast.make_bench(cast.Judge()), lambda message: None)
+def finished(key: int, db: None) -> Campaign:
+    return Campaign.objects.get(pk=key)
 
 
 @pytest.fixture(params=SEALED)

@@ -8,6 +8,7 @@ A process of its own, because Triton decides at import whether to interpret.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -22,16 +23,27 @@ TARGETS = ("sm_90", "gfx942")
 
 
 def main(folder: Path) -> None:
-    for path in sorted(folder.glob("*.py")):
-        for target in TARGETS:
-            _, status = os.waitpid(
-                fork(lambda t=target, p=path: _compile(t, p), sys.stderr.fileno()), 0
-            )
-            if status:
-                raise SystemExit(f"{path.name} for {target}: {describe_status(status)}")
+    _wait(fork(lambda: _compile_all(folder), sys.stderr.fileno()), "")
     os.environ["TRITON_INTERPRET"] = "1"
     install_stub(TARGETS[0])
     print(json.dumps({path.name: _margin(path) for path in sorted(folder.glob("*.py"))}))
+
+
+def _compile_all(folder: Path) -> int:
+    """In a process that does not interpret, and imports Triton once for the compilers it forks."""
+    os.environ.pop("TRITON_INTERPRET", None)
+    importlib.import_module("triton")
+    for path in sorted(folder.glob("*.py")):
+        for target in TARGETS:
+            child = fork(lambda t=target, p=path: _compile(t, p), sys.stderr.fileno())
+            _wait(child, f"{path.name} for {target}: ")
+    return 0
+
+
+def _wait(child: int, what: str) -> None:
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise SystemExit(f"{what}{describe_status(status)}")
 
 
 def _compile(target: str, path: Path) -> int:

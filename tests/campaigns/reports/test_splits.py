@@ -18,8 +18,8 @@ from campaigns.models import Campaign, Case, Problem, Protocol
 from campaigns.reports.splits import NO_LAUNCH, NO_TILE, splits_of
 from campaigns.reports.stored import CaseTarget, target_of
 from campaigns.shipped import problem_folder
-from knowledge.importer import import_wiki
 from knowledge.models import Platform
+from tests.kept_wiki import put_wiki
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def report(launch):
 @pytest.fixture
 def campaign(db):
     """A campaign of a matrix product, which needs no more than its rows."""
-    import_wiki()
+    put_wiki()
 
     def make(op="matmul", platform="h200-sxm", backend="triton"):
         problem = Problem.objects.create(

@@ -2,12 +2,12 @@
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from campaigns.models import Campaign, Evaluation
 from campaigns.models.transitions import claim
+from tests.around import built_around
 from tests.campaigns.sample import build_sample
 
 
@@ -41,14 +41,12 @@ def stage(django_db_setup, django_db_blocker):
 
     Tests of an empty database stand before the first one that wants these.
     """
-    with django_db_blocker.unblock():
-        around = transaction.atomic()
-        around.__enter__()
-        keys = {"sample": build_sample().pk, "running": build_sample(rounds=3, running=True).pk}
-    yield keys
-    with django_db_blocker.unblock():
-        transaction.set_rollback(True)
-        around.__exit__(None, None, None)
+    with built_around(django_db_blocker, _both) as keys:
+        yield keys
+
+
+def _both():
+    return {"sample": build_sample().pk, "running": build_sample(rounds=3, running=True).pk}
 
 
 @pytest.fixture

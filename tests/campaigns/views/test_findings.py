@@ -12,8 +12,8 @@ from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign
 from campaigns.reports.report import render_report
 from campaigns.steps.run_here import run_here
-from knowledge.importer import import_wiki
 from tests.campaigns.steps import cast
+from tests.kept_wiki import put_wiki
 
 FORKS = "// time 50\n// second line\nvoid f() { fork(); } // <script>alert(1)</script>"
 KEEPS = "// time 50\nstatic int kept = 0;\nvoid f() { std::thread t; }"
@@ -105,7 +105,7 @@ def rung(monkeypatch):
 
 
 def test_it_offers_a_stance_for_every_kind(page, db):
-    import_wiki()
+    put_wiki()
     body = page.get("/c/new", CHOICE).content.decode()
     for kind in Kind:
         assert f'name="findings-{kind}"' in body
@@ -115,7 +115,7 @@ def test_it_offers_a_stance_for_every_kind(page, db):
 
 
 def test_it_creates_with_the_policy_of_the_form_and_shows_the_command(page, db, rung):
-    import_wiki()
+    put_wiki()
     chosen = CHOICE | {
         "findings-cache": "refused",
         "findings-process": "",
@@ -143,7 +143,7 @@ def test_it_creates_with_the_policy_of_the_form_and_shows_the_command(page, db, 
     ],
 )
 def test_it_names_the_field_that_it_does_not_take(page, db, rung, field, value, told):
-    import_wiki()
+    put_wiki()
     answer = page.post("/c/new", CHOICE | {field: value})
     assert answer.status_code == 422
     assert told in answer.content.decode()

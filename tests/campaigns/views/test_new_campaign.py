@@ -7,8 +7,9 @@ from django.core.management import load_command_class
 from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
-from knowledge.importer import SHIPPED_ORIGIN, Intake, import_wiki, take_files
+from knowledge.importer import SHIPPED_ORIGIN, Intake, take_files
 from knowledge.models import Document, Platform
+from tests.kept_wiki import put_wiki
 
 H100 = "docs/hardware/h100-sxm5-80gb.md"
 CHOICE = {
@@ -22,7 +23,7 @@ CHOICE = {
 
 @pytest.fixture(autouse=True)
 def wiki(db):
-    import_wiki()
+    put_wiki()
 
 
 @pytest.fixture

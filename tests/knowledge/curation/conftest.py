@@ -4,10 +4,13 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from knowledge.curation.propose import Place, propose
+from knowledge.folder import TAKEN, read_folder
 from knowledge.importer import Intake, take_files
 from knowledge.models import Document, Platform
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import Rank, SourceKind, SpecFacts
+from tests.kept_rows import made_once
+from tests.kept_wiki import put_wiki
 
 X1 = "docs/hardware/x-1.md"
 
@@ -56,11 +59,19 @@ def facts(shown="4.8 TB/s", **other):
 
 
 @pytest.fixture
-def note(wiki, page_text):
+def note(db, folder):
     """A second document whose line 5 holds another bandwidth and whose line 6 holds two."""
+    if Document.objects.exists():
+        _take_notes()
+    else:
+        key = ("notes beside", *read_folder(folder, TAKEN).items())
+        made_once(key, ["knowledge"], lambda: (put_wiki(folder), _take_notes()))
+    return Document.objects.get(path="docs/notes.md").latest
+
+
+def _take_notes():
     text = "# Notes\n\nBy hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 to 5.1 TB/s, 5.1 kB, 5.1 GiB\n"
     take_files({"docs/notes.md": text}, Intake(origin="notes"))
-    return Document.objects.get(path="docs/notes.md").latest
 
 
 @pytest.fixture
@@ -69,5 +80,5 @@ def x1(wiki):
 
 
 @pytest.fixture
-def proposal(x1, note, engineer):
+def proposal(note, x1, engineer):
     return propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "measured")
