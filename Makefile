@@ -6,6 +6,8 @@ PYTHON ?= python3
 PY := .venv/bin/python
 
 export KERNELS
+# Where it is set, every process compiles all of kopt anew: half a second for each that is started.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := run
 .PHONY: run test lint ready

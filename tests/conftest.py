@@ -7,7 +7,9 @@ import zlib
 
 import pytest
 from django.db import connection
+from django.test import override_settings
 from hypothesis import HealthCheck, settings
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from kopt import celery_app
 from tools.kernels import has_nvidia_card
@@ -101,6 +103,34 @@ def _flush_past_the_triggers():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(operations, "sql_flush", sql_flush)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_found_once():
+    """Look for static files once and not for every client: they are the same for all of them.
+
+    A client makes the middleware anew, which reads the dates of all files, Django's own included.
+    """
+    look = WhiteNoiseMiddleware.add_files_from_finders
+    found = {}
+
+    def add_files_from_finders(self):
+        if self.static_prefix not in found:
+            before, self.files = self.files, {}
+            look(self)
+            found[self.static_prefix], self.files = self.files, before
+        self.files.update(found[self.static_prefix])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_files_from_finders)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_passwords():
+    """Django's own hash takes a third of a second for each password that is set or checked."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
 
 
