@@ -184,7 +184,7 @@ def watch_to_the_end(page: Page) -> None:
 
 def review_the_best_round(page: Page) -> None:
     page.click("#strip-best")
-    assert page.locator("#result[data-round='2'][data-verdict=accepted]").count() == 1
+    page.locator("#result[data-round='2'][data-verdict=accepted]").wait_for()
     page.get_by_role("link", name="Whole diff").click()
     page.wait_for_url("**/r/2/diff**")
     assert page.locator("tr.add .text").first.is_visible()

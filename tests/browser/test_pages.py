@@ -28,7 +28,7 @@ def test_it_reviews_a_campaign_with_scripts_and_without(visit, site, scripts):
     page.wait_for_url("**backend=cuda**")
     page.get_by_role("link", name=site[1].title).click()
     page.click("#row-6")
-    assert page.locator("[data-verdict=accepted]").count()
+    page.locator("[data-verdict=accepted]").first.wait_for()
     page.get_by_role("link", name="Whole diff").click()
     page.get_by_role("link", name="split", exact=True).click()
     assert page.locator("td.text.add").first.is_visible()
@@ -145,7 +145,7 @@ def test_it_reads_the_report_from_a_file_without_a_network(visit, site, tmp_path
     assert seen.page.locator("svg.plot").count() == 3
     assert seen.page.evaluate("getComputedStyle(document.querySelector('.badge')).borderRadius")
     seen.page.locator("table.fold a[href='#round-6']").first.click()
-    assert seen.page.url.endswith("#round-6")
+    seen.page.wait_for_url("**#round-6")
     assert seen.errors == []
 
 

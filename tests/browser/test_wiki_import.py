@@ -74,6 +74,7 @@ def test_it_names_a_broken_file_and_imports_nothing(visit, wiki):
     seen.page.set_input_files("#files", folder("# H\n\n## Specs\n\n- tdp: 1 | evidence=x\n"))
     seen.page.click("#plan")
     assert f"{SHEET}:L5: " in seen.page.locator("tr[data-outcome=refused]").inner_text()
+    seen.page.wait_for_load_state()
     assert seen.page.locator("#confirm").count() == 0
     seen.page.click("#drop")
     seen.page.locator("#state[data-state=dropped]").wait_for()
@@ -87,6 +88,7 @@ def test_it_fits(visit, wiki, width, scheme):
     seen.open("/w/imports/")
     seen.page.set_input_files("#files", folder("# H\n\n- a long line " + "x" * 300 + "\n"))
     seen.page.click("#plan")
+    seen.page.wait_for_load_state()
     for path in (f"/w/imports/{Batch.objects.get().pk}/", "/w/imports/"):
         assert seen.open(path).status == 200
         assert seen.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

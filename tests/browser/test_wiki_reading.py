@@ -156,10 +156,10 @@ def test_it_reads_the_wiki_with_scripts_and_without(visit, wiki, scripts):
     page.select_option("#c-1", "h200-sxm")
     page.select_option("#c-2", "h100-sxm5-80gb")
     page.click("#c-go")
-    hidden = page.locator("[data-relation=equal]").count()
-    assert hidden == 0
+    page.wait_for_load_state()
+    assert page.locator("[data-relation=equal]").count() == 0
     page.get_by_role("link", name="everything").click()
-    assert page.locator("[data-relation=equal]").count() > 0
+    page.locator("[data-relation=equal]").first.wait_for()
     seen.open(f"/w/docs/{X1}")
     page.select_option("#d-against", index=1)
     page.click("#d-go")
@@ -175,6 +175,7 @@ def test_a_changed_document_shows_what_became_of_each_citation(visit, wiki):
     for kind, count in {"changed": 1, "lost": 1, "source_missing": 0}.items():
         assert page.locator(f"[data-count={kind}]").inner_text() == str(count), kind
     page.locator("[data-count=lost]").click()
+    page.wait_for_load_state()
     assert page.locator("#found tbody tr").count() == 1
     assert page.locator("#found tbody th").inner_text() == "l2_size"
     seen.open("/w/p/x-1/")

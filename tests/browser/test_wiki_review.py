@@ -88,6 +88,7 @@ def propose(seen, line, value, path="/w/propose/"):
     fill(page, platform="x-1", metric="memory_bandwidth", value=value, evidence="documented")
     fill(page, source_kind="vendor", source="notes", why="read there", rank="preferred")
     page.click("#do-propose")
+    page.wait_for_url("**/w/s/**")
     return page.url
 
 
@@ -180,9 +181,10 @@ def test_a_changed_value_with_a_kept_citation_waits_for_an_answer(enter, scripts
     page.get_by_label("same line, misread before").check()
     page.locator(f"section{flag} textarea").fill("the second number is meant")
     page.get_by_role("button", name="Answer").click()
+    page.wait_for_load_state()
     assert page.locator(flag).count() == 0
     page.click("#do-approve")
-    assert page.locator("[data-state=approved]").count() == 1
+    page.locator("[data-state=approved]").wait_for()
     assert "the second number is meant" in page.inner_text("tr[data-change=answered]")
     look_at(page)
 
@@ -205,6 +207,8 @@ def test_two_pairs_of_eyes_and_full_memory(enter):
     page.click("#open-restore")
     page.fill("#restore-why", "no, it was not")
     page.click("#do-restore")
+    page.locator("tr[data-change=restored]").wait_for()
+    page.wait_for_load_state()
     rows = page.locator("tr[data-change]")
     told = [rows.nth(n).inner_text() for n in range(rows.count())]
     said = [rows.nth(n).get_attribute("data-change") for n in range(rows.count())]
@@ -233,7 +237,7 @@ def test_the_second_of_two_curators_is_told(enter):
     assert "cora was first: approved at" in second.inner_text("#refusal")
     look_at(second)
     second.get_by_role("link", name="Back to memory_bandwidth").click()
-    assert second.url == address
+    second.wait_for_url(address)
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -249,11 +253,13 @@ def test_a_changed_line_is_answered_by_other_lines(enter, scripts):
     assert page.input_value(f"#recite-{key}-first") == "15"
     page.fill(f"#recite-{key}-first", "2")
     page.get_by_role("button", name="Cite these lines").click()
+    page.wait_for_load_state()
     look_at(page)
     assert page.input_value(f"#recite-{key}-first") == "2"
     page.fill(f"#recite-{key}-first", "18")
     page.fill(f"#recite-{key}-last", "18")
     page.get_by_role("button", name="Cite these lines").click()
+    page.wait_for_load_state()
     assert page.locator("[data-flag]").count() == 0
     assert f"4.8 TB/s <- <gpu-wiki>/{X1}:L18" in page.inner_text("#citation-text")
 
@@ -289,7 +295,7 @@ def test_it_copies_the_citation_by_mouse_and_by_keyboard(enter):
     assert plain.page.inner_text("#citation-text") == text
     assert not plain.page.locator("[data-copy]").is_visible()
     plain.page.get_by_role("link", name=f"{X1}, L15").click()
-    assert "#L15" in plain.page.url
+    plain.page.wait_for_url("**#L15")
     assert "4.8 TB/s" in plain.page.inner_text("#L15")
 
 
