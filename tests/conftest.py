@@ -139,3 +139,15 @@ def _data_folder_of_its_own(settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     settings.STATIC_ROOT = settings.DATA_DIR / "static"
     settings.STATIC_ROOT.mkdir(parents=True)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory):
+    """Keep SQLite's test database in a file.
+
+    In memory all threads of a live server share one connection, and then find tables locked that
+    another of them reads.
+    """
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
