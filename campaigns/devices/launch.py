@@ -24,6 +24,7 @@ from typing import Self
 
 from django.conf import settings
 
+from campaigns.devices.nvml import visible_cards
 from campaigns.evaluator.contract import (
     Case,
     ContractError,
@@ -35,6 +36,7 @@ from campaigns.evaluator.contract import (
     load_report,
 )
 from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.scratch import owned_prefix
 
@@ -69,6 +71,10 @@ class EvaluatorService:
         self._policy = policy or Policy(
             require_all=settings.KOPT_SANDBOX == "ALL",
             memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
+            cards={
+                f"cuda:{place}": Card(card.uuid, card.minor)
+                for place, card in enumerate(visible_cards())
+            },
         )
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None

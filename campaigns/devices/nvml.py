@@ -13,7 +13,10 @@ import pynvml
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One NVIDIA card as its driver describes it. index: in the order of the PCI bus."""
+    """One NVIDIA card as its driver describes it.
+
+    index: in the order of the PCI bus. minor: of its node /dev/nvidia<minor>; None where not told.
+    """
 
     index: int
     uuid: str
@@ -21,6 +24,7 @@ class Card:
     capability: tuple[int, int]
     memory_bytes: int
     pci_bus: str
+    minor: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,14 @@ def _card(index: int) -> Card | None:
             capability=(int(major), int(minor)),
             memory_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
             pci_bus=str(pynvml.nvmlDeviceGetPciInfo(handle).busId),
+            minor=_minor(handle),
         )
+    except pynvml.NVMLError:
+        return None
+
+
+def _minor(handle: Any) -> int | None:
+    try:
+        return int(pynvml.nvmlDeviceGetMinorNumber(handle))
     except pynvml.NVMLError:
         return None

@@ -22,7 +22,7 @@ from campaigns.evaluator.contract import Job, dump, load_job
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
-from campaigns.evaluator.sandbox import warden
+from campaigns.evaluator.sandbox import cards, warden
 from campaigns.evaluator.sandbox.identity import Lease, lease_uid
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.lock import Box
@@ -73,7 +73,7 @@ class Crew:
         self._report = _memory_file("kopt-report")
         kept = [told, self._report, *(sock.fileno() for sock in ours.values())]
         read_end, orders = os.pipe()
-        body = partial(_judge, device, ours, (told, self._report), read_end)
+        body = partial(_judge, (device, plan.card), ours, (told, self._report), read_end)
         self._members[JUDGE] = Member(fork(body, log, (*kept, read_end)), orders)
         for fd in (read_end, told, log):
             os.close(fd)
@@ -90,7 +90,7 @@ class Crew:
         read_end, orders = os.pipe()
         runner_only = (sock.fileno(), read_end)
         ends = warden.Ends(notes.record, notes.build_log, runner_only)
-        body = partial(_run, self.device, sock, read_end)
+        body = partial(_run, (self.device, self._plan.card), sock, read_end)
         watch = partial(warden.watch, self._plan, uid, ends, body)
         pid = fork(watch, log, (*runner_only, notes.record, notes.build_log))
         os.close(read_end)
@@ -189,19 +189,29 @@ def start_device(device: str) -> str:
         torch.cuda.set_device(device)
         torch.empty(1, device=device)
     except RuntimeError as error:
-        return f"{device} can not be started: {error}"
+        return f"can not be started: {error}"
     return ""
 
 
-def _run(device: str, sock: socket.socket, orders: int, box: Box) -> int:
+def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: Box) -> int:
+    """place: the device and the UUID of its card, as for `cards.take`."""
+    device = cards.take(*place)
     trouble = start_device(device)
     job = _await(orders)
-    return runner.main(job, box, sock, trouble) if job is not None else 0
+    if job is None:
+        return 0
+    said = f"{place[0]} {trouble}" if trouble else ""
+    return runner.main(replace(job, device=device), box, sock, said)
 
 
 def _judge(
-    device: str, channels: dict[str, socket.socket], told: tuple[int, int], orders: int
+    place: tuple[str, str],
+    channels: dict[str, socket.socket],
+    told: tuple[int, int],
+    orders: int,
 ) -> int:
+    """place: as for `_run`; memory is handed over under the number that both give the device."""
+    device = cards.take(*place)
     start_device(device)
     job = _await(orders)
     if job is None:
@@ -212,7 +222,7 @@ def _judge(
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
     pipe, report = told
-    return judge.main(job, report, channels, pipe)
+    return judge.main(replace(job, device=device), report, channels, pipe)
 
 
 def _await(orders: int) -> Job | None:

@@ -12,6 +12,8 @@ from campaigns.devices.discover import Device
 from campaigns.devices.health.finding import Finding, State
 from campaigns.devices.health.sanitizers import COSTS
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
+from campaigns.devices.nvml import visible_cards
+from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
 from campaigns.evaluator.sanitizers.run import COMPUTE_SANITIZER
 
@@ -26,12 +28,18 @@ def examine_sandbox(devices: list[Device]) -> list[Finding]:
     except (InterpreterFailed, subprocess.TimeoutExpired) as error:
         remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read what it says"
         return [Finding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)]
-    return [finding for kind, found in json.loads(said).items() for finding in _of(kind, found)]
+    listed = [finding for kind, found in json.loads(said).items() for finding in _of(kind, found)]
+    return listed + _other_cards()
+
+
+def _lacking() -> State:
+    """What it means that something of the sandbox is missing."""
+    return State.REQUIRED if settings.KOPT_SANDBOX == "ALL" else State.MISSING
 
 
 def _of(kind: str, found: dict[str, Any]) -> list[Finding]:
     """required: with KOPT_SANDBOX=all a missing layer stops all work on this kind of device."""
-    lacking = State.REQUIRED if settings.KOPT_SANDBOX == "ALL" else State.MISSING
+    lacking = _lacking()
     holds = {Layer(name): detail for name, detail in found["holds"].items()}
     lacks = {Layer(name): why for name, why in found["lacks"].items()}
     by = "a control group" if found["memory_by"] == "control group" else "watching it"
@@ -49,3 +57,17 @@ def _of(kind: str, found: dict[str, Any]) -> list[Finding]:
         name, remedy = f"sandbox, {kind}: sanitizers", "see the layers that are missing"
         listed.append(Finding(name, State.MISSING, why, COSTS[COMPUTE_SANITIZER], remedy))
     return listed
+
+
+def _other_cards() -> list[Finding]:
+    """Whether a runner on one of several GPUs can open the others."""
+    cards = [Card(card.uuid, card.minor) for card in visible_cards()]
+    if len(cards) < 2:
+        return []
+    name, open_ones = "sandbox, cuda: other cards", [card for card in cards if card.node is None]
+    if not open_ones:
+        return [Finding(name, State.OK, f"a runner has the node of its own of {len(cards)}")]
+    found = f"the driver tells no /dev/nvidia<minor> of {', '.join(c.uuid for c in open_ones)}"
+    costs = "a candidate can open other cards and disturb what is measured there"
+    remedy = "give this container the nodes under the numbers that `nvidia-smi -q` lists as minor"
+    return [Finding(name, _lacking(), found, costs, remedy)]

@@ -89,7 +89,8 @@ class Plan:
 
     holds: each layer that was tried and worked, with its detail. lacks: why others are not used.
     readable, devices: files, folders and device nodes that its runners may use.
-    memory_bytes: the most that a runner and what it starts may take of the host's memory.
+    memory_bytes: the most that a runner and what it starts may take of the host's memory. card: the
+    UUID of the only GPU that CUDA shows; "" for all of them.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class Plan:
     readable: tuple[Path, ...]
     devices: tuple[Path, ...]
     memory_bytes: int
+    card: str = ""
 
     @property
     def missing(self) -> tuple[Layer, ...]:

@@ -25,7 +25,7 @@ ETC = (
 # Whose names and groups everybody may read; a view has its own.
 ACCOUNTS = ("/etc/passwd", "/etc/group")
 NODES = ("null", "zero", "full", "random", "urandom")
-CUDA_NODES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")
+CUDA_NODES = ("nvidia*", "nvidia-caps/*")
 # Not all of devices: among them are the host's networks, disks and firmware.
 SYS = ("devices/system", "kernel/mm")
 CUDA_SYS = ("devices", "bus", "class", "module", "dev")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Self
 
 from campaigns.evaluator.sandbox import probe
+from campaigns.evaluator.sandbox.cards import Card, own_nodes, several
 from campaigns.evaluator.sandbox.layers import Plan
 
 
@@ -14,19 +16,25 @@ from campaigns.evaluator.sandbox.layers import Plan
 class Policy:
     """require_all: refuse all work when a layer is missing. memory_bytes: of one runner; 0: half.
 
+    cards: which card is meant by "cuda:0" and so on; a runner of one that is not told sees all.
     Crosses to the service as one line of JSON.
     """
 
     require_all: bool = False
     memory_bytes: int = 0
+    cards: Mapping[str, Card] = field(default_factory=dict)
     _plans: dict[str, Plan] = field(default_factory=dict)
 
     @classmethod
     def read(cls, text: str) -> Self:
-        return cls(**json.loads(text))
+        told = json.loads(text)
+        told["cards"] = {device: Card(**card) for device, card in told["cards"].items()}
+        return cls(**told)
 
     def line(self) -> str:
-        return json.dumps({"require_all": self.require_all, "memory_bytes": self.memory_bytes})
+        told = {"require_all": self.require_all, "memory_bytes": self.memory_bytes}
+        cards = {device: asdict(card) for device, card in self.cards.items()}
+        return json.dumps(told | {"cards": cards})
 
     def examine(self) -> None:
         """Try the layers of every kind of device. Only in a process with one thread."""
@@ -34,11 +42,16 @@ class Policy:
             self._plans[kind] = probe.plan_for(kind, self.memory_bytes)
 
     def plan(self, device: str) -> Plan:
-        return self._plans["cuda" if device.startswith("cuda") else "cpu"]
+        plan = self._plans["cuda" if device.startswith("cuda") else "cpu"]
+        card = self.cards.get(device)
+        if card is None:
+            return plan
+        return replace(plan, devices=own_nodes(card, plan.devices), card=card.uuid)
 
     def refusal(self, device: str) -> str:
         """Why nothing may run on `device`; "" when it may."""
-        missing = self.plan(device).missing
+        plan = self.plan(device)
+        missing = (*plan.missing, *(["a node of this card alone"] if several(plan.devices) else []))
         if not self.require_all or not missing:
             return ""
         return (

@@ -8,8 +8,8 @@ import pytest
 from campaigns.devices import nvml
 from campaigns.evaluator.ceilings.result import Ceiling, Result, Sample
 
-H200 = nvml.Card(0, "GPU-aaaa1111", "NVIDIA H200", (9, 0), 150_000_000_000, "00000000:19:00.0")
-H100 = nvml.Card(1, "GPU-bbbb2222", "NVIDIA H100 80GB HBM3", (9, 0), 85_000_000_000, "0:3B:00.0")
+H200 = nvml.Card(0, "GPU-aaaa1111", "NVIDIA H200", (9, 0), 150_000_000_000, "00000000:19:00.0", 2)
+H100 = nvml.Card(1, "GPU-bbbb2222", "NVIDIA H100 80GB HBM3", (9, 0), 85_000_000_000, "0:3B:00.0", 0)
 
 
 class FakeLibrary:
@@ -34,6 +34,7 @@ class FakeLibrary:
                 total=H200.memory_bytes, used=7
             ),
             "nvmlDeviceGetPciInfo": lambda handle: SimpleNamespace(busId=H200.pci_bus),
+            "nvmlDeviceGetMinorNumber": lambda handle: H200.minor,
             "nvmlDeviceGetComputeRunningProcesses": lambda handle: [
                 SimpleNamespace(pid=20),
                 SimpleNamespace(pid=10),

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections import namedtuple
+from dataclasses import replace
 from functools import partial
 from importlib import metadata
 
@@ -13,6 +14,8 @@ from campaigns.devices.discover import Device
 from campaigns.devices.health import permissions, sandbox, services, tools
 from campaigns.devices.health.finding import Finding, State, at_least, said_by, version_numbers
 from campaigns.devices.launch import InterpreterFailed
+from campaigns.evaluator.sandbox import cards
+from tests.campaigns.devices.conftest import H100, H200
 
 CPU = Device("cpu", "cpu", "Some CPU", "cpu-1", "native", 1 << 33, "cpu-1")
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1 << 37, "GPU-1")
@@ -167,6 +170,32 @@ def test_it_says_what_an_ordinary_users_gpu_is_exposed_to(monkeypatch, settings)
     assert "what the worker's user may" in said["sandbox, cuda: mounts"].costs
     assert said["sandbox, cuda: sanitizers"].state is State.MISSING
     assert said["sandbox, cuda: sanitizers"].found == "held by"
+
+
+@pytest.mark.parametrize(
+    ("minors", "require", "state"),
+    [
+        ((0, 2), "AVAILABLE", State.OK),
+        ((0, 7), "AVAILABLE", State.MISSING),
+        ((0, None), "ALL", State.REQUIRED),
+    ],
+)
+def test_it_says_whether_a_runner_has_its_own_card_alone(
+    monkeypatch, settings, tmp_path, minors, require, state
+):
+    monkeypatch.setattr(cards, "DEV", tmp_path)
+    for number in (0, 2):
+        (tmp_path / f"nvidia{number}").symlink_to("/dev/null")
+    listed = [replace(H200, minor=minors[0]), replace(H100, minor=minors[1])]
+    monkeypatch.setattr(sandbox, "visible_cards", lambda: listed)
+    found = _sandbox(monkeypatch, settings, {}, require=require)["sandbox, cuda: other cards"]
+    assert found.state is state
+    assert (H100.uuid in found.found) is (state is not State.OK)
+
+
+def test_it_says_nothing_of_other_cards_where_there_are_none(monkeypatch, settings):
+    monkeypatch.setattr(sandbox, "visible_cards", lambda: [H200])
+    assert "sandbox, cuda: other cards" not in _sandbox(monkeypatch, settings, {})
 
 
 def test_it_tries_the_sandbox_of_this_host():

@@ -1,5 +1,7 @@
 """Cards and their load, asked of the driver."""
 
+from dataclasses import replace
+
 import pynvml
 import pytest
 
@@ -26,6 +28,11 @@ def test_it_describes_a_card_and_closes_the_library(library):
 def test_it_leaves_out_a_card_that_does_not_answer(library):
     library("nvmlDeviceGetName")
     assert nvml.cards() == []
+
+
+def test_it_keeps_a_card_whose_node_is_not_told(library):
+    library("nvmlDeviceGetMinorNumber")
+    assert nvml.cards() == [replace(H200, minor=None)]
 
 
 def test_it_tells_the_load_of_a_card(library):

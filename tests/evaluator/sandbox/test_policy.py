@@ -8,9 +8,10 @@ from typing import NoReturn
 
 import pytest
 
-from campaigns.devices.launch import EvaluatorService
+from campaigns.devices import launch
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.sandbox import identity, landlock, lock
+from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.layers import (
     NOT_FOR_CUDA_USER,
     Layer,
@@ -19,6 +20,7 @@ from campaigns.evaluator.sandbox.layers import (
     words,
 )
 from campaigns.evaluator.sandbox.policy import Policy
+from tests.campaigns.devices.conftest import H100, H200
 from tests.evaluator.sandbox.hosts import without
 
 
@@ -121,10 +123,13 @@ def test_it_describes_layers_in_one_order():
     assert describe({Layer.LANDLOCK: "7", Layer.NETWORK: ""}) == "network, landlock 7"
 
 
-def test_it_carries_its_settings_to_the_service(settings):
+def test_it_carries_its_settings_to_the_service(settings, monkeypatch):
     settings.KOPT_SANDBOX, settings.KOPT_RUNNER_MIB = "ALL", 2048.0
-    policy = Policy.read(EvaluatorService()._policy.line())
-    assert policy == Policy(require_all=True, memory_bytes=2 << 30)
+    monkeypatch.setattr(launch, "visible_cards", lambda: [H100, H200])
+    policy = Policy.read(launch.EvaluatorService()._policy.line())
+    assert (policy.require_all, policy.memory_bytes) == (True, 2 << 30)
+    cards = {"cuda:0": Card(H100.uuid, H100.minor), "cuda:1": Card(H200.uuid, H200.minor)}
+    assert policy.cards == cards
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives runners users of their own")
