@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
 from campaigns.devices.discover import Device
+from campaigns.devices.launch import EvaluatorService
 
 _Item = TypeVar("_Item")
 _Place = TypeVar("_Place")
 _Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A device with a service of its own; every job of it works in `scratch`."""
+
+    device: Device
+    service: EvaluatorService
+    scratch: Path
+
+
+@contextmanager
+def open_places(devices: Iterable[Device], folder: Path) -> Iterator[list[Place]]:
+    """A place for each; a device that is named several times has as many, which work at once."""
+    with ExitStack() as stack:
+        yield [
+            Place(device, stack.enter_context(EvaluatorService()), folder / f"scratch-{number}")
+            for number, device in enumerate(devices)
+        ]
 
 
 def spread(

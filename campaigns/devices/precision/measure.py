@@ -6,7 +6,6 @@ import math
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +13,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device
-from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.precision.known_gain import GAIN, STEPS, known_job, write_problem
-from campaigns.devices.spread import name_of, spread
+from campaigns.devices.spread import Place, name_of, open_places, spread
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Protocol, Report, Timing
 from campaigns.evaluator.problem import ProblemSpec
@@ -108,30 +106,6 @@ class Amounts:
     limit_s: float = math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A device with a service of its own; every job of it works in `scratch`."""
-
-    device: Device
-    service: EvaluatorService
-    scratch: Path
-
-    def v0(self, spec: ProblemSpec, backend: str) -> Job:
-        return v0_job(self.device, spec, backend, *self.rest)
-
-    @property
-    def rest(self) -> tuple[Path, Protocol]:
-        """What a job needs besides its kernel."""
-        return self.scratch, CPU_PROTOCOL if self.device.kind == "cpu" else GPU_PROTOCOL
-
-    def evaluate(self, job: Job) -> Report:
-        """Raises PrecisionError for what did not pass."""
-        report = self.service.evaluate(job)
-        if report.outcome is not Outcome.PASSED:
-            raise PrecisionError(f"{job.problem.name}: {report.outcome}: {report.reason}")
-        return report
-
-
 def measure_precision(
     devices: Sequence[Device],
     kernels: Iterable[tuple[ProblemSpec, str]],
@@ -144,15 +118,14 @@ def measure_precision(
     PrecisionError.
     """
     listed, deadline = list(kernels), time.monotonic() + amounts.limit_s
-    with TemporaryDirectory(prefix="kopt-bench-") as folder, ExitStack() as stack:
-        places = [
-            Place(device, stack.enter_context(EvaluatorService()), Path(folder) / f"scratch-{n}")
-            for n, device in enumerate(devices)
-        ]
+    with (
+        TemporaryDirectory(prefix="kopt-bench-") as folder,
+        open_places(devices, Path(folder)) as places,
+    ):
 
         def read(kernel: tuple[ProblemSpec, str], place: Place) -> tuple[Report, ...]:
-            job = place.v0(*kernel)
-            reports = tuple(place.evaluate(job) for _ in range(amounts.sessions))
+            job = _v0(kernel, place)
+            reports = tuple(_evaluate(job, place) for _ in range(amounts.sessions))
             progress(f"{kernel[0].name} {kernel[1]}: {len(job.cases)} cases read")
             return reports
 
@@ -192,12 +165,12 @@ def _alone(kernels: Sequence[tuple[ProblemSpec, str]], any_place: Place) -> list
 
     def on(spec: ProblemSpec, backend: str, case: Case) -> Asked:
         name = f"{spec.name}, {backend}, {case.name}"
-        return Asked(name, lambda place: replace(place.v0(spec, backend), cases=(case,)))
+        return Asked(name, lambda place: replace(_v0((spec, backend), place), cases=(case,)))
 
     return [
         on(spec, backend, case)
         for spec, backend in kernels
-        for case in any_place.v0(spec, backend).cases
+        for case in _v0((spec, backend), any_place).cases
     ]
 
 
@@ -207,9 +180,26 @@ def _longer(kernels: Sequence[tuple[ProblemSpec, str]], folder: Path) -> list[As
 
     def by(backend: str) -> Asked:
         name = f"{backend}, {STEPS} steps against {1 + GAIN:g} times as many"
-        return Asked(name, lambda place: known_job(place.device, problem, backend, *place.rest))
+        return Asked(name, lambda place: known_job(place.device, problem, backend, *_rest(place)))
 
     return [by(backend) for backend in dict.fromkeys(backend for _, backend in kernels)]
+
+
+def _v0(kernel: tuple[ProblemSpec, str], place: Place) -> Job:
+    return v0_job(place.device, *kernel, *_rest(place))
+
+
+def _rest(place: Place) -> tuple[Path, Protocol]:
+    """What a job needs besides its kernel."""
+    return place.scratch, CPU_PROTOCOL if place.device.kind == "cpu" else GPU_PROTOCOL
+
+
+def _evaluate(job: Job, place: Place) -> Report:
+    """Raises PrecisionError for what did not pass."""
+    report = place.service.evaluate(job)
+    if report.outcome is not Outcome.PASSED:
+        raise PrecisionError(f"{job.problem.name}: {report.outcome}: {report.reason}")
+    return report
 
 
 def _environment(reports: Sequence[tuple[Report, ...]]) -> dict[str, str]:
@@ -238,7 +228,7 @@ def _compared(
         if time.monotonic() > deadline:
             return None
         number, wanted = numbered
-        found = _judged(wanted.kernel, place.evaluate(wanted.job_at(place)))
+        found = _judged(wanted.kernel, _evaluate(wanted.job_at(place), place))
         interval = f"{found.gain:+.2%}, 95% {found.low:+.2%} to {found.high:+.2%}"
         progress(f"{name} {number}/{len(asked)} ({wanted.kernel}): {found.verdict} ({interval})")
         return found

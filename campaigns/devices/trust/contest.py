@@ -13,15 +13,13 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device
-from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.spread import name_of, spread
+from campaigns.devices.spread import Place, name_of, open_places, spread
 from campaigns.devices.trust import ours, peers
 from campaigns.devices.trust.peers import Peer
 from campaigns.devices.trust.told import Answer, Told
@@ -153,16 +151,11 @@ def _ask_us(
     devices: Sequence[Device], tricks: list[Trick], at_once: int, folder: Path, clock: Clock
 ) -> list[Told]:
     """A service answers one question at a time, so there are `at_once` for every device."""
-    with ExitStack() as stack:
-        places = [
-            (device, stack.enter_context(EvaluatorService()), folder / f"scratch-{number}")
-            for number, device in enumerate([*devices] * at_once)
-        ]
 
-        def one(trick: Trick, place: tuple[Device, EvaluatorService, Path]) -> Told:
-            device, service, scratch = place
-            return clock.guard(ours.NAME, trick, lambda: ours.ask(service, trick, device, scratch))
+    def one(trick: Trick, place: Place) -> Told:
+        return clock.guard(ours.NAME, trick, lambda: ours.ask(trick, place))
 
+    with open_places([*devices] * at_once, folder) as places:
         return spread(one, tricks, places)
 
 

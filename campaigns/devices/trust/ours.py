@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from campaigns.devices.discover import Device
-from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.spread import Place
 from campaigns.devices.trust.told import Answer, Told
 from campaigns.devices.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
@@ -19,12 +17,12 @@ NAME = "kopt"
 ANSWERS = {Outcome.PASSED: Answer.CORRECT, Outcome.BROKEN_HOST: Answer.DIED}
 
 
-def ask(service: EvaluatorService, trick: Trick, device: Device, scratch: Path) -> Told:
+def ask(trick: Trick, place: Place) -> Told:
     """One evaluation; a trick that names an honest kernel is compared with it, and judged."""
-    job = job_of(trick, scratch, device.device, device.target)
+    job = job_of(trick, place.scratch, place.device.device, place.device.target)
     if trick.against:
         job = replace(job, protocol=replace(job.protocol, blocks=LEAST_PAIRS))
-    report = service.evaluate(job)
+    report = place.service.evaluate(job)
     answer = ANSWERS.get(report.outcome, Answer.REFUSED)
     reason = f"{report.outcome}: {report.reason}"
     if answer is not Answer.CORRECT:

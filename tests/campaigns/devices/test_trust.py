@@ -249,10 +249,10 @@ def test_it_wants_a_checkout_of_the_peer(tmp_path):
 def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monkeypatch):
     ours, theirs, together = [], [], threading.Barrier(2, timeout=10)
 
-    def ask_us(service, trick, device, scratch):
+    def ask_us(trick, place):
         # Both at once, or the barrier breaks.
         together.wait()
-        ours.append((service, device.device, scratch))
+        ours.append(place)
         return Told(Answer.REFUSED)
 
     def ask_them(command, *, env, **options):
@@ -266,8 +266,8 @@ def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monke
     tricks = [trick(f"honest/triton/{name}.py") for name in ("plain", "kept_workspace")]
     found = hold_contest(CARDS, tricks, [peers.PLAIN], 4, Clock(60.0, lambda line: None))
     assert found.device == "2 × NVIDIA H200"
-    assert {device for _, device, _ in ours} == {"cuda:0", "cuda:1"}
-    assert len({service for service, _, _ in ours}) == len({place for *_, place in ours}) == 2
+    assert {place.device.device for place in ours} == {"cuda:0", "cuda:1"}
+    assert len({place.service for place in ours}) == len({place.scratch for place in ours}) == 2
     # A peer takes the first card that it sees.
     assert {(card, device) for card, device, _ in theirs} <= {
         ("GPU-0", "cuda:0"),
