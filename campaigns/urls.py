@@ -11,7 +11,7 @@ from campaigns.views.health import health
 from campaigns.views.home import home
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.placeholder import placeholder
-from campaigns.views.report import report, report_file
+from campaigns.views.report import report, report_file, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
 from campaigns.views.theme import theme
@@ -38,6 +38,7 @@ urlpatterns: list[URLPattern] = [
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "report/", report, name="report"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
+    path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
     path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),

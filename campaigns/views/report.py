@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from campaigns.lineage.trail.archive import trail_archive, trail_name
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.views.lookup import campaign_at
@@ -29,5 +30,15 @@ def report_file(request: HttpRequest, campaign_id: int) -> HttpResponse:
     response = HttpResponse(render_report(campaign))
     response.headers["Content-Security-Policy"] = FILE_POLICY
     name = f"kopt-campaign-{campaign.pk}.html"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@require_safe
+def trail(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Everything that is recorded of a campaign, in files that other systems read."""
+    campaign = campaign_at(campaign_id)
+    response = HttpResponse(trail_archive(campaign), content_type="application/zip")
+    name = f"{trail_name(campaign)}.zip"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -17,6 +17,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.findings.kinds import PolicyError, Stance, parse_choices
+from campaigns.lineage.trail.archive import trail_archive, trail_name
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import (
     campaign_details,
@@ -104,6 +105,7 @@ class Command(Door):
         local = argument("--local", action="store_true", help="in this process, without the queue")
         state = argument("--state", choices=CampaignState.values)
         out = argument("--out", type=Path, help="write the HTML here instead of to stdout")
+        archive = argument("--out", type=Path, help="the file; default: named after the campaign")
         return (
             Verb("new", "create a campaign for the workers", self.new, (*WISH, draft)),
             Verb("run", "create a campaign and follow it to its end", self.follow, (*WISH, local)),
@@ -116,6 +118,7 @@ class Command(Door):
             Verb("resume", "go on with a paused campaign", self._control(resume), (KEY,)),
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
+            Verb("export", "write the whole trail as one .zip", self.export, (KEY, archive)),
         )
 
     def new(self, *, draft: bool, **wish: Any) -> None:
@@ -168,12 +171,19 @@ class Command(Door):
         html = render_report(row)
         if out is None:
             self.emit({"campaign": row.pk, "html": html}, html)
-            return
+        else:
+            self._write(row, out, html.encode())
+
+    def export(self, *, campaign: int, out: Path | None) -> None:
+        row = self._get(campaign)
+        self._write(row, out or Path(f"{trail_name(row)}.zip"), trail_archive(row))
+
+    def _write(self, campaign: Campaign, out: Path, content: bytes) -> None:
         try:
-            out.write_text(html, encoding="utf-8")
+            out.write_bytes(content)
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
-        self.emit({"campaign": row.pk, "file": str(out)}, str(out))
+        self.emit({"campaign": campaign.pk, "file": str(out)}, str(out))
 
     def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
         row = self._get(campaign)

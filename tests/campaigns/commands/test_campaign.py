@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,15 @@ def test_it_writes_the_report_into_one_file(done: Campaign, tmp_path: Path) -> N
     assert "<html" in out.read_text()
     nowhere = str(tmp_path / "missing" / "report.html")
     assert refusal("campaign", "report", str(done.pk), "--out", nowhere)[0] == 1
+
+
+def test_it_writes_the_trail_into_one_archive(done: Campaign, tmp_path: Path) -> None:
+    out = tmp_path / "trail.zip"
+    call_command("campaign", "export", str(done.pk), "--out", str(out))
+    with zipfile.ZipFile(out) as packed:
+        assert any(name.endswith("/logs/performance_trend.md") for name in packed.namelist())
+    nowhere = str(tmp_path / "missing" / "trail.zip")
+    assert refusal("campaign", "export", str(done.pk), "--out", nowhere)[0] == 1
 
 
 def test_r6_it_keeps_another_target_and_says_what_is_accepted(

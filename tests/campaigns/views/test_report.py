@@ -1,6 +1,8 @@
 """The report, as a page and as one file."""
 
+import io
 import re
+import zipfile
 
 from django.urls import reverse
 
@@ -43,3 +45,14 @@ def test_it_links_inside_the_file_to_places_that_exist(page, sample):
 def test_it_reports_a_campaign_that_still_runs(page, running):
     body = page.get(reverse("report", args=[running.pk])).content.decode()
     assert "The campaign is still running" in body
+
+
+def test_the_trail_is_one_archive_named_after_the_campaign(page, sample):
+    answer = page.get(reverse("trail", args=[sample.pk]))
+    assert answer.headers["Content-Type"] == "application/zip"
+    name = f"softmax_cuda_h200-sxm_{sample.created_at:%Y%m%d}"
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
+        assert f"{name}/rounds/round-10/summary.md" in packed.namelist()
+    body = page.get(reverse("report", args=[sample.pk])).content.decode()
+    assert reverse("trail", args=[sample.pk]) in body

@@ -1,0 +1,53 @@
+"""The whole trail as one archive: the same records make the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+
+from campaigns.lineage.trail.kept import performance_files
+from campaigns.lineage.trail.memory import memory_files
+from campaigns.lineage.trail.rounds import round_files
+from campaigns.lineage.trail.tried import Trail, trail_of
+from campaigns.lineage.trail.versions import version_files
+from campaigns.lineage.trail.workspace import workspace_files
+from campaigns.models import Campaign
+
+FORMATS = (workspace_files, memory_files, round_files, version_files, performance_files)
+# The oldest time that an archive can hold: when a file was written says nothing here.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+PLAIN_FILE = 0o644 << 16
+# Names come from records; none may lead out of the folder that an archive is opened in.
+SAFE = re.compile(r"(?!\.)[\w.+-]+(/(?!\.)[\w.+-]+)*", re.ASCII)
+
+
+def trail_files(campaign: Campaign) -> Mapping[str, str]:
+    """Path → text of every file, in the order of the formats. ValueError for an unsafe name."""
+    trail: Trail = trail_of(campaign)
+    found: dict[str, str] = {}
+    for files in FORMATS:
+        for path, text in files(trail):
+            if not SAFE.fullmatch(path) or path in found:
+                raise ValueError(f"trail: {path!r} can not be a file of an archive")
+            found[path] = text
+    return found
+
+
+def trail_name(campaign: Campaign) -> str:
+    """The archive's folder, and its own name without the suffix."""
+    words = f"{campaign.problem.slug}_{campaign.backend}_{campaign.platform.slug}"
+    return f"{words}_{campaign.created_at:%Y%m%d}"
+
+
+def trail_archive(campaign: Campaign) -> bytes:
+    """All files in one .zip, below one folder."""
+    file, folder = io.BytesIO(), trail_name(campaign)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, text in sorted(trail_files(campaign).items()):
+            entry = zipfile.ZipInfo(f"{folder}/{path}", NO_TIME)
+            entry.external_attr = PLAIN_FILE
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text)
+    return file.getvalue()

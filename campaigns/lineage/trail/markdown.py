@@ -1,0 +1,43 @@
+"""Markdown of records: what people and candidates wrote stays text, wherever it is put."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+NOTHING = "N/A — not recorded"
+# What a reader of Markdown would take for a mark inside of a line; HTML is kept out by entities.
+_MARKS = re.compile(r"([\\`*\[\]|])")
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;"})
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+
+def said(text: object) -> str:
+    """One line of plain text inside of Markdown."""
+    one_line = " ".join(_UNPRINTABLE.sub("", str(text)).split())
+    return _MARKS.sub(r"\\\1", one_line.translate(_HTML))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Cells are escaped; the head is ours."""
+    lines = [f"| {' | '.join(head)} |", f"|{'|'.join('---' for _ in head)}|"]
+    return [*lines, *(f"| {' | '.join(said(cell) for cell in row)} |" for row in rows)]
+
+
+def fenced(text: str, language: str = "") -> list[str]:
+    """Text as it is, in a fence that it can not close."""
+    clean = _UNPRINTABLE.sub("", text).rstrip("\n")
+    longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *clean.split("\n"), fence]
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> list[str]:
+    """A list of names, which are ours, with what is known of each."""
+    return [f"- **{name}:** {said(value) or NOTHING}" for name, value in pairs]
+
+
+def page(*parts: Iterable[str] | str) -> str:
+    """Parts with an empty line between them."""
+    blocks = [part if isinstance(part, str) else "\n".join(part) for part in parts]
+    return "\n\n".join(block for block in blocks if block) + "\n"

@@ -1,0 +1,274 @@
+"""manifest.yaml, rounds/ and logs/: one folder a round, two logs that only grow.
+
+The layout is that of kernel-optimize's campaign folder. Numbers of its trend table are those of the
+pages: medians of each round's own measurement. The verdict rests on pairs, and stands beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
+from campaigns.lineage.trail.tried import Trail, Tried
+from campaigns.models.transitions import CampaignState
+from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.noise import Gain
+from campaigns.rules.wording import change, duration, share
+
+BEFORE = ("Round", "Status", "Description", "Fwd Avg", "Fwd Peak", "Bwd Avg", "Bwd Peak")
+BEHIND = ("vs Baseline", "Key Finding")
+GIGA, TERA = 1e9, 1e12
+NO_BACKWARD = "-"
+
+
+def round_files(trail: Trail) -> Iterator[tuple[str, str]]:
+    """(path, text) of each."""
+    yield "manifest.yaml", _manifest(trail)
+    yield "logs/optimize.md", _history(trail)
+    yield "logs/performance_trend.md", _trend(trail)
+    for one in trail.tried:
+        folder = f"rounds/round-{one.number}"
+        yield f"{folder}/summary.md", _summary(trail, one)
+        if one.candidate:
+            yield f"{folder}/kernel_snapshot/{one.file_name}", one.candidate.text
+        yield f"{folder}/artifacts/verdict.json", _json(_verdict(one))
+        if one.stored:
+            yield f"{folder}/artifacts/report.json", _json(one.stored)
+        if one.report and one.report.build_log:
+            yield f"{folder}/artifacts/build.log", one.report.build_log
+
+
+def status(one: Tried) -> str:
+    """As the trend table writes it."""
+    if one.is_baseline:
+        return "BASELINE"
+    return "ACCEPTED" if one.is_kept else "ROLLBACK"
+
+
+def gain_words(gain: Gain | None, against: str) -> str:
+    """A change with what law 9 asks for: baseline, interval and count."""
+    if gain is None:
+        return "not compared"
+    span = f"{change(gain.low)} to {change(gain.high)}"
+    return f"{change(gain.gain)} against {against} ({span}, {gain.kind}, n={gain.pairs} pairs)"
+
+
+def rate_words(trail: Trail, one: Tried) -> tuple[str, str]:
+    """Geometric mean and best over the cases, in the unit that bounds the problem."""
+    if one.rates is None:
+        return NO_BACKWARD, NO_BACKWARD
+    if moves_bytes(trail):
+        pair = one.rates.mean_bytes / GIGA, one.rates.best_bytes / GIGA
+    else:
+        pair = one.rates.mean_flops / TERA, one.rates.best_flops / TERA
+    return f"{pair[0]:.3f}", f"{pair[1]:.3f}"
+
+
+def moves_bytes(trail: Trail) -> bool:
+    """Whether memory bounds every case, so that bytes per second are what counts."""
+    bounds = {case.bound for case in trail.sheet.target.cases.values()}
+    return bounds == {"memory"}
+
+
+def against_baseline(trail: Trail, one: Tried) -> str:
+    """The change in speed from round 1, of medians over all cases."""
+    first = trail.baseline
+    if one.is_baseline or first is None or not one.rates or not one.time_us or not first.time_us:
+        return "—"
+    samples = [result.time.n for result in one.row.results if result.time]
+    return f"fwd {(first.time_us / one.time_us - 1) * 100:+.3f}% (medians, n={min(samples)})"
+
+
+def _trend(trail: Trail) -> str:
+    unit = "GB/s" if moves_bytes(trail) else "TFLOPS"
+    rows = []
+    for one in trail.tried:
+        mean, best = rate_words(trail, one)
+        rows.append(
+            (
+                one.number,
+                status(one),
+                one.title,
+                mean,
+                best,
+                NO_BACKWARD,
+                NO_BACKWARD,
+                mean,
+                against_baseline(trail, one),
+                one.row.sentence,
+            )
+        )
+    return page(
+        f"# Performance trend: {said(trail.campaign.title)}",
+        f"Rates in {unit}, by the problem's work model: the geometric mean over the cases, and the "
+        "best of them. There is no backward direction, so the combined step is the forward one.",
+        table((*BEFORE, f"Combined Step {unit}", *BEHIND), rows),
+    )
+
+
+def _history(trail: Trail) -> str:
+    campaign, best = trail.campaign, trail.best
+    lost = [one for one in trail.tried if not one.is_kept]
+    blocks = [block for one in trail.tried for block in _entry(trail, one)]
+    return page(
+        f"# {said(campaign.title)}",
+        "## Basic information",
+        facts(
+            [
+                ("Operator", campaign.problem.op),
+                ("Backend", campaign.backend),
+                ("Platform", campaign.platform.name),
+                ("Target", trail.sheet.goal_words),
+                ("Cases", ", ".join(map(str, campaign.cases))),
+                ("Protocol", str(campaign.protocol)),
+            ]
+        ),
+        "## Optimization history",
+        *blocks,
+        "## Current best",
+        facts([("Round", best.number), ("Kernel", best.title), ("Time", _time(best))])
+        if best
+        else NOTHING,
+        "## Verified ineffective directions",
+        table(
+            ("direction", "round", "reason"),
+            [(one.title, one.number, one.row.sentence) for one in lost],
+        )
+        if lost
+        else "None so far.",
+        "## Termination check",
+        _termination(trail),
+    )
+
+
+def _entry(trail: Trail, one: Tried) -> Iterator[list[str] | str]:
+    closed = one.row.round.closed_at
+    yield f"### round-{one.number}: {status(one)}"
+    yield facts(
+        [
+            ("Closed", f"{closed:%Y-%m-%d %H:%M} UTC" if closed else ""),
+            ("Hypothesis", one.title),
+            ("Change", one.hypothesis.change if one.hypothesis else "none: the problem's own v0"),
+            ("Result", gain_words(one.gain, f"round {one.row.against}")),
+            ("Decision", f"{one.row.word.words}: {one.row.sentence}"),
+            ("Data", f"rounds/round-{one.number}/artifacts/"),
+        ]
+    )
+
+
+def _termination(trail: Trail) -> str:
+    campaign = trail.campaign
+    if campaign.state == CampaignState.DONE:
+        return said(f"{campaign.stop_reason}: {campaign.stop_sentence}")
+    if campaign.is_finished:
+        return said(f"aborted: {campaign.stop_sentence or campaign.stop_reason}")
+    return f"Not ended: {trail.sheet.phase}, {len(trail.tried)} rounds closed."
+
+
+def _summary(trail: Trail, one: Tried) -> str:
+    idea = one.hypothesis
+    parts: list[list[str] | str] = [
+        f"# Round {one.number}: {said(one.title)}",
+        "## Hypothesis",
+        said(idea.rationale) if idea else "The baseline tries nothing.",
+        "## Single change",
+        said(idea.change or idea.title) if idea else "None.",
+        "## Results",
+        table(("case", "median", "95 % interval", "vs last accepted", "correct"), _results(one)),
+        f"Over all cases: {said(gain_words(one.gain, f'round {one.row.against}'))}",
+        "## Decision",
+        said(f"{one.row.word.words} ({one.row.reason}). {one.row.sentence}"),
+        "## Attribution",
+        table(
+            ("gate", "passed", "found", "limit"),
+            [
+                (gate["name"], _mark(gate["passed"]), gate["found"], gate["limit"])
+                for gate in (one.verdict.gates if one.verdict else [])
+            ],
+        ),
+    ]
+    if not one.is_kept:
+        parts += ["## Rollback analysis", _rollback(trail, one)]
+    return page(*parts)
+
+
+def _results(one: Tried) -> Iterator[tuple[object, ...]]:
+    correct = {case.case: case.correct for case in one.report.cases} if one.report else {}
+    for result in one.row.results:
+        time = result.time
+        yield (
+            result.case,
+            duration(time.median) if time else NOTHING,
+            f"{duration(time.low)} to {duration(time.high)}, n={time.n}" if time else NOTHING,
+            gain_words(result.gain, "the incumbent"),
+            "yes" if correct.get(result.case) else "no",
+        )
+
+
+def _mark(passed: bool | None) -> str:
+    return {True: "yes", False: "no", None: "–"}[passed]
+
+
+def _rollback(trail: Trail, one: Tried) -> list[str]:
+    idea, kept = one.hypothesis, trail.kept_before(one)
+    amount = idea.expected_amount if idea else None
+    expected = f"{idea.expected_metric} {idea.expected_direction}" if idea else ""
+    return facts(
+        [
+            ("Change", idea.change or idea.title if idea else ""),
+            ("Expected", f"{expected} by {share(amount)}" if amount is not None else expected),
+            ("Actual", one.row.sentence),
+            ("Back to", f"round {kept.number}: {kept.title}" if kept else ""),
+        ]
+    )
+
+
+def _verdict(one: Tried) -> dict[str, Any]:
+    verdict = one.verdict
+    known = {"round": one.number, "status": status(one), "verdict": Word(one.row.word).words}
+    if verdict is None:
+        return known
+    names = ("reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind")
+    more = {name: getattr(verdict, name) for name in (*names, "gates", "cases", "noise")}
+    return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
+
+
+def _time(one: Tried) -> str:
+    return f"{duration(one.time_us)} (geometric mean of medians)" if one.time_us else ""
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _manifest(trail: Trail) -> str:
+    """YAML, each value of which is written as JSON, as YAML allows."""
+    campaign = trail.campaign
+    cases = {case.name: case.params for case in campaign.problem.cases.all()}
+    best = trail.best or trail.baseline
+    known = {
+        "target_op": campaign.problem.op,
+        "target_backend": campaign.backend,
+        "target_lang": best.file_name.rpartition(".")[2] if best else "",
+        "target_gpu": campaign.platform.name,
+        "execution_mode": "workspace",
+        "project_skill": "kopt",
+        "performance_target": trail.sheet.goal_words,
+        "primary_metric": "GB/s" if moves_bytes(trail) else "TFLOPS",
+        "target_shapes": {name: cases.get(name, {}) for name in map(str, campaign.cases)},
+        "kernel_source": f"best/{best.file_name}" if best else "",
+        "test_command": "python quick_test_bench.py --repeats 0",
+        "benchmark_command": f"python manage.py campaign run --problem {campaign.problem.slug}"
+        f" --backend {campaign.backend}",
+        "quick_command": "python quick_test_bench.py",
+        "representative_shapes": list(map(str, campaign.cases)),
+        "git_commit": None,
+        "git_branch": None,
+        "max_iterations": campaign.stop_policy.get("max_rounds"),
+        "created": campaign.created_at.isoformat(timespec="minutes"),
+    }
+    return "".join(
+        f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in known.items()
+    )

@@ -1,0 +1,173 @@
+"""A campaign's closed rounds with all that each of them was judged by: what every format says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from campaigns.evaluator.contract import Report
+from campaigns.models import Campaign, Candidate, Evaluation, Event, RoundState, Verdict
+from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
+from campaigns.reports.stored import Hypothesis, hypothesis_of, report_of
+from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.means import geomean
+from campaigns.rules.noise import Gain
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What cases reached per second, over all of a round's: mean is geometric.
+
+    flops in op/s, bytes in B/s, as the problem's own work model counts them.
+    """
+
+    mean_flops: float
+    best_flops: float
+    mean_bytes: float
+    best_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One closed round. stored: the report as it is kept.
+
+    rates: None where it was not timed, and where its time can be none of the work (invalid).
+    """
+
+    row: RoundRow
+    hypothesis: Hypothesis | None
+    candidate: Candidate | None
+    verdict: Verdict | None
+    evaluation: Evaluation | None
+    report: Report | None
+    stored: dict[str, Any]
+    rates: Rates | None
+
+    @property
+    def number(self) -> int:
+        return self.row.number
+
+    @property
+    def version(self) -> str:
+        """The name under which systems that count from the baseline know it."""
+        return f"v{self.number - 1}"
+
+    @property
+    def title(self) -> str:
+        return self.row.round.title
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.number == 1
+
+    @property
+    def is_kept(self) -> bool:
+        return self.row.word is Word.ACCEPTED
+
+    @property
+    def time_us(self) -> float | None:
+        return self.row.time_us
+
+    @property
+    def file_name(self) -> str:
+        """What its source is called in every folder; candidates are often called after v0."""
+        return f"kernel.{self.candidate.file_name.rpartition('.')[2]}" if self.candidate else ""
+
+    @property
+    def what(self) -> str:
+        """What it changes, in a sentence or two."""
+        idea = self.hypothesis
+        if idea is None:
+            return self.title
+        same = idea.change.startswith(idea.title)
+        return idea.change if same else f"{idea.title}. {idea.change}".strip()
+
+    @property
+    def gain(self) -> Gain | None:
+        """Over the incumbent of its time."""
+        return self.row.gain
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """All that is told of a campaign. at: when the newest record of it was made."""
+
+    campaign: Campaign
+    sheet: CampaignSheet
+    tried: tuple[Tried, ...]
+    events: tuple[Event, ...]
+    at: datetime
+
+    @property
+    def baseline(self) -> Tried | None:
+        return next((one for one in self.tried if one.is_baseline), None)
+
+    @property
+    def kept(self) -> tuple[Tried, ...]:
+        """The baseline and what was accepted after it."""
+        return tuple(one for one in self.tried if one.is_kept)
+
+    @property
+    def best(self) -> Tried | None:
+        return self.kept[-1] if self.kept else None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of the evaluation that the best round rests on."""
+        return dict(self.best.stored.get("environment", {})) if self.best else {}
+
+    def kept_before(self, one: Tried) -> Tried | None:
+        """The last accepted round before it."""
+        return next((each for each in self.kept[::-1] if each.number < one.number), None)
+
+
+def trail_of(campaign: Campaign) -> Trail:
+    """Read a campaign whole. The same records make the same trail, whenever it is asked for."""
+    events = tuple(Event.objects.filter(campaign=campaign).order_by("pk"))
+    at = max((event.at for event in events), default=campaign.created_at)
+    sheet = campaign_sheet(campaign, at)
+    closed = [row for row in sheet.rows if row.round.state == RoundState.CLOSED]
+    judged = _evaluations(row.round.pk for row in closed)
+    tried = tuple(_tried(row, sheet, judged.get(row.round.pk)) for row in closed)
+    return Trail(campaign, sheet, tried, events, at)
+
+
+def _evaluations(rounds: Iterable[int]) -> dict[int, Evaluation]:
+    """Round key → the evaluation that its verdict rests on; one query."""
+    verdicts = Verdict.objects.filter(round__in=list(rounds))
+    found = verdicts.select_related("evaluation__candidate", "evaluation__worker")
+    return {verdict.round_id: verdict.evaluation for verdict in found}
+
+
+def _tried(row: RoundRow, sheet: CampaignSheet, evaluation: Evaluation | None) -> Tried:
+    return Tried(
+        row=row,
+        hypothesis=hypothesis_of(row.round),
+        candidate=row.round.chosen or (evaluation.candidate if evaluation else None),
+        verdict=getattr(row.round, "verdict", None),
+        evaluation=evaluation,
+        report=report_of(evaluation) if evaluation else None,
+        stored=dict(evaluation.report) if evaluation else {},
+        rates=_rates(row, sheet),
+    )
+
+
+def _rates(row: RoundRow, sheet: CampaignSheet) -> Rates | None:
+    cases = sheet.target.cases
+    if row.word is Word.INVALID:
+        return None
+    timed = [
+        (cases[r.case], r.time.median / 1e6) for r in row.results if r.time and r.case in cases
+    ]
+    if not timed or len(timed) < len(row.results):
+        return None
+    flops = [case.flops / seconds for case, seconds in timed]
+    moved = [case.bytes / seconds for case, seconds in timed]
+    return Rates(
+        mean_flops=geomean(flops) if min(flops) > 0 else 0.0,
+        best_flops=max(flops),
+        mean_bytes=geomean(moved) if min(moved) > 0 else 0.0,
+        best_bytes=max(moved),
+    )

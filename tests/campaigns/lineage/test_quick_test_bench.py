@@ -1,0 +1,102 @@
+"""The bench that an exported trail brings along, run as its users run it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+from campaigns.lineage.trail.standalone.quick_test_bench import (
+    load,
+    parser,
+    row_of,
+    type_of,
+    types_of,
+)
+from campaigns.lineage.trail.workspace import BENCH
+
+SOFTMAX = settings.BASE_DIR / "campaigns" / "problems" / "softmax"
+CASES = {"63x129": {"N": 63, "D": 129}, "8x1000": {"N": 8, "D": 1000}}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """What `campaign export` writes, as far as the bench reads it."""
+    shutil.copytree(SOFTMAX, tmp_path / "problem")
+    (tmp_path / BENCH.name).write_text(BENCH.read_text())
+    describe(tmp_path, "problem/v0.cpp", "cpp")
+    return tmp_path
+
+
+def describe(folder, kernel, backend):
+    known = {"kernel": kernel, "backend": backend, "flags": ["-O3"], "cases": CASES}
+    (folder / "bench.json").write_text(json.dumps(known))
+
+
+def run(folder, *words):
+    command = [sys.executable, BENCH.name, "--iters-per-repeat", "3", *words]
+    # From an empty path: nothing of this repository may be needed.
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env={"PATH": "/usr/bin"}
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_it_checks_and_times_every_case(folder):
+    code, said = run(folder, "--summary-csv", "out.csv")
+    assert code == 0, said
+    with open(folder / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["label"], row["N"], row["Check"]) for row in rows] == [
+        ("63x129", "63", "PASS"),
+        ("8x1000", "8", "PASS"),
+    ]
+    assert all(float(row["Forward Time (ms)"]) > 0 for row in rows)
+    assert all(float(row["out_snr"]) > 100 for row in rows)
+
+
+def test_it_fails_a_wrong_kernel(folder):
+    wrong = (folder / "problem" / "v0.cpp").read_text().replace("total += ", "total -= ")
+    (folder / "wrong.cpp").write_text(wrong)
+    code, said = run(folder, "--kernel", "wrong.cpp", "--repeats", "0")
+    assert (code, "Check FAIL" in said) == (1, True)
+
+
+def test_what_a_kernel_raises_makes_it_fail(capsys):
+    def call(inputs):
+        raise ValueError("no")
+
+    words = parser().parse_args(["--repeats", "0"])
+    rest = ({"tolerance": {}}, "cpu", words)
+    row = row_of("a", CASES["63x129"], load(SOFTMAX / "ref.py"), call, rest)
+    assert (row["Check"], row["Forward Time (ms)"], row["out_snr"]) == ("FAIL", "nan", "nan")
+    assert "ValueError: no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("backend", ["cuda", "triton"])
+def test_it_says_where_there_is_no_device(folder, backend):
+    describe(folder, "problem/v0.cu", backend)
+    (folder / "problem" / "v0.cu").touch()
+    hidden = subprocess.run(
+        [sys.executable, BENCH.name],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin", "CUDA_VISIBLE_DEVICES": ""},
+    )
+    assert hidden.returncode == 2
+    assert "needs a GPU that torch can use" in hidden.stderr
+
+
+def test_it_knows_the_types_of_a_signature():
+    source = (
+        '/* extern "C" void solve(int); */ extern "C" void solve(const float* x,\n long n, int m)'
+    )
+    assert [kind.__name__ for kind in types_of(source)] == ["c_void_p", "c_long", "c_int"]
+    assert type_of("unsigned long long n").__name__ == "c_long"
+    assert type_of("double scale").__name__ == "c_double"
