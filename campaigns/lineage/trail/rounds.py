@@ -29,15 +29,14 @@ def round_files(trail: Trail) -> Iterator[tuple[str, str]]:
     yield "logs/optimize.md", _history(trail)
     yield "logs/performance_trend.md", _trend(trail)
     for one in trail.tried:
-        folder = f"rounds/round-{one.number}"
-        yield f"{folder}/summary.md", _summary(trail, one)
+        yield f"{one.folder}/summary.md", _summary(trail, one)
         if one.candidate:
-            yield f"{folder}/kernel_snapshot/{one.file_name}", one.candidate.text
-        yield f"{folder}/artifacts/verdict.json", _json(_verdict(one))
+            yield one.snapshot, one.candidate.text
+        yield f"{one.folder}/artifacts/verdict.json", _json(_verdict(one))
         if one.stored:
-            yield f"{folder}/artifacts/report.json", _json(one.stored)
+            yield f"{one.folder}/artifacts/report.json", _json(one.stored)
         if one.report and one.report.build_log:
-            yield f"{folder}/artifacts/build.log", one.report.build_log
+            yield f"{one.folder}/artifacts/build.log", one.report.build_log
 
 
 def status(one: Tried) -> str:
@@ -153,7 +152,7 @@ def _entry(trail: Trail, one: Tried) -> Iterator[list[str] | str]:
             ("Change", one.hypothesis.change if one.hypothesis else "none: the problem's own v0"),
             ("Result", gain_words(one.gain, f"round {one.row.against}")),
             ("Decision", f"{one.row.word.words}: {one.row.sentence}"),
-            ("Data", f"rounds/round-{one.number}/artifacts/"),
+            ("Data", f"{one.folder}/artifacts/"),
         ]
     )
 

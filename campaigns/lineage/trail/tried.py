@@ -76,6 +76,16 @@ class Tried:
         return f"kernel.{self.candidate.file_name.rpartition('.')[2]}" if self.candidate else ""
 
     @property
+    def folder(self) -> str:
+        """Where the archive keeps what belongs to this round."""
+        return f"rounds/round-{self.number}"
+
+    @property
+    def snapshot(self) -> str:
+        """Where its source is, beside nothing else."""
+        return f"{self.folder}/kernel_snapshot/{self.file_name}"
+
+    @property
     def what(self) -> str:
         """What it changes, in a sentence or two."""
         idea = self.hypothesis

@@ -27,9 +27,13 @@ def workspace_files(trail: Trail) -> Iterator[tuple[str, str]]:
     yield "quick_test_bench.py", BENCH.read_text()
     cases = {case.name: case.params for case in trail.campaign.problem.cases.all()}
     known = {
-        "kernel": f"best/{best.file_name}",
         "backend": trail.campaign.backend,
-        "flags": best.candidate.flags,
+        "best": best.number,
+        "rounds": {
+            str(one.number): {"kernel": one.snapshot, "flags": one.candidate.flags}
+            for one in trail.tried
+            if one.candidate
+        },
         "cases": {name: cases[name] for name in map(str, trail.campaign.cases) if name in cases},
     }
     yield "bench.json", json.dumps(known, indent=1) + "\n"
@@ -107,7 +111,10 @@ def _roof(case: CaseTarget) -> tuple[object, ...]:
 
 
 def _files(trail: Trail) -> list[str]:
-    bench = "`python quick_test_bench.py` builds `best/`, checks and times it; it needs torch alone"
+    bench = (
+        "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), checks "
+        "and times it. It needs torch and no kopt, and locks nothing up: a kernel runs as you do"
+    )
     return [
         f"- {bench}" if trail.best else "- there is no kept kernel yet, so nothing to run",
         "- `rounds/round-N/`: what each round tried, its source, and everything that was measured",

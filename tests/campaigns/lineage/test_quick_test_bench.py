@@ -29,12 +29,15 @@ def folder(tmp_path):
     """What `campaign export` writes, as far as the bench reads it."""
     shutil.copytree(SOFTMAX, tmp_path / "problem")
     (tmp_path / BENCH.name).write_text(BENCH.read_text())
-    describe(tmp_path, "problem/v0.cpp", "cpp")
+    wrong = (tmp_path / "problem" / "v0.cpp").read_text().replace("total += ", "total -= ")
+    (tmp_path / "wrong.cpp").write_text(wrong)
+    describe(tmp_path, "cpp", {"1": "problem/v0.cpp", "2": "wrong.cpp"})
     return tmp_path
 
 
-def describe(folder, kernel, backend):
-    known = {"kernel": kernel, "backend": backend, "flags": ["-O3"], "cases": CASES}
+def describe(folder, backend, kernels):
+    rounds = {name: {"kernel": kernel, "flags": ["-O3"]} for name, kernel in kernels.items()}
+    known = {"backend": backend, "best": 1, "rounds": rounds, "cases": CASES}
     (folder / "bench.json").write_text(json.dumps(known))
 
 
@@ -60,11 +63,15 @@ def test_it_checks_and_times_every_case(folder):
     assert all(float(row["out_snr"]) > 100 for row in rows)
 
 
-def test_it_fails_a_wrong_kernel(folder):
-    wrong = (folder / "problem" / "v0.cpp").read_text().replace("total += ", "total -= ")
-    (folder / "wrong.cpp").write_text(wrong)
-    code, said = run(folder, "--kernel", "wrong.cpp", "--repeats", "0")
+@pytest.mark.parametrize("which", [("--round", "2"), ("--kernel", "wrong.cpp", "--flag=-O1")])
+def test_it_fails_a_wrong_kernel(folder, which):
+    code, said = run(folder, *which, "--repeats", "0")
     assert (code, "Check FAIL" in said) == (1, True)
+
+
+def test_it_names_the_rounds_that_there_are(folder):
+    code, said = run(folder, "--round", "3")
+    assert (code, "round 3: accepted: 1, 2" in said) == (1, True)
 
 
 def test_what_a_kernel_raises_makes_it_fail(capsys):
@@ -80,7 +87,7 @@ def test_what_a_kernel_raises_makes_it_fail(capsys):
 
 @pytest.mark.parametrize("backend", ["cuda", "triton"])
 def test_it_says_where_there_is_no_device(folder, backend):
-    describe(folder, "problem/v0.cu", backend)
+    describe(folder, backend, {"1": "problem/v0.cu"})
     (folder / "problem" / "v0.cu").touch()
     hidden = subprocess.run(
         [sys.executable, BENCH.name],

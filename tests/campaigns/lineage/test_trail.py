@@ -55,6 +55,14 @@ def test_it_has_every_file_that_somebody_knows(files):
         assert (f"v{number - 1}/hypothesis.txt" in files) is (number > 1)
 
 
+def test_the_bench_finds_the_source_of_every_round(files):
+    known = json.loads(files["bench.json"])
+    assert (known["best"], list(known["rounds"])) == (10, [str(n) for n in range(1, 11)])
+    assert all(one["kernel"] in files for one in known["rounds"].values())
+    assert files[known["rounds"]["10"]["kernel"]] == files["best/kernel.cu"]
+    assert known["rounds"]["4"]["flags"] == ["-O3"]
+
+
 def test_the_trend_agrees_with_the_pages(files, sample):
     sheet = campaign_sheet(sample, timezone.now())
     head, *rows = rows_of(files["logs/performance_trend.md"])

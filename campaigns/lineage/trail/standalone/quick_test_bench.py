@@ -2,7 +2,8 @@
 
 It builds the kernel, compares it with the reference on every case, and times it with the host's
 clock around many calls. That is a quick look: it proves nothing, and its times are not comparable
-with those of the campaign, which were taken by a process that the kernel could not touch.
+with those of the campaign, which were taken by a process that the kernel could not touch. Nor does
+anything lock the kernel up here: it runs as you, so run only what you trust.
 
 Exits with 0 when every case passes, 1 when one fails, 2 when there is no device for it.
 """
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     problem = tomllib.loads((HERE / "problem" / "problem.toml").read_text())
     reference = load(HERE / "problem" / "ref.py")
     with tempfile.TemporaryDirectory() as folder:
-        call = build(words.kernel or HERE / known["kernel"], known, Path(folder))
+        call = build(*chosen(known, words), known["backend"], Path(folder))
         rows = [
             row_of(name, params, reference, call, (problem, device, words))
             for name, params in known["cases"].items()
@@ -80,13 +81,24 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    made.add_argument(
-        "--kernel", type=Path, help="another source; default: the best of the campaign"
-    )
+    made.add_argument("--kernel", type=Path, help="another source, not of this folder")
+    made.add_argument("--flag", action="append", default=[], help="of --kernel; may be repeated")
+    made.add_argument("--round", type=int, help="the source of this round instead of the best")
     made.add_argument("--repeats", type=int, default=3, help="0 checks only")
     made.add_argument("--iters-per-repeat", type=int, default=50)
     made.add_argument("--summary-csv", type=Path)
     return made
+
+
+def chosen(known: Mapping[str, Any], words: argparse.Namespace) -> tuple[Path, Sequence[str]]:
+    """The source that is asked for, and its flags."""
+    if words.kernel:
+        return words.kernel, words.flag
+    wanted = str(words.round or known["best"])
+    if wanted not in known["rounds"]:
+        raise SystemExit(f"round {wanted}: accepted: {', '.join(known['rounds'])}")
+    found = known["rounds"][wanted]
+    return HERE / found["kernel"], found["flags"]
 
 
 def row_of(
@@ -159,17 +171,17 @@ def snr(found: torch.Tensor, want: torch.Tensor) -> float:
     return math.inf if off == 0 else 10 * math.log10(max(size, 1e-300) / off)
 
 
-def build(kernel: Path, known: Mapping[str, Any], folder: Path) -> Call:
+def build(kernel: Path, own_flags: Sequence[str], backend: str, folder: Path) -> Call:
     """What calls the kernel on the inputs of a case."""
-    if known["backend"] not in COMPILERS:
+    if backend not in COMPILERS:
         run_kernel = load(kernel).run_kernel
         return lambda inputs: run_kernel(**inputs)
-    names, flags = COMPILERS[known["backend"]]
+    names, flags = COMPILERS[backend]
     compiler = next((found for name in names if (found := shutil.which(name))), None)
     if compiler is None:
         raise SystemExit(f"no compiler on PATH; install one of {', '.join(names)}")
     out = folder / "kernel.so"
-    subprocess.run([compiler, *flags, *known["flags"], str(kernel), "-o", str(out)], check=True)
+    subprocess.run([compiler, *flags, *own_flags, str(kernel), "-o", str(out)], check=True)
     solve = ctypes.CDLL(str(out)).solve
     kinds = types_of(kernel.read_text())
 
