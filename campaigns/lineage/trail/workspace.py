@@ -112,8 +112,8 @@ def _roof(case: CaseTarget) -> tuple[object, ...]:
 
 def _files(trail: Trail) -> list[str]:
     bench = (
-        "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), checks "
-        "and times it. It needs torch and no kopt, and locks nothing up: a kernel runs as you do"
+        "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), "
+        "checks and times it. It needs torch, not kopt, and locks nothing up: a kernel runs as you"
     )
     return [
         f"- {bench}" if trail.best else "- there is no kept kernel yet, so nothing to run",
