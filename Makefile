@@ -23,6 +23,7 @@ test: lint
 	$(PY) -m mypy
 	$(PY) manage.py makemigrations --check --dry-run
 	$(PY) manage.py wiki check
+	$(PY) -m tools.rules --check
 	env -u DATABASE_URL -u KOPT_BROKER_URL PYTHONHASHSEED=0 $(PY) -m pytest $(TWO)
 	$(PY) -m tools.storage_tests
 

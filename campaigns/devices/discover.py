@@ -1,4 +1,4 @@
-"""Which devices this host has, and which wiki platform each of them is. CUDA is never started."""
+"""Which devices this host has, and which wiki platform each is (R2). CUDA is never started."""
 
 from __future__ import annotations
 

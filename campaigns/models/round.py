@@ -20,6 +20,8 @@ class RoundKind(models.TextChoices):
 class Round(Stateful):
     """One hypothesis, its candidates and what came of it; immutable once closed.
 
+    A campaign has one open round at most (R51), which the database holds.
+
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
     against: the incumbent when the round was opened, and so the other arm of its measurements.
     chosen: the candidate that the verdict is about.

@@ -1,4 +1,4 @@
-"""The one place that knows which state may follow which, for campaigns, rounds and evaluations.
+"""The one place that knows which state may follow which (R50, R56).
 
 `move` changes a state by a conditional UPDATE and looks at the row count, so of two workers that
 try the same step exactly one wins. Every other way to another state is refused by the models.

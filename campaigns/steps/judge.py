@@ -1,4 +1,8 @@
-"""From the stored samples of a round's deciding evaluation to its Verdict row."""
+"""From the stored samples of a round's deciding evaluation to its Verdict row (R44, R47).
+
+Only an accepted candidate becomes the incumbent: after every other verdict the last one stays, and
+so does the earlier one of two that noise does not tell apart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that may not be rewritten: append-only rows, and rows that are sealed once finished.
+"""Rows that may not be rewritten: append-only rows, and rows that are sealed once finished (R45).
 
 Law 7 is held three times: here for every ORM path (save, delete, update, bulk calls, the admin),
 by database triggers against what goes round the ORM (knowledge.triggers), and by PROTECT on the

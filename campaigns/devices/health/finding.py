@@ -1,4 +1,4 @@
-"""One thing that was looked at, and versions compared as numbers."""
+"""One thing that was looked at, and versions compared as numbers (R7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One arm's turns on the judge's clock: its burst lengths, its samples, and what explains them."""
+"""One arm on the judge's clock: its burst lengths, its samples, and what explains them (R10)."""
 
 from __future__ import annotations
 

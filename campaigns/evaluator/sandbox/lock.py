@@ -1,4 +1,4 @@
-"""The lock of one runner, closed in three steps; none of them can be opened again.
+"""The lock of one runner (R60), closed in three steps; none of them can be opened again.
 
     enter      single-threaded, before the device starts: namespaces, view, bounding set
     lock_down  the device runs and the judge's memory is open: environment, limits, user, Landlock

@@ -93,7 +93,7 @@ def test_it_never_imports_torch_to_find_devices(monkeypatch):
     assert this_device().kind in ("cpu", "gpu")
 
 
-def test_it_matches_a_card_with_its_wiki_platform(cards, db):
+def test_r2_it_matches_a_card_with_its_wiki_platform(cards, db):
     put_wiki()
     h200, h100, _ = devices()
     assert ensure_platform(h200).slug == "h200-sxm"

@@ -101,21 +101,21 @@ WAYS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("way", WAYS, ids=["save", "update", "bulk", "upsert", "delete", "deletes"])
-def test_it_refuses_to_change_a_sealed_row_through_the_orm(
+def test_r45_it_refuses_to_change_a_sealed_row_through_the_orm(
     sealed: Any, way: Callable[[Any], Any]
 ) -> None:
     with pytest.raises(Immutable):
         way(sealed)
 
 
-def test_it_refuses_to_change_a_sealed_row_in_sql(sealed: Any) -> None:
+def test_r45_it_refuses_to_change_a_sealed_row_in_sql(sealed: Any) -> None:
     table = type(sealed)._meta.db_table
     assert_refused(
         f"UPDATE {table} SET {column(sealed)} = 'x' WHERE id = {sealed.pk}", "never changed"
     )
 
 
-def test_it_refuses_to_delete_a_sealed_row_in_sql(sealed: Any) -> None:
+def test_r45_it_refuses_to_delete_a_sealed_row_in_sql(sealed: Any) -> None:
     table = type(sealed)._meta.db_table
     assert_refused(f"DELETE FROM {table} WHERE id = {sealed.pk}", "never deleted")
     with pytest.raises(IntegrityError, match="never deleted"), transaction.atomic():
@@ -162,7 +162,7 @@ Refused = tuple[type[Exception], ...]
 
 
 @pytest.mark.parametrize(("way", "refused"), REFUSED_BY.items())
-def test_it_adds_nothing_to_a_closed_round(
+def test_r45_it_adds_nothing_to_a_closed_round(
     finished: Campaign, way: Callable[[Any], None], refused: Refused
 ) -> None:
     candidate = finished.rounds.get(number=2).candidates.get()
@@ -211,14 +211,26 @@ def test_it_shows_records_in_the_admin_without_a_way_to_change_them(
     assert model in admin.site._registry
 
 
-def test_it_lets_an_open_round_and_a_waiting_evaluation_change(db: None, tmp_path: Path) -> None:
-    from campaigns.models import Candidate, Evaluation, EvaluationKind, Round
-
+@pytest.fixture
+def begun(db: None, tmp_path: Path) -> Campaign:
+    """One that has no round yet."""
     cast.make_platform()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
-        campaign = cast.make_campaign(tmp_path)
-    round_ = Round.objects.create(campaign=campaign, number=1)
+        return cast.make_campaign(tmp_path)
+
+
+def test_r51_no_second_round_opens_beside_an_open_one(begun: Campaign) -> None:
+    Round.objects.create(campaign=begun, number=1)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Round.objects.create(campaign=begun, number=2)
+    assert begun.rounds.count() == 1
+
+
+def test_it_lets_an_open_round_and_a_waiting_evaluation_change(begun: Campaign) -> None:
+    from campaigns.models import Candidate, Evaluation, EvaluationKind
+
+    round_ = Round.objects.create(campaign=begun, number=1)
     candidate = Candidate.objects.create(
         round=round_, ordinal=1, label="a", file_name="a.cpp", text="", digest="d"
     )

@@ -43,7 +43,7 @@ def expected(kind: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("kind", "before", "after"), PAIRS)
-def test_it_accepts_legal_transitions_and_refuses_every_other(
+def test_r50_it_accepts_legal_transitions_and_refuses_every_other(
     kind: str, before: str, after: str
 ) -> None:
     legal = (before, after) in expected(kind)

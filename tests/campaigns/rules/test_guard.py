@@ -16,5 +16,5 @@ from campaigns.rules.noise import Gain
         (0.01, 0.03, 0.05, GuardPolicy.STANDARD, CaseEffect.IMPROVED),
     ],
 )
-def test_it_guards_each_case(low, gain, high, policy, expected):
+def test_r13_it_guards_each_case(low, gain, high, policy, expected):
     assert case_effect(Gain(gain, low, high, 10), 0.01, policy) is expected

@@ -80,14 +80,14 @@ def test_it_draws_medians_as_resampling_would(n):
     assert known == pytest.approx(expected, abs=0.015)
 
 
-def test_it_almost_never_accepts_the_same_kernel_twice():
+def test_r11_it_almost_never_accepts_the_same_kernel_twice():
     rng = random.Random(11)
     runs = [interval(noisy(rng, 0.0, 0.01, 30), seed) for seed in range(200)]
     assert sum(improved(run, noise_floor(0.01)) for run in runs) <= 10
     assert not any(label(run.gain, 0.02) is Label.SUCCESS for run in runs)
 
 
-def test_it_finds_a_true_gain_of_five_percent():
+def test_r11_it_finds_a_true_gain_of_five_percent():
     rng = random.Random(12)
     runs = [interval(noisy(rng, 0.05, 0.01, 30), seed) for seed in range(50)]
     assert sum(improved(run, noise_floor(0.01)) for run in runs) >= 48
@@ -100,7 +100,7 @@ def test_it_finds_a_true_loss():
 
 
 @pytest.mark.parametrize(("sigma", "floor"), [(0, 0.01), (0.004, 0.01), (0.02, 0.04)])
-def test_it_takes_the_noise_floor_of_rule_12(sigma, floor):
+def test_r12_it_takes_the_noise_floor(sigma, floor):
     assert noise_floor(sigma) == pytest.approx(floor)
 
 
@@ -127,7 +127,7 @@ def test_it_labels_changes_by_size(gain, expected):
     assert label(gain, 0.01) is expected
 
 
-def test_it_keeps_the_earliest_round_within_noise_as_the_incumbent():
+def test_r47_it_keeps_the_earliest_round_within_noise_as_the_incumbent():
     # Requirements §7: a CUDA softmax chain in ms; the least mean is the last, the choice is v2.
     chain = [3.4769, 0.4516, 0.2967, 0.3018, 0.2961, 0.2960]
     best = 0
@@ -137,7 +137,7 @@ def test_it_keeps_the_earliest_round_within_noise_as_the_incumbent():
     assert best == 2
 
 
-def test_it_averages_ratios_geometrically():
+def test_r14_it_averages_ratios_geometrically():
     # Requirements §7: combined steps of three shapes against a baseline of 168.59.
     assert geomean([192.000, 182.520, 174.000]) == pytest.approx(182.692, abs=1e-3)
     assert geomean([192.000, 182.520, 174.000]) / 168.59 - 1 == pytest.approx(0.08365, abs=1e-5)

@@ -69,7 +69,7 @@ def test_it_believes_a_small_gain_after_a_second_session():
     assert decide(report(*times(1.015)), twice).reason is Reason.PROMOTED
 
 
-def test_it_raises_the_bar_on_a_noisy_worker():
+def test_r12_it_raises_the_bar_on_a_noisy_worker():
     noisy = Standard(has_incumbent=True, noise=0.06)
     assert decide(report(*times(1.05)), noisy).reason is Reason.WITHIN_NOISE
 
@@ -83,7 +83,7 @@ def test_it_shows_no_change_when_the_interval_holds_zero():
     assert "faster" not in found.sentence
 
 
-def test_it_rejects_a_win_that_costs_a_protected_case():
+def test_r13_it_rejects_a_win_that_costs_a_protected_case():
     found = decide(report(*times(2.0, 0.9)), AGAINST)
     assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.CASE_REGRESSED)
     unprotected = Standard(has_incumbent=True, protected=frozenset({"case 0"}))
@@ -159,7 +159,7 @@ def test_it_measures_again_when_the_incumbent_has_no_times():
 
 
 @pytest.mark.parametrize("device_us", [40.0, 160.0])
-def test_it_asks_for_review_when_device_time_disagrees(device_us):
+def test_r10_it_asks_for_review_when_device_time_disagrees(device_us):
     arms = timing([100.0] * 10, device_us), timing([200.0] * 10, 200.0)
     assert decide(report(case(*arms)), AGAINST).reason is Reason.DEVICE_TIME_DISAGREES
 
@@ -298,7 +298,7 @@ MARGINS = st.one_of(st.none(), st.floats(0, 3), st.just(float("nan")))
     floor_us=st.floats(0.1, 20),
 )
 @settings(max_examples=150, deadline=None)
-def test_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
+def test_r43_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
     floor = physical_floor(Work(0, floor_us * 1e6), [ceiling(1e12)], [])
     assert floor is not None
     names = [f"case {index}" for index in range(len(facts))]

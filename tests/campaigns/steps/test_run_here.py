@@ -26,7 +26,7 @@ def words(campaign: Campaign) -> list[tuple[int, str, str]]:
     return [(v.round.number, v.word, v.reason) for v in rows]
 
 
-def test_it_keeps_what_is_faster_and_rolls_back_what_is_not(run: Run, script: Put) -> None:
+def test_r44_it_keeps_what_is_faster_and_rolls_back_what_is_not(run: Run, script: Put) -> None:
     script(["time 50"], ["time 70"], ["wrong"], ["time 40"])
     campaign = run()
     assert words(campaign) == [
@@ -44,7 +44,7 @@ def test_it_keeps_what_is_faster_and_rolls_back_what_is_not(run: Run, script: Pu
     assert all(r.state == RoundState.CLOSED and r.closed_at for r in campaign.rounds.all())
 
 
-def test_it_measures_every_candidate_against_the_incumbent_of_its_round(
+def test_r44_it_measures_every_candidate_against_the_incumbent_of_its_round(
     run: Run, script: Put, judge: Judge
 ) -> None:
     script(["time 50"], ["time 70"])

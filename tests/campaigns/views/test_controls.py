@@ -34,7 +34,7 @@ def test_it_stops_once(page, running, rung):
     assert "stopping" in body
 
 
-def test_it_says_what_a_finished_campaign_can_not_do(page, sample, rung):
+def test_r56_it_says_what_a_finished_campaign_can_not_do(page, sample, rung):
     body = press(page, sample, "stop").content.decode()
     assert "campaign: is already done" in body
     assert rung == []

@@ -30,7 +30,7 @@ def _shared_objects_of_others():
 
 
 @pytest.mark.parametrize(("user", "theme", "name"), CASES)
-def test_it_refuses(tried, user, theme, name):
+def test_r60_it_refuses(tried, user, theme, name):
     found, attempt = tried(user, theme), EVERY[theme][name]
     assert name in found.results, f"never ran: {found.report.reason}\n{found.report.runner_log}"
     result, code = found.results[name]
