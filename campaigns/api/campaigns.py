@@ -24,7 +24,11 @@ from knowledge.curation.errors import CurationError, Forbidden
 
 MAY_START = "campaigns.add_campaign"
 TEXTS = ("problem", "platform", "backend")
-OPTIONAL = ("rounds", "target", "title", "findings", "own_kernels", "require_sanitizers")
+HOURS = ("max_wall_h", "max_device_h")
+OPTIONAL = (
+    *("rounds", "target", "title", "findings", "own_kernels", "require_sanitizers"),
+    *HOURS,
+)
 
 
 class Campaigns(Door):
@@ -32,7 +36,8 @@ class Campaigns(Door):
 
     problem (a shipped one's name), platform and backend are needed; rounds, target, title,
     findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
-    macro defines) and require_sanitizers (true or false) may be given.
+    macro defines), require_sanitizers (true or false), max_wall_h (hours, pauses left out) and
+    max_device_h (hours of measuring) may be given.
     """
 
     def post(self, request: Request) -> Response:
@@ -78,16 +83,9 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
     name = _text(body, "problem")
     if name not in problems:
         raise CurationError("problem", f"{name!r}; accepted: {', '.join(problems)}")
-    rounds = body.get("rounds", StopPolicy().max_rounds)
-    if not isinstance(rounds, int) or isinstance(rounds, bool):
-        raise CurationError("rounds", f"{rounds!r}; accepted: a whole number")
     required = body.get("require_sanitizers", False)
     if not isinstance(required, bool):
         raise CurationError("require_sanitizers", f"{required!r:.60}; accepted: true, false")
-    try:
-        policy = StopPolicy(max_rounds=rounds)
-    except ValueError as error:
-        raise CurationError("rounds", str(error)) from None
     try:
         goal = parse_goal(_text(body, "target")) if "target" in body else None
     except GoalError as error:
@@ -96,7 +94,7 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         problem=problems[name].folder,
         platform=_text(body, "platform"),
         backend=_text(body, "backend"),
-        policy=policy,
+        policy=_policy(body),
         goal=goal,
         findings=_findings(body.get("findings", {})),
         own_kernels=_names(body.get("own_kernels", [])),
@@ -104,6 +102,22 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         title=_text(body, "title") if "title" in body else "",
         created_by=user,
     )
+
+
+def _policy(body: dict[str, Any]) -> StopPolicy:
+    rounds = body.get("rounds", StopPolicy().max_rounds)
+    if not isinstance(rounds, int) or isinstance(rounds, bool):
+        raise CurationError("rounds", f"{rounds!r}; accepted: a whole number")
+    hours = {name: body[name] for name in HOURS if body.get(name) is not None}
+    for name, value in hours.items():
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise CurationError(name, f"{value!r:.60}; accepted: a number of hours")
+    try:
+        return StopPolicy(max_rounds=rounds, **hours)
+    except ValueError as error:
+        # Such an error begins with the field of the policy that is wrong.
+        field, _, message = str(error).partition(": ")
+        raise CurationError("rounds" if field == "max_rounds" else field, message) from None
 
 
 def _text(body: dict[str, Any], name: str) -> str:

@@ -15,6 +15,7 @@ from campaigns.examined import finding_facts
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
 from campaigns.pins import drift_of
 from campaigns.reports.diff import Diff, diff
+from campaigns.reports.limits import limits_of
 from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
@@ -67,7 +68,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "splits": _splits(sheet, report),
         "attributions": attributions_of(report),
         "protocol": campaign.protocol.rules,
-        "policy_rows": campaign.stop_policy,
+        "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),
         "doubts": doubts_of(campaign),
         "meanings": meanings(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +13,8 @@ from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.wording import share
 
 ROUND_LIMIT = 120
+# Longer than anybody waits; a limit beyond it is a slip of the hand.
+MOST_HOURS = 10_000
 
 
 class StopReason(StrEnum):
@@ -22,18 +25,26 @@ class StopReason(StrEnum):
     MAX_ROUNDS = "max_rounds"
     CONSECUTIVE_REGRESSIONS = "consecutive_regressions"
     FAILURE_BUDGET = "failure_budget"
+    WALL_TIME = "wall_time"
+    DEVICE_TIME = "device_time"
     USER = "user"
     NO_IDEAS_LEFT = "no_ideas_left"
 
 
 @dataclass(frozen=True, slots=True)
 class StopPolicy:
-    """A campaign's limits. max_rounds counts the baseline and stays under 120."""
+    """A campaign's limits. max_rounds counts the baseline and stays under 120.
+
+    max_wall_h: hours since it was confirmed, pauses left out. max_device_h: hours in which
+    something was measured for it. None is no limit; both are looked at between rounds.
+    """
 
     target_fraction: float = 0.90
     max_rounds: int = 20
     max_consecutive_regressions: int = 5
     max_consecutive_non_accepts: int = 8
+    max_wall_h: float | None = None
+    max_device_h: float | None = None
 
     def __post_init__(self) -> None:
         if not LEAST_FRACTION <= self.target_fraction <= 1:
@@ -44,6 +55,10 @@ class StopPolicy:
         for name in ("max_consecutive_regressions", "max_consecutive_non_accepts"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)!r}; accepted: 1 or more")
+        for name in ("max_wall_h", "max_device_h"):
+            hours = getattr(self, name)
+            if hours is not None and not 0 < hours <= MOST_HOURS:
+                raise ValueError(f"{name}: {hours!r}; accepted: hours up to {MOST_HOURS:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,7 @@ class History:
     rounds: closed rounds with the baseline. accepts: accepted rounds after the baseline.
     share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN.
     reached: where the incumbent stands against a target that is no share of the ceilings.
+    wall_h, device_h: as in `StopPolicy`.
     """
 
     rounds: int
@@ -63,6 +79,8 @@ class History:
     reached: Reached | None = None
     user_stopped: bool = False
     ideas_left: bool = True
+    wall_h: float = 0.0
+    device_h: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +118,62 @@ def count_streaks(decisions: Iterable[tuple[Verdict, Reason]]) -> Streaks:
     return Streaks(accepts, regressions, failures)
 
 
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """How far one limit is used up; it stops a campaign when `used` reaches `limit`.
+
+    limit: None where there is none. what: what is counted.
+    """
+
+    reason: StopReason
+    what: str
+    used: float
+    limit: float | None
+
+    @property
+    def share(self) -> float:
+        """Of the limit, from 0 to 1; 0 without one."""
+        return min(1.0, self.used / self.limit) if self.limit else 0.0
+
+    @property
+    def words(self) -> str:
+        """ "3 of 8", "0.42 of 2 h", "0.42 h, no limit"."""
+        unit = " h" if self.reason in (StopReason.WALL_TIME, StopReason.DEVICE_TIME) else ""
+        used = f"{self.used:.2f}" if unit else f"{self.used:g}"
+        if self.limit is None:
+            return f"{used}{unit}, no limit"
+        return f"{used} of {self.limit:g}{unit}"
+
+
+SENTENCES = {
+    StopReason.MAX_ROUNDS: "All {limit:g} rounds are used.",
+    StopReason.CONSECUTIVE_REGRESSIONS: "{used:g} rounds in a row were slower.",
+    StopReason.FAILURE_BUDGET: "{used:g} rounds in a row were not accepted.",
+    StopReason.WALL_TIME: "The {limit:g} hours that it may take are over ({used:.2f} are).",
+    StopReason.DEVICE_TIME: "It has used its {limit:g} hours of the device ({used:.2f} are).",
+}
+
+
+def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
+    """Every limit, and how far it is used up, in the order in which they are looked at."""
+    rounds, in_a_row = StopReason.MAX_ROUNDS, StopReason.CONSECUTIVE_REGRESSIONS
+    regressions, failures = history.consecutive_regressions, history.consecutive_non_accepts
+    return (
+        Counter(rounds, "rounds", history.rounds, policy.max_rounds),
+        Counter(in_a_row, "slower in a row", regressions, policy.max_consecutive_regressions),
+        Counter(
+            StopReason.FAILURE_BUDGET,
+            "not accepted in a row",
+            failures,
+            policy.max_consecutive_non_accepts,
+        ),
+        Counter(StopReason.WALL_TIME, "hours without pauses", history.wall_h, policy.max_wall_h),
+        Counter(
+            StopReason.DEVICE_TIME, "hours of the device", history.device_h, policy.max_device_h
+        ),
+    )
+
+
 def should_stop(policy: StopPolicy, history: History) -> Stop | None:
     """Return why the campaign ends now, or None to go on."""
     if history.user_stopped:
@@ -128,14 +202,11 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
 
 
 def _budget(policy: StopPolicy, history: History) -> Stop | None:
-    if history.rounds >= policy.max_rounds:
-        return Stop(StopReason.MAX_ROUNDS, f"All {policy.max_rounds} rounds are used.", False)
-    if history.consecutive_regressions >= policy.max_consecutive_regressions:
-        sentence = f"{history.consecutive_regressions} rounds in a row were slower."
-        return Stop(StopReason.CONSECUTIVE_REGRESSIONS, sentence, False)
-    if history.consecutive_non_accepts >= policy.max_consecutive_non_accepts:
-        sentence = f"{history.consecutive_non_accepts} rounds in a row were not accepted."
-        return Stop(StopReason.FAILURE_BUDGET, sentence, False)
+    for counter in counters(policy, history):
+        limit = math.inf if counter.limit is None else counter.limit
+        if counter.used >= limit:
+            sentence = SENTENCES[counter.reason].format(used=counter.used, limit=limit)
+            return Stop(counter.reason, sentence, False)
     if not history.ideas_left:
         return Stop(StopReason.NO_IDEAS_LEFT, "The proposer has no untried idea left.", False)
     return None

@@ -27,6 +27,7 @@ from campaigns.rules.goal import Kind, Reached, goal_from, measured_by
 from campaigns.rules.means import geomean
 from campaigns.rules.roofline import Work, share_of_floor
 from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
+from campaigns.spent import time_spent
 from campaigns.steps.end_search import stopping
 from campaigns.steps.judge import deciding_report
 
@@ -68,7 +69,7 @@ def _ending(campaign: Campaign, round_: Round) -> dict[str, Any]:
 def _history(campaign: Campaign) -> History:
     verdicts = VerdictRow.objects.filter(round__campaign=campaign).order_by("round__number")
     decisions = [(Verdict(v.word), Reason(v.reason)) for v in verdicts]
-    streaks = count_streaks(decisions)
+    streaks, spent = count_streaks(decisions), time_spent(campaign, timezone.now())
     return History(
         rounds=len(decisions),
         accepts=streaks.accepts,
@@ -77,6 +78,8 @@ def _history(campaign: Campaign) -> History:
         share_of_floor=_share(campaign.incumbent, campaign.target),
         reached=_reached(campaign),
         user_stopped=campaign.stop_requested,
+        wall_h=spent.wall_h,
+        device_h=spent.device_h,
     )
 
 

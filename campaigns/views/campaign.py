@@ -16,6 +16,7 @@ from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
 from campaigns.pins import drift_of
+from campaigns.reports.limits import limits_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
@@ -81,8 +82,9 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "verbs": _verbs(found),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
-        # Looked up only where the target is drawn, which a heartbeat alone does not.
+        # Looked up only where they are drawn, which a heartbeat alone does not.
         "drift": SimpleLazyObject(lambda: drift_of(found)),
+        "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
 
 

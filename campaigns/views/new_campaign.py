@@ -18,7 +18,7 @@ from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
 from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
-from campaigns.rules.stop import ROUND_LIMIT, StopPolicy
+from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
@@ -26,6 +26,7 @@ from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
 
 GOAL_PERCENT, ROUNDS = 90, 20
+HOURS = ("hours", "device_hours")
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
 
@@ -39,6 +40,8 @@ class CampaignForm(forms.Form):
     goal = forms.IntegerField(min_value=1, max_value=100)
     rounds = forms.IntegerField(min_value=2, max_value=ROUND_LIMIT - 1)
     target = forms.CharField(required=False)
+    hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
+    device_hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
 
     def clean_target(self) -> Goal | None:
         """The goal in words instead of a share of the roof; None where nothing is said."""
@@ -103,6 +106,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "goal": asked.get("goal", str(GOAL_PERCENT)),
         "rounds": asked.get("rounds", str(ROUNDS)),
         "target": asked.get("target", ""),
+        **{name: asked.get(name, "") for name in HOURS},
         "own_kernels": asked.get("own_kernels", ""),
         "require_sanitizers": asked.get("require_sanitizers", ""),
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
@@ -161,7 +165,12 @@ def _create(
     request: HttpRequest, form: CampaignForm, problem: ProblemSpec, values: dict[str, str]
 ) -> Campaign | None:
     found = form.cleaned_data
-    policy = StopPolicy(target_fraction=found["goal"] / 100, max_rounds=found["rounds"])
+    policy = StopPolicy(
+        target_fraction=found["goal"] / 100,
+        max_rounds=found["rounds"],
+        max_wall_h=found["hours"],
+        max_device_h=found["device_hours"],
+    )
     wish = Wish(
         problem=problem.folder,
         platform=found["platform"],
@@ -189,6 +198,8 @@ def _command(values: dict[str, str]) -> str:
         parts += [f"--{name}", values[name]]
     asked = "target" if values["target"] else "goal"
     parts += [f"--{asked}", values[asked]]
+    for name in HOURS:
+        parts += [f"--{name.replace('_', '-')}", values[name]] if values[name] else []
     for kind, stance in _findings(values).items():
         parts += ["--findings", f"{kind}={stance}"]
     for name in _own_kernels(values):

@@ -60,6 +60,8 @@ WISH = (
     argument("--backend", required=True, help="cpp, cuda or triton"),
     argument("--platform", help="else the platform of this host's device"),
     argument("--rounds", type=int, default=20, help="most rounds, the baseline counted"),
+    argument("--hours", type=float, help="stop after so many hours, pauses left out"),
+    argument("--device-hours", type=float, help="stop after so many hours of measuring"),
     argument("--goal", type=float, help="share of the ceilings to reach, in percent; default: 90"),
     argument("--target", help=f"what to reach instead: {ACCEPTED}".replace("%", "%%")),
     argument("--case", action="append", default=[], help="a case's name; may be repeated"),
@@ -266,7 +268,12 @@ class Command(Door):
     def _policy(self, wish: dict[str, Any]) -> StopPolicy:
         try:
             percent = GOAL_PERCENT if wish["goal"] is None else wish["goal"]
-            return StopPolicy(target_fraction=percent / 100, max_rounds=wish["rounds"])
+            return StopPolicy(
+                target_fraction=percent / 100,
+                max_rounds=wish["rounds"],
+                max_wall_h=wish["hours"],
+                max_device_h=wish["device_hours"],
+            )
         except ValueError as error:
             self.fail(ExitCode.USAGE, str(error))
 

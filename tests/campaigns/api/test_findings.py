@@ -27,11 +27,13 @@ def post(client, body):
 
 
 def test_it_starts_a_campaign_with_its_policy(engineer):
-    answer = post(engineer, BODY | {"findings": {"cache": "refused", "exit": "allowed"}})
+    hours = {"max_wall_h": 2, "max_device_h": 0.5}
+    answer = post(engineer, BODY | hours | {"findings": {"cache": "refused", "exit": "allowed"}})
     assert answer.status_code == 201
     campaign = Campaign.objects.get()
     assert (campaign.state, campaign.created_by.username) == (CampaignState.CONFIRMED, "user-0")
     assert campaign.stop_policy["max_rounds"] == 5
+    assert hours.items() <= campaign.stop_policy.items()
     policy = answer.json()["findings_policy"]
     assert policy == campaign.findings_policy
     assert (policy["cache"], policy["exit"], policy["process"]) == ("refused", "allowed", "refused")
@@ -64,6 +66,8 @@ def test_it_takes_that_sanitizers_are_required(engineer):
         ({"rounds": 0}, "rounds", "accepted"),
         ({"rounds": "5"}, "rounds", "accepted: a whole number"),
         ({"target": "soon"}, "target", "accepted"),
+        ({"max_wall_h": "2"}, "max_wall_h", "'2'; accepted: a number of hours"),
+        ({"max_device_h": -1}, "max_device_h", "accepted: hours up to 10,000"),
         ({"require_sanitizers": "yes"}, "require_sanitizers", "'yes'; accepted: true, false"),
         (
             {"backend": "triton", "require_sanitizers": True},

@@ -1,8 +1,19 @@
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from campaigns.rules.decision import VERDICT_OF, Reason
 from campaigns.rules.goal import Reached
-from campaigns.rules.stop import History, StopPolicy, StopReason, count_streaks, should_stop
+from campaigns.rules.stop import (
+    History,
+    StopPolicy,
+    StopReason,
+    count_streaks,
+    counters,
+    should_stop,
+)
 from campaigns.rules.target import absolute_target
 
 POLICY = StopPolicy()
@@ -18,10 +29,12 @@ POLICY = StopPolicy()
         (History(9, consecutive_non_accepts=8), StopReason.FAILURE_BUDGET, False),
         (History(3, user_stopped=True, share_of_floor=0.95), StopReason.USER, False),
         (History(3, ideas_left=False), StopReason.NO_IDEAS_LEFT, False),
+        (History(3, wall_h=2.0), StopReason.WALL_TIME, False),
+        (History(3, device_h=0.5), StopReason.DEVICE_TIME, False),
     ],
 )
 def test_it_stops_with_a_reason(history, reason, success):
-    stop = should_stop(POLICY, history)
+    stop = should_stop(replace(POLICY, max_wall_h=2.0, max_device_h=0.5), history)
     assert stop is not None
     assert (stop.reason, stop.success) == (reason, success)
     assert stop.sentence.endswith(".")
@@ -30,6 +43,41 @@ def test_it_stops_with_a_reason(history, reason, success):
 def test_it_goes_on_while_there_is_room():
     assert should_stop(POLICY, History(19, 3, 4, 7, share_of_floor=0.8999)) is None
     assert should_stop(POLICY, History(2)) is None
+
+
+def test_r49_it_counts_time_that_nothing_limits():
+    assert should_stop(POLICY, History(3, wall_h=1e6, device_h=1e6)) is None
+    found = {counter.reason: counter for counter in counters(POLICY, History(3, wall_h=0.123))}
+    assert found[StopReason.WALL_TIME].words == "0.12 h, no limit"
+    assert found[StopReason.WALL_TIME].share == 0.0
+    assert found[StopReason.MAX_ROUNDS].words == "3 of 20"
+    assert found[StopReason.MAX_ROUNDS].share == 0.15
+
+
+@given(
+    policy=st.builds(
+        StopPolicy,
+        max_rounds=st.integers(1, 119),
+        max_consecutive_regressions=st.integers(1, 9),
+        max_consecutive_non_accepts=st.integers(1, 9),
+        max_wall_h=st.none() | st.floats(0.01, 100),
+        max_device_h=st.none() | st.floats(0.01, 100),
+    ),
+    history=st.builds(
+        History,
+        rounds=st.integers(0, 119),
+        consecutive_regressions=st.integers(0, 9),
+        consecutive_non_accepts=st.integers(0, 9),
+        wall_h=st.floats(0, 100),
+        device_h=st.floats(0, 100),
+    ),
+)
+def test_r49_it_stops_exactly_when_a_counter_is_full(policy, history):
+    full = [c for c in counters(policy, history) if c.limit is not None and c.used >= c.limit]
+    stop = should_stop(policy, history)
+    assert (stop is None) is not bool(full)
+    assert stop is None or stop.reason is full[0].reason
+    assert all(c.share == 1.0 for c in full)
 
 
 def test_r6_it_stops_at_a_target_that_is_no_share_of_the_ceilings():
@@ -59,6 +107,9 @@ def test_r49_it_stops_at_the_roofline_whatever_the_target_is():
         {"target_fraction": 0.0099},
         {"max_consecutive_regressions": 0},
         {"max_consecutive_non_accepts": 0},
+        {"max_wall_h": 0},
+        {"max_wall_h": 10_001},
+        {"max_device_h": float("nan")},
     ],
 )
 def test_it_refuses_a_policy_out_of_range(wrong):

@@ -110,6 +110,20 @@ def test_it_stops_after_the_last_round_of_its_budget(run: Run, script: Put) -> N
     assert (campaign.stop_reason, campaign.rounds.count()) == ("max_rounds", 3)
 
 
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [({"max_wall_h": 1e-9}, "wall_time"), ({"max_device_h": 1e-9}, "device_time")],
+)
+def test_r49_it_stops_when_its_hours_are_used(
+    run: Run, script: Put, policy: dict[str, float], reason: str
+) -> None:
+    script(*[["time 100"]] * 9)
+    campaign = run(**policy)
+    assert (campaign.stop_reason, campaign.rounds.count()) == (reason, 1)
+    assert "hours" in campaign.stop_sentence
+    assert campaign.state == "done"
+
+
 def test_it_aborts_when_v0_fails_and_keeps_the_reason(run: Run, script: Put) -> None:
     script(["time 50"])
     campaign = run("crash")

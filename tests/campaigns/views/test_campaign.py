@@ -1,5 +1,6 @@
 """One campaign, live."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -105,7 +106,7 @@ def test_it_gives_the_time_left_as_a_range_with_its_basis(page, running):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(17):
         page.get(address(sample))
     version = str(page.get(address(sample)).context["version"])
     with django_assert_num_queries(6):
@@ -117,3 +118,14 @@ def test_it_draws_anew_for_a_version_that_never_was(page, running, event):
     answer = page.get(address(running), {"since": f"{event}.x~y"}, headers=HTMX)
     assert answer.status_code == 200
     assert answer.context["board_changed"]
+
+
+def test_r49_it_shows_every_limit_and_how_far_it_is_used_up(page, running):
+    body = page.get(reverse("campaign", args=[running.pk])).content.decode()
+    found = dict(re.findall(r'data-limit="(\w+)" data-used="[^"]*">([^<]*)<', body))
+    assert found["max_rounds"] == "3 of 20"
+    assert found["failure_budget"] == "0 of 8"
+    assert found["device_time"].endswith(" h, no limit")
+    assert {*found} == {
+        *("max_rounds", "consecutive_regressions", "failure_budget", "wall_time", "device_time")
+    }

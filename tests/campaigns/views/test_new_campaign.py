@@ -68,6 +68,17 @@ def test_it_creates_confirms_and_rings(page, engineer, rung):
     assert [bell[0] for bell in rung] == [campaign]
 
 
+def test_r49_it_takes_hours_and_shows_them_in_the_command(page, rung):
+    chosen = {**CHOICE, "hours": "2.5", "device_hours": ""}
+    assert "--hours 2.5 " in f"{page.get('/c/new', chosen).context['command']} "
+    page.post("/c/new", chosen)
+    policy = Campaign.objects.get().stop_policy
+    assert (policy["max_wall_h"], policy["max_device_h"]) == (2.5, None)
+    refused = page.post("/c/new", {**chosen, "device_hours": "nan"})
+    assert refused.status_code == 422
+    assert "device_hours" in refused.context["errors"]
+
+
 def test_r6_it_takes_another_target_than_a_share_of_the_roof(page, rung):
     chosen = {**CHOICE, "target": "baseline:1.5"}
     command = page.get("/c/new", chosen).context["command"]

@@ -47,6 +47,12 @@ SCALARS = {
 WIDE = ("long", "size_t", "int64_t", "ptrdiff_t")
 SOLVE = re.compile(r'extern\s+"C"\s+void\s+solve\s*\(([^)]*)\)')
 
+# What makes a case a FAIL; anything else that a kernel raises ends the run with its traceback.
+RAISED = (
+    *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+    ctypes.ArgumentError,
+)
+
 Call = Callable[[Mapping[str, Any]], None]
 
 
@@ -108,7 +114,7 @@ def row_of(
     call: Call,
     rest: tuple[Mapping[str, Any], str, argparse.Namespace],
 ) -> dict[str, Any]:
-    """One line of the table; whatever a kernel raises makes it a FAIL."""
+    """One line of the table; a kernel that raises is a FAIL."""
     problem, device, words = rest
     row: dict[str, Any] = {"label": name, **params, "Check": "FAIL"}
     times_s: list[float] = []
@@ -125,7 +131,7 @@ def row_of(
         row["Check"] = "PASS" if right else "FAIL"
         if words.repeats > 0:
             times_s = timed(call, inputs, device, words.repeats, words.iters_per_repeat)
-    except Exception as error:  # noqa: BLE001 - a kernel may raise anything
+    except RAISED as error:
         print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
     operations = float(reference.work(**params)[0]) if hasattr(reference, "work") else math.nan
     rates = [operations / second / 1e12 for second in times_s]

@@ -1,0 +1,28 @@
+"""When a campaign stops: each limit and how far it is used up, as pages and report show it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from campaigns.reports.sheet import CampaignSheet
+from campaigns.rules.decision import Reason
+from campaigns.rules.stop import Counter, History, StopPolicy, count_streaks, counters
+from campaigns.spent import time_spent
+
+
+def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
+    """The counters by which the next round would be the last; empty without a policy."""
+    campaign = sheet.campaign
+    if not campaign.stop_policy:
+        return ()
+    judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
+    streaks = count_streaks((row.word, Reason(row.round.verdict.reason)) for row in judged)
+    spent = time_spent(campaign, now)
+    history = History(
+        rounds=len(judged),
+        consecutive_regressions=streaks.consecutive_regressions,
+        consecutive_non_accepts=streaks.consecutive_non_accepts,
+        wall_h=spent.wall_h,
+        device_h=spent.device_h,
+    )
+    return counters(StopPolicy(**campaign.stop_policy), history)
