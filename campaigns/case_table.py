@@ -55,6 +55,21 @@ def case_rows(cases: Sequence[CaseReport], gains: Mapping[str, Gain]) -> list[di
     return [case_row(case, gains.get(case.case)) for case in cases]
 
 
+def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[dict[str, Any]]:
+    """All config classes with their cases and gains. classes: case → class."""
+    return [
+        {
+            "class": name,
+            "cases": [case for case, own in classes.items() if own == name],
+            "gain": gain.gain,
+            "gain_low": gain.low,
+            "gain_high": gain.high,
+            "pairs": gain.pairs,
+        }
+        for name, gain in gains.items()
+    ]
+
+
 def _timed(case: CaseReport, timing: Timing | None) -> dict[str, float | int] | None:
     return spread(decisive_samples(case, timing)) if timing and timing.samples_us else None
 

@@ -94,7 +94,7 @@ OPEN: Mapping[int, str] = {
     16: "limits of a campaign's phases",
     17: "repairs",
     18: "levels",
-    19: "classes and dispatch",
+    19: "a dispatch split for classes that diverge",
     20: "the behavioural test with its ratio",
     21: "transfer",
     22: "distributions",

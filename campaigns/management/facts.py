@@ -276,5 +276,6 @@ def _verdict_facts(verdict: Verdict) -> dict[str, Any]:
         "interval": verdict.interval_kind,
         "gates": verdict.gates,
         "cases": verdict.cases,
+        "classes": verdict.classes,
         "noise": verdict.noise,
     }

@@ -14,7 +14,8 @@ class Verdict(Guarded):
 
     gain, gain_low, gain_high: relative to the incumbent of the round (0.05 is 5 % faster).
     gates: name, passed, found, limit, citation of each gate in reading order.
-    cases: per case times and gain with interval.
+    cases: per case times and gain with interval. classes: the gain of each config class with its
+    cases; empty where nothing was compared, None in rows of before it was kept.
     noise: the noise floor that was used: its value, where it comes from in words, and the key of
     the noise passport behind it; None in rows of before it was kept.
     """
@@ -33,6 +34,7 @@ class Verdict(Guarded):
     interval_kind = models.CharField(max_length=100, blank=True)
     gates = models.JSONField(default=list)
     cases = models.JSONField(default=list)
+    classes = models.JSONField(null=True, blank=True)
     noise = models.JSONField(null=True, blank=True)
     decided_at = models.DateTimeField(auto_now_add=True)
 

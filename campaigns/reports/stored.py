@@ -152,6 +152,15 @@ class CaseResult:
     gain: Gain | None
 
 
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """The gain over all cases of one config class."""
+
+    name: str
+    cases: tuple[str, ...]
+    gain: Gain
+
+
 def target_of(campaign: Campaign) -> Target:
     """Read `campaign.target`, as `campaigns.steps.set_target` writes it; empty before step 0."""
     stored: Mapping[str, Any] = campaign.target
@@ -232,6 +241,19 @@ def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
             gain=_gain(item, kind),
         )
         for item in verdict.cases
+    )
+
+
+def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
+    """The verdict's config classes with the gain of each."""
+    kind = verdict.interval_kind or KIND
+    return tuple(
+        ClassResult(
+            name=str(item["class"]),
+            cases=tuple(map(str, item["cases"])),
+            gain=Gain(item["gain"], item["gain_low"], item["gain_high"], item["pairs"], kind),
+        )
+        for item in verdict.classes or ()
     )
 
 

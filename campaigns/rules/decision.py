@@ -107,7 +107,7 @@ class Gate:
 class Decision:
     """What is concluded from one report, and why.
 
-    gain: against the incumbent; None without one. cases: the same per case.
+    gain: against the incumbent; None without one. cases, classes: the same per case and per class.
     void: nothing was learned about the candidate (the host broke), so it has to be measured again.
     """
 
@@ -116,5 +116,6 @@ class Decision:
     sentence: str
     gain: Gain | None = None
     cases: Mapping[str, Gain] = field(default_factory=dict)
+    classes: Mapping[str, Gain] = field(default_factory=dict)
     gates: tuple[Gate, ...] = ()
     void: bool = False

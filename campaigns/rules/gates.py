@@ -38,7 +38,7 @@ class Standard:
     not regress; None means all. sessions: independent sessions that showed this same gain.
     examined: what the candidate's source holds, and what the campaign makes of it.
     require_sanitizers: whether one that did not run stops a gain. cases: all that have to be in the
-    report; None asks for no more than one.
+    report; None asks for no more than one. classes: case → its config class (`classes.class_of`).
     """
 
     has_incumbent: bool
@@ -54,6 +54,7 @@ class Standard:
     examined: Examined | None = None
     require_sanitizers: bool = False
     cases: frozenset[str] | None = None
+    classes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

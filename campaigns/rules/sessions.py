@@ -180,6 +180,7 @@ def _of(
         sentence=sentence,
         gain=both.gain if both else None,
         cases=both.cases if both else {},
+        classes=both.classes if both else {},
         gates=gates,
     )
 

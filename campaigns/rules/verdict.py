@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules import gates
+from campaigns.rules.classes import divergence, grouped
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
 from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
@@ -38,16 +39,18 @@ GATE_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Candidate against incumbent, over all cases and for each.
+    """Candidate against incumbent, over all cases, for each, and for each class of cases.
 
-    clock, clock_cases: by the judge's clock alone, where `gain` and `cases` are by device time (a
-    plain loop was timed).
+    clock, clock_cases, clock_classes: by the judge's clock alone, where the others are by device
+    time (a plain loop was timed).
     """
 
     gain: Gain
     cases: dict[str, Gain]
+    classes: dict[str, Gain] = field(default_factory=dict)
     clock: Gain | None = None
     clock_cases: dict[str, Gain] = field(default_factory=dict)
+    clock_classes: dict[str, Gain] = field(default_factory=dict)
 
     @property
     def credited(self) -> Comparison:
@@ -57,11 +60,12 @@ class Comparison:
         """
         if self.clock is None:
             return self
-        cases = {
-            name: _lesser(gain, self.clock_cases.get(name, gain))
-            for name, gain in self.cases.items()
-        }
-        return replace(self, gain=_lesser(self.gain, self.clock), cases=cases)
+        return replace(
+            self,
+            gain=_lesser(self.gain, self.clock),
+            cases=_lesser_of_each(self.cases, self.clock_cases),
+            classes=_lesser_of_each(self.classes, self.clock_classes),
+        )
 
 
 def decide(report: Report | None, standard: Standard) -> Decision:
@@ -91,37 +95,46 @@ def decide(report: Report | None, standard: Standard) -> Decision:
 
 
 def compare(report: Report, standard: Standard) -> Comparison:
-    """Estimate the gain over all cases and for each; every case must hold both arms' samples."""
-    clock = {case.case: clock_pairs(case) for case in report.cases}
-    pairs = {case.case: _pairs(case) for case in report.cases}
-    return Comparison(
-        gain=interval(pairs, standard.seed),
-        cases={name: interval({name: own}, standard.seed) for name, own in pairs.items()},
-        clock=interval(clock, standard.seed) if clock != pairs else None,
-        clock_cases={
-            name: interval({name: own}, standard.seed)
-            for name, own in clock.items()
-            if clock != pairs
-        },
-    )
+    """Estimate the gain over all cases, each, and each class; both arms have to be timed."""
+    return compare_sessions((report,), standard)
 
 
 def compare_sessions(reports: Sequence[Report], standard: Standard) -> Comparison:
     """The same over independent sessions of the same cases, each of equal weight."""
     clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
     pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
-    by_device = clock != pairs
-    return Comparison(
-        gain=pooled(pairs, standard.seed),
-        cases=_pooled_cases(pairs, standard.seed),
-        clock=pooled(clock, standard.seed) if by_device else None,
-        clock_cases=_pooled_cases(clock, standard.seed) if by_device else {},
+    found = Comparison(
+        gain=_estimate(pairs, standard.seed),
+        cases=_of_cases(pairs, standard.seed),
+        classes=_of_classes(pairs, standard),
+    )
+    if clock == pairs:
+        return found
+    return replace(
+        found,
+        clock=_estimate(clock, standard.seed),
+        clock_cases=_of_cases(clock, standard.seed),
+        clock_classes=_of_classes(clock, standard),
     )
 
 
-def _pooled_cases(sessions: Sequence[Mapping[str, Sequence[Pair]]], seed: int) -> dict[str, Gain]:
+def _estimate(sessions: Sequence[Mapping[str, Sequence[Pair]]], seed: int) -> Gain:
+    return interval(sessions[0], seed) if len(sessions) == 1 else pooled(sessions, seed)
+
+
+def _of_cases(sessions: Sequence[Mapping[str, Sequence[Pair]]], seed: int) -> dict[str, Gain]:
     return {
-        name: pooled([{name: session[name]} for session in sessions], seed) for name in sessions[0]
+        name: _estimate([{name: session[name]} for session in sessions], seed)
+        for name in sessions[0]
+    }
+
+
+def _of_classes(
+    sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
+) -> dict[str, Gain]:
+    return {
+        name: _estimate([{case: one[case] for case in cases} for one in sessions], standard.seed)
+        for name, cases in grouped(sessions[0], standard.classes).items()
     }
 
 
@@ -135,10 +148,13 @@ def judge_comparison(
     found = (*passed, guard.gate, total.gate)
     # A candidate that is slower over all cases is called so, whichever case shows it most.
     first = total if total.reason is Reason.SLOWER or not guard.reason else guard
+    apart = divergence(compared.classes, standard.noise)
+    more = f" {apart.words}" if apart else ""
     if first.reason:
-        return _decision(first.reason, first.sentence, found, compared)
+        return _decision(first.reason, first.sentence + more, found, compared)
     credited = compared.credited
-    return _decision(Reason.PROMOTED, _promoted(credited, compared, standard), found, credited)
+    sentence = _promoted(credited, compared, standard) + more
+    return _decision(Reason.PROMOTED, sentence, found, credited)
 
 
 def _guard(compared: Comparison, standard: Standard) -> Finding:
@@ -218,6 +234,10 @@ def _lesser(one: Gain, other: Gain) -> Gain:
     return other if other.gain < one.gain else one
 
 
+def _lesser_of_each(gains: dict[str, Gain], others: dict[str, Gain]) -> dict[str, Gain]:
+    return {name: _lesser(gain, others.get(name, gain)) for name, gain in gains.items()}
+
+
 def against_words(gain: Gain) -> str:
     """A gain as every sentence writes it: with its baseline, interval, kind and count (law 9)."""
     span = f"{change(gain.low)} to {change(gain.high)}"
@@ -257,6 +277,7 @@ def _decision(
         sentence=sentence,
         gain=compared.gain if compared else None,
         cases=compared.cases if compared else {},
+        classes=compared.classes if compared else {},
         gates=found + rest,
         void=reason is Reason.BROKEN_HOST,
     )

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from campaigns.bell import AGAIN, NOTHING, Next
-from campaigns.case_table import case_rows
+from campaigns.case_table import case_rows, class_rows
 from campaigns.evaluator.contract import Outcome, Report, protocol_from
 from campaigns.examined import examined
 from campaigns.models import (
@@ -31,6 +31,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
+from campaigns.rules.classes import class_of
 from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.floors import floors_of, lesser_floors_of
 from campaigns.rules.gates import Standard
@@ -86,7 +87,7 @@ def judge(round_: Round) -> Next:
         deciding = Q(campaign__state=CampaignState.DECIDE)
         if not move(round_, RoundState.JUDGED, deciding, chosen=candidate):
             return NOTHING
-        _store(round_, ground.evaluation, report, decision, floor)
+        _store(round_, ground, decision, standard, floor)
         if ground.again is not None:
             settle(round_, ground.again, decision)
         if noise:
@@ -148,15 +149,17 @@ def deciding_report(candidate: Candidate) -> Report | None:
 
 def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
     """What the campaign's reports are judged against: its noise, floors and protected cases."""
-    protected = campaign.problem.cases.filter(name__in=campaign.cases, protected=True)
+    cases = list(campaign.problem.cases.filter(name__in=campaign.cases))
+    columns = campaign.problem.config_class
     return Standard(
         has_incumbent=has_incumbent,
         noise=campaign.noise.get("floor", LEAST_FLOOR),
         seed=campaign.seed,
         floors=floors_of(campaign.target),
         lesser_floors=lesser_floors_of(campaign.target),
-        protected=frozenset(protected.values_list("name", flat=True)),
+        protected=frozenset(case.name for case in cases if case.protected),
         cases=frozenset(campaign.cases),
+        classes={case.name: class_of(case.params, columns) for case in cases},
         require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
     )
 
@@ -169,16 +172,12 @@ def _noise(report: Report, standard: Standard) -> dict[str, Any]:
 
 
 def _store(
-    round_: Round,
-    evaluation: Evaluation,
-    report: Report | None,
-    decision: Decision,
-    floor: NoiseFloor,
+    round_: Round, ground: _Ground, decision: Decision, standard: Standard, floor: NoiseFloor
 ) -> None:
-    gain = decision.gain
+    gain, report = decision.gain, ground.report
     Verdict.objects.create(
         round=round_,
-        evaluation=evaluation,
+        evaluation=ground.evaluation,
         word=decision.verdict.value,
         reason=decision.reason.value,
         sentence=decision.sentence,
@@ -189,5 +188,6 @@ def _store(
         interval_kind=gain.kind if gain else "",
         gates=[asdict(gate) for gate in decision.gates],
         cases=case_rows(report.cases if report else (), decision.cases),
+        classes=class_rows(decision.classes, standard.classes),
         noise=asdict(floor),
     )

@@ -20,7 +20,7 @@ from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.stored import hypothesis_of, looked_at, report_of, target_of
+from campaigns.reports.stored import classes_of, hypothesis_of, looked_at, report_of, target_of
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
@@ -54,6 +54,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "hypothesis": hypothesis_of(found),
         "candidate": candidate,
         "findings": finding_facts(candidate, campaign) if candidate else None,
+        "classes": classes_of(verdict) if verdict else (),
         "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
         "measured": measured,
         "report": report,

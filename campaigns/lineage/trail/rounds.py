@@ -13,6 +13,7 @@ from typing import Any
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models.transitions import CampaignState
+from campaigns.reports.stored import classes_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import change, duration, share
@@ -177,6 +178,7 @@ def _summary(trail: Trail, one: Tried) -> str:
         "## Results",
         table(("case", "median", "95 % interval", "vs last accepted", "correct"), _results(one)),
         f"Over all cases: {said(gain_words(one.gain, f'round {one.row.against}'))}",
+        *_by_class(one),
         "## Decision",
         said(f"{one.row.word.words} ({one.row.reason}). {one.row.sentence}"),
         "## Attribution",
@@ -206,6 +208,15 @@ def _results(one: Tried) -> Iterator[tuple[object, ...]]:
         )
 
 
+def _by_class(one: Tried) -> list[list[str] | str]:
+    classes = classes_of(one.verdict) if one.verdict else ()
+    rows = [
+        (found.name, ", ".join(found.cases), gain_words(found.gain, f"round {one.row.against}"))
+        for found in classes
+    ]
+    return ["## By config class", table(("class", "cases", "gain"), rows)] if rows else []
+
+
 def _mark(passed: bool | None) -> str:
     return {True: "yes", False: "no", None: "–"}[passed]
 
@@ -230,7 +241,7 @@ def _verdict(one: Tried) -> dict[str, Any]:
     if verdict is None:
         return known
     names = ("reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind")
-    more = {name: getattr(verdict, name) for name in (*names, "gates", "cases", "noise")}
+    more = {name: getattr(verdict, name) for name in (*names, "gates", "cases", "classes", "noise")}
     return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
 
 

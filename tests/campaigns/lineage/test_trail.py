@@ -104,6 +104,8 @@ def test_each_version_says_what_its_round_says(files, sample):
     assert wrong["correctness"]["status"] == "FAIL"
     assert wrong["pitfalls_and_fixes"][0]["error_type"] == "accuracy"
     assert wrong["performance"]["tflops"] is None
+    assert "| D=1024 | 1024x1024 | " in files["rounds/round-2/summary.md"]
+    assert "By config class" not in files["rounds/round-7/summary.md"]
 
 
 def test_only_what_was_kept_is_in_the_performance_table(files, sample):

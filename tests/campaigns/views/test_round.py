@@ -1,5 +1,7 @@
 """One round: verdict, hypothesis, gates, diff, cases, log, environment."""
 
+import re
+
 import pytest
 from django.core.management import load_command_class
 from django.template.loader import render_to_string
@@ -58,7 +60,14 @@ def test_it_lists_the_worst_case_first_with_intervals(page, sample):
     assert [case.name for case in answer.context["cases"]] == ["1024x1024", "4096x4096"]
     body = answer.content.decode()
     assert "regressed beyond the guard" in body
-    assert body.count("data-ci-low") == 3
+    # The round, its two cases, and the class of each.
+    assert body.count("data-ci-low") == 5
+    assert re.findall(r'data-class="([^"]+)"', body) == ["D=1024", "D=4096"]
+
+
+def test_it_shows_no_classes_where_nothing_was_compared(page, sample):
+    assert "data-class" not in open_round(page, sample, 1).content.decode()
+    assert "data-class" not in open_round(page, sample, 7).content.decode()
 
 
 def test_it_shows_every_candidate_of_a_sweep(page, sample):
