@@ -102,7 +102,7 @@ OPEN: Mapping[int, str] = {
     27: "evidence from a profile",
     32: "a warning for edits of several strategies",
     33: "bucket, scope and bottleneck",
-    34: "the comparison with what came",
+    34: "gains for another reason, which need a profile",
     35: "a log of searches",
     36: "ids with class and parameters",
     **dict.fromkeys((37, 38, 39, 41, 42), "experience"),

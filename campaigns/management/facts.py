@@ -29,6 +29,7 @@ from campaigns.reports.standings import (
     standing_words,
     with_standing,
 )
+from campaigns.reports.stored import borne_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.wording import change
 
@@ -170,6 +171,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "kind": round_.kind,
         "state": round_.state,
         "hypothesis": round_.hypothesis,
+        "expectation": str(borne_of(round_, verdict) or "") if verdict else "",
         "standing": standing_words(standing_of(round_)),
         "standings": standing_facts(sessions_of(round_)),
         "against_round": round_.against.round.number if round_.against else None,

@@ -16,7 +16,15 @@ from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.standings import standing_of, with_standing
-from campaigns.reports.stored import CaseResult, Target, gain_of, result_of, results_of, target_of
+from campaigns.reports.stored import (
+    CaseResult,
+    Target,
+    borne_of,
+    gain_of,
+    result_of,
+    results_of,
+    target_of,
+)
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
@@ -67,6 +75,12 @@ class RoundRow:
     @property
     def number(self) -> int:
         return self.round.number
+
+    @property
+    def borne(self) -> str:
+        """What became of its expectation; empty before a verdict and for the baseline."""
+        verdict = getattr(self.round, "verdict", None)
+        return str(borne_of(self.round, verdict) or "") if verdict else ""
 
     @property
     def findings(self) -> str:

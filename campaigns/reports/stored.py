@@ -10,8 +10,9 @@ from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import ContractError, Report
 from campaigns.models import Campaign, Evaluation, Round, Verdict
 from campaigns.rules.ceilings import PLACEHOLDER
+from campaigns.rules.expectation import Borne, borne_out
 from campaigns.rules.goal import Goal, goal_from
-from campaigns.rules.noise import KIND, Gain
+from campaigns.rules.noise import KIND, LEAST_FLOOR, Gain
 from campaigns.rules.roofline import choose_ceiling
 from campaigns.rules.sanitizers import NAME as SANITIZERS
 from campaigns.rules.sanitizers import NOT_REACHED
@@ -205,6 +206,21 @@ def hypothesis_of(round_: Round) -> Hypothesis | None:
         expected_direction=str(stored.get("expected_direction", "")),
         expected_amount=None if amount is None else float(amount),
         risks=str(stored.get("risks", "")),
+    )
+
+
+def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
+    """What became of the round's expectation; None for the baseline, which has none."""
+    idea = hypothesis_of(round_)
+    if idea is None:
+        return None
+    noise = (verdict.noise or {}).get("value", LEAST_FLOOR)
+    return borne_out(
+        idea.expected_metric,
+        idea.expected_direction,
+        idea.expected_amount,
+        gain_of(verdict),
+        noise,
     )
 
 

@@ -177,6 +177,7 @@ def _summary(trail: Trail, one: Tried) -> str:
         said(idea.change or idea.title) if idea else "None.",
         "## Results",
         table(("case", "median", "95 % interval", "vs last accepted", "correct"), _results(one)),
+        facts([("Expectation", one.row.borne)]) if one.row.borne else "",
         f"Over all cases: {said(gain_words(one.gain, f'round {one.row.against}'))}",
         *_by_class(one),
         "## Decision",

@@ -53,6 +53,10 @@ def test_it_shows_expected_beside_measured(page, sample):
     body = open_round(page, sample, 2).content.decode()
     assert "time down by 60 %" in body
     assert "time -60.9 % against round 1" in body
+    assert 'data-borne="confirmed"' in body
+    assert 'data-borne="refuted"' in open_round(page, sample, 5).content.decode()
+    assert 'data-borne="not told"' in open_round(page, sample, 7).content.decode()
+    assert "data-borne" not in open_round(page, sample, 1).content.decode()
 
 
 def test_it_lists_the_worst_case_first_with_intervals(page, sample):
