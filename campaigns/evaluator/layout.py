@@ -7,6 +7,8 @@ Every slot has its own inputs and outputs, so no call can be skipped or answered
 
 from __future__ import annotations
 
+import itertools
+import random
 from dataclasses import dataclass
 from math import prod
 
@@ -105,19 +107,27 @@ class Plain:
 def lay_out(args: list[Plain | ScalarArg], shift: int = 0) -> Layout:
     """Place every tensor at a 256-byte boundary with a guard band on both sides.
 
-    shift: bytes that every tensor starts behind its boundary, at least one element if any.
+    shift: what base addresses are multiples of, in bytes, if less than that; each tensor then lies
+    some of these behind its boundary, one of two an odd number, so that no two are alike by rule.
     """
     at = GUARD
+    odd = itertools.cycle(random.SystemRandom().sample((True, False), 2))
     placed: list[TensorArg | ScalarArg] = []
     for arg in args:
         if isinstance(arg, ScalarArg):
             placed.append(arg)
             continue
-        start = at + (max(shift, ITEM_BYTES[arg.dtype]) if shift else 0)
+        start = at + (_behind(max(shift, ITEM_BYTES[arg.dtype]), odd=next(odd)) if shift else 0)
         tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output, arg.update)
         placed.append(tensor)
         at = _up(start + tensor.nbytes, ALIGN) + GUARD
     return Layout(tuple(placed), _up(at, ALIGN))
+
+
+def _behind(unit: int, *, odd: bool) -> int:
+    """Bytes behind a boundary: a multiple of `unit`, and of no more than that if it is odd."""
+    numbers = range(1 if odd else 2, max(3, ALIGN // unit), 2)
+    return unit * random.SystemRandom().choice(numbers)
 
 
 def _up(value: int, to: int) -> int:

@@ -33,8 +33,8 @@ OPTIONAL = {
 }
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
 # problems; a set on which the reference is not finite is left out.
-SETS = ("zeros", "constant", "large", "tiny", "shifted")
-USUAL_SETS = SETS[:4]
+SETS = ("zeros", "constant", "large", "tiny", "negative", "spiked", "lowered", "shifted")
+USUAL_SETS = SETS[:7]
 # What base addresses are multiples of in a check: enough for vector loads of 16 bytes.
 ALIGN, ALIGNMENTS = 16, (1, 2, 4, 8, 16, 32, 64, 128, 256)
 

@@ -32,6 +32,7 @@ class Reason(StrEnum):
     BASELINE = "baseline"
     WITHIN_NOISE = "within_noise"
     TOO_FEW_SAMPLES = "too_few_samples"
+    TOO_SHORT = "too_short"
     NEEDS_SECOND_SESSION = "needs_second_session"
     NOT_REPEATED = "not_repeated"
     SESSIONS_DISAGREE = "sessions_disagree"
@@ -65,6 +66,7 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.BASELINE: Verdict.ACCEPTED,
     Reason.WITHIN_NOISE: Verdict.NO_CHANGE,
     Reason.TOO_FEW_SAMPLES: Verdict.NO_CHANGE,
+    Reason.TOO_SHORT: Verdict.NO_CHANGE,
     Reason.NEEDS_SECOND_SESSION: Verdict.NO_CHANGE,
     Reason.NOT_REPEATED: Verdict.NO_CHANGE,
     Reason.SESSIONS_DISAGREE: Verdict.NEEDS_REVIEW,

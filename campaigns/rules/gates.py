@@ -115,6 +115,11 @@ def plausibility(report: Report, standard: Standard) -> Finding:
     for case in report.cases:
         if case.candidate is None:
             continue
+        if _is_too_short(case.candidate):
+            found = f"{case.case}: a call is over before this worker's clock can tell its time"
+            sentence = f"No change shown: {found}. Give the case more to do."
+            gate = Gate("plausibility", False, found, "times above zero")
+            return Finding(gate, Reason.TOO_SHORT, sentence)
         if not _is_time(case.candidate):
             found = f"{case.case}: a measured time that is not above 0 µs"
             sentence = f"Invalid: {found}. Real work takes time above zero."
@@ -233,6 +238,12 @@ def _is_time(timing: Timing) -> bool:
     if timing.device_us is not None:
         times = (*times, timing.device_us)
     return bool(timing.samples_us) and all(0 < us < math.inf for us in times)
+
+
+def _is_too_short(timing: Timing) -> bool:
+    """Whether noise alone is as long as a call; honest kernels of less than a µs are."""
+    times = timing.samples_us
+    return all(map(math.isfinite, times)) and any(us <= 0 for us in times)
 
 
 def _timed(case: CaseReport, standard: Standard) -> bool:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.judge.fresh import Supply
+from campaigns.evaluator.judge.fresh import SOME, Supply
 from campaigns.evaluator.judge.reference import Reference
 
 REF = """
@@ -71,9 +71,25 @@ def test_integers_alone_differ_as_well(tmp_path):
 
 
 def test_floats_alone_cost_one_setup(tmp_path):
-    made, calls = written(tmp_path, "shift", left_out="at")
+    made, calls = written(tmp_path, "shift", left_out="at one")
     assert calls == 1
     assert len(torch.unique(made["x"], dim=0)) == SLOTS
+
+
+def test_inputs_of_one_element_differ_between_slots_of_a_burst(tmp_path):
+    made, calls = written(tmp_path, "shift", left_out="at")
+    assert made["one"].shape == (SLOTS, 1)
+    assert len(torch.unique(made["one"])) == SLOTS
+    # What setup draws is learnt once, and costs nothing afterwards.
+    assert calls == 1 + SOME
+
+
+def test_an_input_of_one_element_that_never_changes_stays_what_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "tests.evaluator.test_fresh.REF", REF.replace("torch.randn(1,", "torch.ones(1)  # ")
+    )
+    made, _ = written(tmp_path, "shift", left_out="at")
+    assert torch.equal(made["one"], torch.ones(SLOTS, 1))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

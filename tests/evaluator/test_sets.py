@@ -13,7 +13,7 @@ from campaigns.evaluator.judge.structure import keeps
 from campaigns.evaluator.problem import CheckSpec, ProblemError, load_problem
 from tests.evaluator import small
 
-X = torch.arange(64, dtype=torch.float32).view(8, 8) + 1
+X = torch.arange(64, dtype=torch.float32)[torch.randperm(64)].view(8, 8) - 30.5
 INPUTS = {"x": X, "at": torch.arange(8), "y": torch.zeros(8), "N": 8}
 
 
@@ -24,6 +24,27 @@ def test_it_changes_floating_inputs_and_nothing_else():
         assert made["at"] is INPUTS["at"]
         assert made["y"] is INPUTS["y"]
         assert not torch.equal(made["x"], X)
+
+
+def test_one_value_of_a_spiked_set_is_far_beyond_all_others():
+    made = sets.adversarial("spiked", INPUTS, ("y",))["x"]
+    changed = made != X
+    assert int(changed.sum()) == 1
+    assert float(made[changed][0]) >= sets.SPIKE
+    places = {
+        int((sets.adversarial("spiked", INPUTS, ("y",))["x"] != X).int().argmax())
+        for _ in range(40)
+    }
+    assert len(places) > 1
+
+
+def test_inputs_that_are_never_below_zero_stay_so():
+    inputs = {"x": torch.rand(64), "y": torch.zeros(1)}
+    assert sets.adversarial("negative", inputs, ("y",)) is None
+    assert sets.adversarial("lowered", inputs, ("y",)) is None
+    assert sets.adversarial("shifted", inputs, ("y",)) is not None
+    # Of a few values that may be chance.
+    assert sets.adversarial("negative", {"x": torch.rand(8)}, ()) is not None
 
 
 def test_it_makes_no_set_of_integers_alone_and_none_that_is_not_finite():
@@ -60,7 +81,10 @@ def test_it_makes_sets_of_all_inputs_and_of_the_largest_alone():
 def test_it_moves_sizes_and_leaves_switches_alone():
     case = Case("c", {"N": 512, "heads": 8, "causal": True, "scale": 0.5, "name": "x"})
     found = sets.hidden_cases(case, CheckSpec())
-    assert set(found) == {"smaller", "larger"}
+    assert set(found) == {"smaller", "larger", "far smaller"}
+    far = [int(hidden.params["N"]) for hidden in found["far smaller"]]
+    assert all(512 // 3 <= size <= 2 * 512 // 3 for size in far)
+    assert len(set(far)) > 1
     for cases, sign in ((found["smaller"], -1), (found["larger"], 1)):
         moves = [sign * (int(hidden.params["N"]) - 512) for hidden in cases]
         assert sorted(moves) == list(range(1, sets.MOST_MOVED + 1))
@@ -71,7 +95,8 @@ def test_it_moves_sizes_and_leaves_switches_alone():
 
 def test_it_tries_sizes_first_that_share_no_factor_with_the_declared_one():
     case = Case("c", {"M": 192, "N": 255})
-    for cases in sets.hidden_cases(case, CheckSpec()).values():
+    found = sets.hidden_cases(case, CheckSpec())
+    for cases in (found["smaller"], found["larger"]):
         shared = [gcd(192, int(c.params["M"])) for c in cases]
         assert shared[0] == 1
         assert shared == sorted(shared)
@@ -102,7 +127,7 @@ def test_it_leaves_hidden_sizes_out_where_the_setup_refuses_them(service, tmp_pa
     report = service.evaluate(small.job(problem, tmp_path, small.source()))
     assert report.outcome is Outcome.PASSED, report.reason
     refused = [note for note in report.notes if "no hidden sizes" in note]
-    assert len(refused) == 2
+    assert len(refused) == 3
 
 
 def test_it_leaves_sets_out_on_which_the_reference_is_not_finite(service, tmp_path):

@@ -23,14 +23,18 @@ from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import telling_positions
 from campaigns.evaluator.judge.overhead import waking_s
 from campaigns.evaluator.judge.stage import Stage
-from campaigns.evaluator.layout import TensorArg
+from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 
+# How often there is a look before a sample.
+SHARE = 1 / 4
 # Audits that say something; when one of the first looks odd there are more, and most must agree.
 FIRST, MOST, ODD = 2, 8, 6
 TRIES = 16
 # With fewer calls, or within this time, there is no order to be seen.
 LEAST_CALLS, LEAST_S = 6, 2e-4
 POSITIONS = 4
+# Of values of one byte so many that a call which was made has changed one of them.
+NARROW_POSITIONS = 64
 # One slot is being written when the judge looks; one more may lie between its reads.
 UNDER_WAY = 2
 # When to look, in shares of the usual time. An honest burst is about as far as its time is. On a
@@ -38,6 +42,9 @@ UNDER_WAY = 2
 # wait for cores. What stores its calls up and answers in the end has nothing to show for a share.
 LOOK = (0.45, 0.75)
 WAKE_S, LEAST_PACE_S, BEHIND = 2e-3, 4e-3, 1 / 4
+# In a shorter burst nothing at all may be there so late only once in a while: one whose runner woke
+# that late takes longer than usual, and says nothing.
+LEAST_EMPTY_S = 5e-4
 # An audit whose burst took this much longer than usual says nothing: something held the cores.
 DISTURBED = 1.5
 # A call alone is held against one in a burst. It is measured with warm caches, so an honest one is
@@ -55,12 +62,13 @@ class Glance:
     """What one look saw: share of slots begun, slots before those that were not finished, time.
 
     share: of the burst's time that had passed since the runner must have woken, or None when that
-    can not be said.
+    can not be said. at_s: when it was, of a burst of calls that are made one by one; else 0.
     """
 
     begun: float
     unfinished: int
     share: float | None
+    at_s: float = 0.0
 
     @property
     def words(self) -> str:
@@ -73,82 +81,135 @@ class Glance:
 
     @property
     def odd(self) -> bool:
-        late = self.share is not None and self.begun < BEHIND * self.share
+        if self.share is None:
+            late = not self.begun and self.at_s >= LEAST_EMPTY_S
+        else:
+            late = self.begun < BEHIND * self.share
         return self.unfinished > UNDER_WAY or late
 
 
-def audit(bench: Bench, channel: Channel, slots: Slots, calls: int, idle_s: float) -> float:
-    """Look into some bursts of `calls` calls; seconds that a call takes at the least.
+class Audit:
+    """Looks into the bursts of one arm: at first, now and then between samples, and at the end.
 
-    idle_s: what a burst of no calls takes. Raises what `Channel.blame` makes of odd bursts.
+    idle_s: what a burst of no calls takes. Every look raises what `Channel.blame` makes of odd
+    bursts.
     """
-    usual_s = min(run_burst(bench, channel, slots, calls) for _ in range(2))
-    arg = _telling(slots)
-    if calls >= LEAST_CALLS and arg is not None and usual_s >= LEAST_S:
-        _look_into(bench, channel, slots, calls, (arg, usual_s))
-    if bench.device.type == "cpu" and calls > 1:
-        return _compare_with_one(bench, channel, slots, calls, (usual_s, idle_s))
-    return 0.0
 
+    def __init__(self, bench: Bench, channel: Channel, slots: Slots, idle_s: float) -> None:
+        self._bench, self._channel, self._slots = bench, channel, slots
+        self._idle_s = idle_s
+        self._arg = _telling(slots)
+        self._calls = 0
+        self._usual_s = 0.0
 
-def _look_into(
-    bench: Bench, channel: Channel, slots: Slots, calls: int, usual: tuple[TensorArg, float]
-) -> None:
-    """Do outputs appear one after the other, and evenly?"""
-    arg, usual_s = usual
-    glances: list[Glance] = []
-    for _ in range(TRIES):
-        delay_s = bench.supply.draw.uniform(*LOOK) * usual_s
-        peek = _Peek(arg, delay_s)
-        took_s = run_burst(bench, channel, slots, calls, look=peek)
-        glance = peek.glance(took_s)
-        if not glance.says_something or took_s > DISTURBED * usual_s:
-            continue
-        glances.append(glance)
-        odd = sum(seen.odd for seen in glances)
-        if odd >= ODD:
-            raise channel.blame(
-                Outcome.CHEATED,
-                "calls did each other's work: halfway through a burst its outputs had not appeared "
-                f"one after the other ({glances[-1].words})",
-            )
-        if len(glances) >= (MOST if odd else FIRST):
-            return
+    def begin(self, calls: int) -> float:
+        """Look into some bursts of `calls` calls; seconds that a call takes at the least."""
+        self._calls = calls
+        self._usual_s = min(self._burst() for _ in range(2))
+        self._look_into()
+        return self._compare_with_one(self._together_s())
 
+    def end(self, typical_s: float) -> float:
+        """Seconds that a call takes at the least, now that samples have shown `typical_s`.
 
-def _compare_with_one(
-    bench: Bench, channel: Channel, slots: Slots, calls: int, times: tuple[float, float]
-) -> float:
-    """Does a call take as long alone as among others? Only for calls that are made one by one.
-
-    times: of a usual burst and of one of no calls. Returns what a call takes at the least, 0 when
-    one among others takes as long as one alone.
-    """
-    usual_s, idle_s = times
-    together_s, waking = (usual_s - idle_s) / calls, waking_s()
-    alone_s = math.inf
-    for _ in range(ALONE_ROUNDS):
-        tries = range(ALONE_TRIES)
-        took_s = min(run_burst(bench, channel, slots, 1, WARM) for _ in tries)
-        alone_s = min(alone_s, took_s - idle_s)
-        if alone_s <= ALONE_NEAR * together_s + waking:
+        Who was honest when it was first asked is asked again, by what its samples say: no call is
+        shorter alone than its work is.
+        """
+        if not self._is_call_by_call:
             return 0.0
-    if together_s < LEAST_CALL_S or alone_s <= ALONE_RATIO * together_s + waking:
-        return (alone_s - waking) / ALONE_NEAR
-    raise channel.blame(
-        Outcome.CHEATED,
-        f"calls did each other's work: one alone takes {alone_s * 1e6:.0f} µs, one of {calls} in a "
-        f"burst {together_s * 1e6:.0f} µs",
-    )
+        self._usual_s = min(self._burst() for _ in range(2))
+        # The host may be busier than it was: a call alone is held against others of the same time.
+        return self._compare_with_one(max(typical_s, self._together_s()))
+
+    def maybe_look(self) -> None:
+        """By chance one look between samples: who was honest at first is not done with it."""
+        if self._bench.supply.draw.random() >= SHARE or not self._tells:
+            return
+        seen = self._glance()
+        if seen is not None and seen.odd:
+            self._look_into()
+
+    def _together_s(self) -> float:
+        return (self._usual_s - self._idle_s) / self._calls
+
+    @property
+    def _is_call_by_call(self) -> bool:
+        return self._bench.device.type == "cpu" and self._calls > 1
+
+    @property
+    def _tells(self) -> bool:
+        return self._calls >= LEAST_CALLS and self._arg is not None and self._usual_s >= LEAST_S
+
+    def _burst(self) -> float:
+        return run_burst(self._bench, self._channel, self._slots, self._calls)
+
+    def _glance(self) -> Glance | None:
+        """One burst with a look into it; None where it says nothing."""
+        if self._arg is None:
+            return None
+        delay_s = self._bench.supply.draw.uniform(*LOOK) * self._usual_s
+        peek = _Peek(self._arg, delay_s)
+        took_s = run_burst(self._bench, self._channel, self._slots, self._calls, look=peek)
+        glance = peek.glance(took_s)
+        disturbed = took_s > DISTURBED * self._usual_s
+        return None if disturbed or not glance.says_something else glance
+
+    def _look_into(self) -> None:
+        """Do outputs appear one after the other, and evenly?"""
+        glances: list[Glance] = []
+        for _ in range(TRIES if self._tells else 0):
+            if (glance := self._glance()) is None:
+                continue
+            glances.append(glance)
+            odd = sum(seen.odd for seen in glances)
+            if odd >= ODD:
+                raise self._channel.blame(
+                    Outcome.CHEATED,
+                    "calls did each other's work: halfway through a burst its outputs had not "
+                    f"appeared one after the other ({glances[-1].words})",
+                )
+            if len(glances) >= (MOST if odd else FIRST):
+                return
+
+    def _compare_with_one(self, together_s: float) -> float:
+        """Does a call take as long alone as among others? Only for calls that are made one by one.
+
+        together_s: of one among others. Returns what a call takes at the least, 0 when one among
+        others takes as long as one alone.
+        """
+        if not self._is_call_by_call:
+            return 0.0
+        waking, alone_s = waking_s(), math.inf
+        for _ in range(ALONE_ROUNDS):
+            tries = range(ALONE_TRIES)
+            took_s = min(run_burst(self._bench, self._channel, self._slots, 1, WARM) for _ in tries)
+            alone_s = min(alone_s, took_s - self._idle_s)
+            if alone_s <= ALONE_NEAR * together_s + waking:
+                return 0.0
+        if together_s < LEAST_CALL_S or alone_s <= ALONE_RATIO * together_s + waking:
+            return (alone_s - waking) / ALONE_NEAR
+        raise self._channel.blame(
+            Outcome.CHEATED,
+            f"calls did each other's work: one alone takes {alone_s * 1e6:.0f} µs, one of "
+            f"{self._calls} in a burst {together_s * 1e6:.0f} µs",
+        )
 
 
 def _telling(slots: Slots) -> TensorArg | None:
-    """The largest output whose values are many enough never to be poison by chance.
+    """The output that tells most of what was written when.
 
-    One that is poisoned all over rather than one that starts with contents of its own.
+    One whose values are many enough never to be poison by chance; of those the largest that is
+    poisoned all over rather than one that starts with contents of its own.
     """
-    wide = [arg for arg in slots.layout.outputs if as_integers(slots.all(arg)).element_size() > 1]
-    return max(wide, key=lambda arg: (not arg.update, arg.count), default=None)
+    telling = [arg for arg in slots.layout.outputs if not _is_narrow(arg) or arg.count > POSITIONS]
+    return max(
+        telling, key=lambda arg: (not _is_narrow(arg), not arg.update, arg.count), default=None
+    )
+
+
+def _is_narrow(arg: TensorArg) -> bool:
+    """Whether a value may well be what the poison was."""
+    return ITEM_BYTES[arg.dtype] == 1
 
 
 def share_passed(at_s: float, seconds: float) -> float | None:
@@ -170,7 +231,8 @@ class _Peek:
         arg, device = self._arg, stage.bench.device
         self._stage = stage
         self._view = as_integers(stage.timed.all(arg))
-        shape = (stage.calls, min(POSITIONS, arg.count))
+        self._is_narrow = _is_narrow(arg)
+        shape = (stage.calls, min(NARROW_POSITIONS if self._is_narrow else POSITIONS, arg.count))
         # Read from the last call to the first: what is seen early was written early.
         last_first = torch.tensor(stage.order[::-1], device=device)
         self._at = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)[last_first]
@@ -187,10 +249,13 @@ class _Peek:
     def glance(self, seconds: float) -> Glance:
         """What was seen, in a burst that took `seconds` in all."""
         share = share_passed(self._at_s, seconds)
+        at_s = self._at_s if self._stage.bench.device.type == "cpu" else 0.0
         changed = (self._seen != self._before).flip(0)
-        begun, finished = changed.any(1), changed.all(1)
+        begun = changed.any(1)
+        # Of one that is narrow a part stays as it was by chance, whatever is written.
+        finished = begun if self._is_narrow else changed.all(1)
         touched = int(begun.sum())
         if not touched:
-            return Glance(0.0, 0, share)
+            return Glance(0.0, 0, share, at_s)
         last = int(torch.nonzero(begun)[-1])
-        return Glance((last + 1) / len(begun), int((~finished[:last]).sum()), share)
+        return Glance((last + 1) / len(begun), int((~finished[:last]).sum()), share, at_s)

@@ -112,14 +112,15 @@ class CaseCheck:
         return True
 
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
-        """Sizes a little below and above the declared ones, which no message tells."""
+        """Sizes below and above the declared ones, which no message tells."""
         declared = self._bench
         shift = check.align if check.align < ALIGN else 0
         found = sets.hidden_cases(declared.case, check)
-        shifts = dict(zip(found, declared.supply.shuffled([shift, 0]), strict=False))
+        shifts = dict(zip(found, declared.supply.shuffled([shift, shift, 0]), strict=False))
         for direction, cases in found.items():
             names = ", ".join(sets.free_parameters(declared.case, check))
-            words = f" (hidden sizes, {names} a little {direction} than declared)"
+            much = direction if direction.startswith("far") else f"a little {direction}"
+            words = f" (hidden sizes, {names} {much} than declared)"
             laid = self._lay_first(cases, shifts[direction], check, lay)
             if laid is None:
                 continue

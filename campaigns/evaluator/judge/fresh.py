@@ -13,7 +13,7 @@ slot.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -36,6 +36,9 @@ PATTERN = 98_317
 # the fraction, and how many of them are zero in what is taken for exact (a small integer, a mask)
 # and stays as it is. Of 16 bits there are too few values for any to be new.
 LAST_BITS = {torch.int32: (16, 8), torch.int64: (45, 16)}
+
+# How often setup is asked between which values an input of one element lies.
+SOME = 3
 
 _Item = TypeVar("_Item")
 
@@ -145,10 +148,32 @@ class Separate:
         into.copy_(self._rows[arg.name][first : first + len(into)])
 
 
-class Both:
-    """What can be mixed mixed, and everything else made for each slot."""
+class Ones:
+    """Inputs of one element: a value for each slot, anywhere between those that setup draws."""
 
-    def __init__(self, mixed: Mixed, names: Collection[str], separate: Separate) -> None:
+    def __init__(
+        self,
+        drawn: Mapping[str, Sequence[float]],
+        example: Mapping[str, torch.Tensor],
+        count: int,
+        supply: Supply,
+    ) -> None:
+        """drawn: by name what setup gave so far. example: tells dtype and device."""
+        self._rows: dict[str, torch.Tensor] = {}
+        for name, values in drawn.items():
+            low, high, like = min(values), max(values), example[name]
+            made = [supply.draw.uniform(low, high) for _ in range(count)]
+            rows = torch.tensor(made, dtype=torch.float64, device=like.device)
+            self._rows[name] = rows.to(like.dtype).unsqueeze(1)
+
+    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
+        into.copy_(self._rows[arg.name][first : first + len(into)])
+
+
+class Both:
+    """Inputs of these names from one truth, and everything else from another."""
+
+    def __init__(self, mixed: Truth, names: Collection[str], separate: Truth) -> None:
         self._mixed, self._names, self._separate = mixed, names, separate
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
@@ -168,6 +193,8 @@ class Supply:
         # Not torch's own generator: judge and runner are forks of one process and share its state.
         self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))
         self.noise = Noise(device, self.generator)
+        # What setup gave so far as inputs of one element.
+        self._singles: list[dict[str, float]] = []
 
     def example(self) -> Mapping[str, Any]:
         seed = self.draw.getrandbits(EXAMPLE_BITS)
@@ -186,9 +213,17 @@ class Supply:
         mixed = {name: example[name] for name in names if _can_be_mixed(example[name])}
         made = Mixed(mixed, count, self)
         rest = [name for name in names if name not in mixed]
-        if not any(example[name].numel() > 1 for name in rest):
-            return Both(made, mixed, Separate([example] * count, rest))
-        return Both(made, mixed, self._separate(count, rest))
+        if any(example[name].numel() > 1 for name in rest):
+            return Both(made, mixed, self._separate(count, rest))
+        single = [name for name in rest if example[name].is_floating_point()]
+        truth: Truth = Both(made, mixed, Separate([example] * count, rest))
+        if not single:
+            return truth
+        while len(self._singles) < SOME:
+            self._singles.append({name: float(self.example()[name]) for name in single})
+        self._singles.append({name: float(example[name]) for name in single})
+        drawn = {name: [one[name] for one in self._singles] for name in single}
+        return Both(Ones(drawn, example, count, self), single, truth)
 
     def _separate(self, count: int, names: Collection[str]) -> Separate:
         return Separate((self.example() for _ in range(count)), names)

@@ -7,7 +7,7 @@ from the problem's own example; integers (they may be indices) and numbers stay 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from typing import Any
 
@@ -18,7 +18,7 @@ from campaigns.evaluator.judge.structure import keeps
 from campaigns.evaluator.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
-LARGE, TINY, SHIFT = 128.0, 2.0**-20, 256.0
+LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0
 # What an honest kernel may be off by there: in errors of the reference at the problem's own
 # precision, and in changes of the exact answer when the inputs are off by what rounding makes of a
 # sum over a row. Constant rows, say, are all cancellation. Steps that all round the same way add up
@@ -36,11 +36,23 @@ TRIES = 32
 
 Inputs = Mapping[str, Any]
 
+
+def _spiked(drawn: torch.Tensor) -> torch.Tensor:
+    """One value far beyond all others, anywhere: no sample of a tensor tells of it."""
+    made, at = drawn.clone(), random.SystemRandom().randrange(drawn.numel())
+    flat = made.reshape(-1)
+    flat[at] = (flat[at].abs() + 1) * SPIKE
+    return flat.view(drawn.shape)
+
+
 MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "zeros": torch.zeros_like,
     "constant": lambda x: (x[..., :1] if x.dim() else x).expand_as(x).contiguous(),
     "large": lambda x: x * LARGE,
     "tiny": lambda x: x * TINY,
+    "negative": lambda x: -x.abs(),
+    "spiked": _spiked,
+    "lowered": lambda x: x - SHIFT,
     "shifted": lambda x: x + SHIFT,
 }
 WORDS = {
@@ -48,6 +60,9 @@ WORDS = {
     "constant": "constant rows",
     "large": f"inputs {LARGE:g} times larger",
     "tiny": "very small inputs",
+    "negative": "no input above zero",
+    "spiked": "one input far beyond all others",
+    "lowered": f"inputs lowered by {SHIFT:g}",
     "shifted": f"inputs shifted by {SHIFT:g}",
 }
 
@@ -169,7 +184,7 @@ def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:
 
 
 def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
-    """Cases a little smaller and a little larger, every free parameter moved by itself.
+    """Cases a little smaller, a little larger and far smaller, each free parameter by itself.
 
     In the order in which they should be tried, since a setup may refuse some: first sizes that
     share no factor with the declared one, so that no block which fits this fits those. They are
@@ -186,7 +201,15 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
             for n in range(MOST_MOVED)
         ]
 
-    return {"smaller": moved(-1), "larger": moved(+1)}
+    far = [Case(case.name, {**case.params, **_far(case, free)}) for _ in range(MOST_MOVED)]
+    return {"smaller": moved(-1), "larger": moved(+1), "far smaller": far}
+
+
+def _far(case: Case, free: Iterable[str]) -> dict[str, int]:
+    """Sizes somewhere about half of the declared ones."""
+    draw = random.SystemRandom()
+    sizes = {name: int(case.params[name]) for name in free}
+    return {name: max(1, draw.randint(size // 3, 2 * size // 3)) for name, size in sizes.items()}
 
 
 def _sizes_near(size: int, sign: int) -> list[int]:

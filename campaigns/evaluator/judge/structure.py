@@ -1,4 +1,4 @@
-"""What made inputs have in common with drawn ones: an order, a symmetry, shares of a whole.
+"""What made inputs have in common with drawn ones: order, symmetry, sign, shares of a whole.
 
 A kernel may rely on what its problem promises: that keys are sorted, a matrix symmetric, a row of
 probabilities. Nobody has to say so: what `setup` draws shows it, where it can not be by chance. An
@@ -20,7 +20,8 @@ WHOLE = 1e-4
 
 def keeps(drawn: torch.Tensor, made: torch.Tensor) -> bool:
     """Whether `made` has the structure of `drawn`, an input of the same name."""
-    return all(not has(drawn) or has(made) for has in (_rises, _falls, _is_symmetric, _is_shares))
+    promises = (_rises, _falls, _is_symmetric, _is_shares, _is_not_negative)
+    return all(not has(drawn) or has(made) for has in promises)
 
 
 def _rises(tensor: torch.Tensor) -> bool:
@@ -42,6 +43,11 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
     if tensor.dim() < 2 or tensor.shape[-1] < SMALLEST_MATRIX:
         return False
     return tensor.shape[-1] == tensor.shape[-2] and bool(torch.equal(tensor, tensor.mT))
+
+
+def _is_not_negative(tensor: torch.Tensor) -> bool:
+    """Whether no value is below zero, nor could be by chance of its sign."""
+    return tensor.numel() * log(2) > -log(CHANCE) and not bool((tensor < 0).any())
 
 
 def _is_shares(tensor: torch.Tensor) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Timing, Traced
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.audit import audit
+from campaigns.evaluator.judge.audit import Audit
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import Manner, run_burst
 from campaigns.evaluator.judge.channel import Channel
@@ -60,6 +60,7 @@ class Turn:
 
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
+        self._audit = Audit(arm.bench, arm.channel, arm.slots, arm.overhead.warm_s)
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
@@ -91,15 +92,14 @@ class Turn:
     def _settle(self, lengths: Lengths) -> None:
         self._lengths = lengths
         self._prepare_lengths()
-        arm = self._arm
-        arm.channel.phase = Phase.BURST
-        least_s = audit(arm.bench, arm.channel, arm.slots, self._lengths.long, arm.overhead.warm_s)
-        self._alone_us = least_s * 1e6
+        self._arm.channel.phase = Phase.BURST
+        self._alone_us = self._audit.begin(self._lengths.long) * 1e6
 
     def take(self, *, traced: bool) -> None:
         """Measure one sample."""
         arm, lengths = self._arm, (self._lengths.short, self._lengths.long)
         maybe_salted(arm.bench, arm.channel, arm.slots, arm.check, lengths)
+        self._audit.maybe_look()
         self._samples_us.append(self._sample_us())
         if traced:
             device_us, _ = self._profile()
@@ -110,11 +110,13 @@ class Turn:
         # All of them once, at the end: nobody is careful for a while only.
         arm = self._arm
         salted_bursts(arm.bench, arm.channel, arm.slots, arm.check, self._lengths.long)
+        typical_s = statistics.median(self._samples_us) / 1e6
+        least_us = self._audit.end(typical_s) * 1e6
         self._note_retakes()
         device_us, event_us = self._profile()
         seen = device_us is not None
         return Timing(
-            samples_us=tuple(self._samples_us),
+            samples_us=tuple(max(taken, least_us) for taken in self._samples_us),
             long_calls=self._lengths.long,
             short_calls=self._lengths.short,
             timer=self.timer,

@@ -86,7 +86,9 @@ PATHS: dict[str, tuple[int, int | None]] = {
 READ_ONLY = {"open", "openat", "openat2", "symlink", "symlinkat", "link", "linkat"}
 
 NEW_NAMESPACE = 0x7E020000
-CLONE_THREAD = 0x00010000
+# A thread as libraries make them: memory, working folder, open files and signals are everybody's.
+# One with a table of files of its own would count anew how many may be open.
+CLONE_THREAD = 0x00010000 | 0x00000800 | 0x00000400 | 0x00000200 | 0x00000100
 # prctl: a death signal, own memory maps, tracer, filter, adopting orphans, capabilities.
 PRCTL = (1, 8, 22, 24, 28, 35, 36, 47, 0x59616D61)
 QUERY_PERSONALITY = 0xFFFFFFFF
@@ -151,10 +153,11 @@ def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
     # Its flags lie in memory, where a filter can not look; libc then uses clone.
     rules = [Rule(number("clone3"), errno_verdict(errno.ENOSYS))]
     namespaces = Test(0, "any bit", NEW_NAMESPACE)
+    thread = Test(0, "equal", CLONE_THREAD, mask=CLONE_THREAD)
     if allowed.programs:
         rules.append(Rule(number("clone"), refused, (namespaces,)))
     else:
-        rules.append(Rule(number("clone"), ALLOW, (Test(0, "any bit", CLONE_THREAD),), refused))
+        rules.append(Rule(number("clone"), ALLOW, (thread,), refused))
     for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"):
         rules.append(Rule(number(name), ALLOW, (Test(0, "equal", own),), refused))
     options = tuple(Test(0, "equal", option) for option in PRCTL)

@@ -8,7 +8,11 @@ from pathlib import Path
 
 MIB = 1 << 20
 FILE_BYTES = 1 << 30
-OPEN_FILES = 1024
+# Each may stand in other lists of what is waited for, so that many would keep the kernel busy while
+# their process is stopped. A GPU's driver opens hundreds.
+OPEN_FILES = {"cpu": 128, "cuda": 1024}
+# Timers and queued signals, by which the same could be done.
+PENDING_SIGNALS = 64
 # Threads count as processes. An OpenMP team has one per core, a driver a few, a compiler some more.
 THREADS_AT_LEAST = 512
 THREADS_PER_CORE = 8
@@ -31,18 +35,21 @@ def memory_limit(asked_bytes: int) -> int:
     return max(LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
 
 
-def limit_runner(total_s: float, *, own_count: bool, address_bytes: int | None) -> None:
+def limit_runner(total_s: float, kind: str, *, own_count: bool, address_bytes: int | None) -> None:
     """Limits of a runner and of all it starts.
 
-    total_s: the limit of the whole evaluation; every core may be busy that long. own_count: nobody
-    else counts among this user's processes. address_bytes: what the runner may still map on top of
-    what it has; None on a GPU, whose driver reserves hundreds of GiB of addresses.
+    total_s: the limit of the whole evaluation; every core may be busy that long. kind: of device,
+    "cpu" or "cuda". own_count: nobody else counts among this user's processes. address_bytes: what
+    the runner may still map on top of what it has; None on a GPU, whose driver reserves hundreds of
+    GiB of addresses.
     """
     cores = os.cpu_count() or 1
     # One byte, too little for a file: at 0 a host's handler of cores would still be started.
     _lower(resource.RLIMIT_CORE, 1)
     _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
-    _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    _lower(resource.RLIMIT_NOFILE, OPEN_FILES[kind])
+    if own_count:
+        _lower(resource.RLIMIT_SIGPENDING, PENDING_SIGNALS)
     _lower(resource.RLIMIT_MEMLOCK, LOCKED_BYTES)
     _lower(resource.RLIMIT_MSGQUEUE, 0)
     _lower(resource.RLIMIT_NICE, 0)

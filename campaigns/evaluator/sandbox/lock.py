@@ -154,6 +154,7 @@ class Lock:
         address = None if free else True
         limits.limit_runner(
             self._total_s,
+            box.plan.kind,
             own_count=own_user and (box.uid is not None or limits.counts_are_per_namespace()),
             address_bytes=box.plan.memory_bytes if address else None,
         )

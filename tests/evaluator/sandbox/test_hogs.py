@@ -109,7 +109,7 @@ def test_it_bounds_open_files(hog):
       long n = 0; while (n < 1000000 && open("/dev/null", O_RDONLY) >= 0) ++n;
       fprintf(stderr, "%ld\\n", n);
     """)
-    assert 0 < printed(report) <= limits.OPEN_FILES
+    assert 0 < printed(report) <= limits.OPEN_FILES["cpu"]
 
 
 def test_it_bounds_what_is_printed(hog):
