@@ -1,0 +1,65 @@
+"""Run the `git` program on one repository of ours, with nothing of this host's own configuration.
+
+No shell, no configuration of user or system, no hooks, no signing, no questions, bounded time. What
+goes in as arguments is made here; everything that people or agents wrote goes in as data.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+LIMIT_S = 60.0
+_OPTIONS = (
+    *("-c", "safe.directory=*"),
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "commit.gpgSign=false"),
+    *("-c", "gc.auto=0"),
+)
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "HOME": os.devnull,
+    "XDG_CONFIG_HOME": os.devnull,
+    "LC_ALL": "C",
+    "TZ": "UTC",
+}
+
+
+class LineageError(RuntimeError):
+    """The commits can not be made now; one line that says why. The records are as they were."""
+
+
+class GitRefused(LineageError):
+    """The git program ran, and said no."""
+
+
+def git(repository: Path, *arguments: str, data: bytes = b"") -> bytes:
+    """What git prints for this bare repository. Raises LineageError."""
+    # A repository that is named is not searched for, so git never finds one around it.
+    command = ["git", *_OPTIONS, f"--git-dir={repository}", *arguments]
+    environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT}
+    try:
+        done = subprocess.run(
+            command,
+            input=data,
+            capture_output=True,
+            env=environment,
+            cwd=repository.parent,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LineageError(f"git {arguments[0]}: not done within {LIMIT_S:g} s") from None
+    except OSError as error:
+        what = "no such program" if isinstance(error, FileNotFoundError) else error.strerror
+        raise LineageError(f"git: {what}") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        last = next((line for line in said if line.startswith(("fatal", "error"))), "")
+        raise GitRefused(f"git {arguments[0]}: {last or f'exit status {done.returncode}'}")
+    return done.stdout
