@@ -2,6 +2,7 @@
 
 from campaigns.models.campaign import AbortReason, Campaign
 from campaigns.models.candidate import Candidate
+from campaigns.models.commit import Commit
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
 from campaigns.models.passport import Passport, PassportWish, Void
@@ -27,6 +28,7 @@ __all__ = [
     "CampaignState",
     "Candidate",
     "Case",
+    "Commit",
     "Evaluation",
     "EvaluationKind",
     "EvaluationState",

@@ -29,6 +29,7 @@ SEALED = {
     "Event": "message",
     "Round": "kind",
     "Verdict": "sentence",
+    "Commit": "message",
     "Standing": "sentence",
     "Campaign": "title",
 }
