@@ -9,10 +9,12 @@ from campaigns.bell import NOTHING, Next
 from campaigns.models import AbortReason, Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.steps.commit_accepted import commit_accepted
 
 
 def abort(campaign: Campaign, reason: AbortReason, sentence: str) -> Next:
-    """Move to aborted and say why; nothing follows."""
+    """Move to aborted and say why; nothing follows. What was accepted is committed first."""
+    commit_accepted(campaign)
     ending = {"stop_reason": reason, "stop_sentence": sentence, "finished_at": timezone.now()}
     with transaction.atomic():
         if move(campaign, CampaignState.ABORTED, **ending):

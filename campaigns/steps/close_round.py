@@ -28,6 +28,7 @@ from campaigns.rules.means import geomean
 from campaigns.rules.roofline import Work, share_of_floor
 from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
 from campaigns.spent import time_spent
+from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.end_search import stopping
 from campaigns.steps.judge import deciding_report
 
@@ -50,6 +51,9 @@ def close_round(round_: Round) -> Next:
         record(campaign, "round_closed", f"round {round_.number}: {kept}", round=round_)
         if "stop_reason" in ending:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
+    # Only a closed round can not change any more, so that the same commit can be made again.
+    if accepted:
+        commit_accepted(campaign)
     return NOTHING if campaign.is_finished else AGAIN
 
 

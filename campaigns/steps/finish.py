@@ -23,6 +23,7 @@ from campaigns.models.transitions import move
 from campaigns.rules.decision import Decision
 from campaigns.rules.verdict import decide
 from campaigns.rules.wording import change
+from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.judge import standard_of
 
 BASELINE = "v0"
@@ -81,6 +82,8 @@ def _result(campaign: Campaign, evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _end(campaign: Campaign, result: dict[str, Any]) -> Next:
+    # Before the state changes: after a crash here this step is taken again.
+    commit_accepted(campaign)
     values = {"result": {"baseline": BASELINE, **result}, "finished_at": timezone.now()}
     with transaction.atomic():
         if move(campaign, CampaignState.DONE, **values):

@@ -18,6 +18,7 @@ from campaigns.bell import Next
 from campaigns.models import (
     Campaign,
     CampaignState,
+    Commit,
     Evaluation,
     EvaluationKind,
     EvaluationState,
@@ -28,6 +29,7 @@ from campaigns.models import (
     Verdict,
 )
 from campaigns.steps.advance import advance
+from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.reconcile import reconcile
 from tests.campaigns.steps.cast import Script, make_campaign
@@ -118,6 +120,9 @@ def assert_whole(campaign: Campaign) -> None:
     assert {e.state for e in evaluations} == {EvaluationState.DONE}
     assert all(e.outcome and e.report for e in evaluations)
     assert [r.candidates.count() for r in rounds] == [1, 2, 1]
+    commits = Commit.objects.filter(round__campaign=campaign).order_by("round__number")
+    assert [c.round_id for c in commits] == [rounds[0].pk, rounds[1].pk]
+    assert [c.sha for c in rebuild(campaign)] == [c.sha for c in commits]
     assert campaign.incumbent_id == rounds[1].chosen_id
     assert campaign.result["gain"] == pytest.approx(100 / 30 - 1, rel=0.01)
     for kind, number in (("round_opened", 3), ("verdict", 3), ("round_closed", 3), ("finished", 1)):

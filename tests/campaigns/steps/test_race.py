@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -107,7 +108,8 @@ def at_the_second_wait(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object
         if len(waits) == 2:
             act()
 
-    monkeypatch.setattr("campaigns.steps.run_here.time.sleep", wait)
+    # Not the sleep of everything else, such as of who waits for git.
+    monkeypatch.setattr("campaigns.steps.run_here.time", SimpleNamespace(sleep=wait))
     return waits
 
 

@@ -1,0 +1,75 @@
+"""Records → the chain of commits: which rounds, with which files, message and date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from campaigns.lineage.git import LineageError
+from campaigns.lineage.paths import branch_name
+from campaigns.lineage.repository import Entry
+from campaigns.lineage.story import story_of
+from campaigns.models import Campaign, Commit, Round, RoundState
+from campaigns.rules.decision import Verdict
+
+# Beside the kernel, what it takes to build and to check it elsewhere.
+DESCRIPTION = ("problem.toml", "ref.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One accepted round and its commit to be. commit: as it is recorded already, or None."""
+
+    round: Round
+    commit: Commit | None
+    entry: Entry
+
+
+def accepted_rounds(campaign: Campaign) -> QuerySet[Round]:
+    """The rounds that have a commit, or should have one: the baseline first."""
+    rows = campaign.rounds.filter(state=RoundState.CLOSED, verdict__word=Verdict.ACCEPTED)
+    return rows.order_by("number")
+
+
+def uncommitted(campaign: Campaign) -> list[int]:
+    """The numbers of the accepted rounds without a commit on record."""
+    rows = accepted_rounds(campaign).filter(commit__isnull=True)
+    return list(rows.values_list("number", flat=True))
+
+
+def branch_of(campaign: Campaign) -> str:
+    """The branch that its first commit names, else the one that it will be on."""
+    first = Commit.objects.filter(round__campaign=campaign).order_by("round__number").first()
+    if first is not None:
+        return first.branch
+    names = (campaign.problem.op, campaign.backend, campaign.platform.slug)
+    return branch_name(*names, campaign.created_at)
+
+
+def chain_of(campaign: Campaign) -> list[Link]:
+    """Every commit that the campaign should have, the oldest first. Raises LineageError."""
+    rows = accepted_rounds(campaign).select_related("chosen", "commit", "verdict", "against__round")
+    return [_link(campaign, round_) for round_ in rows]
+
+
+def _link(campaign: Campaign, round_: Round) -> Link:
+    round_.campaign = campaign
+    commit: Commit | None = getattr(round_, "commit", None)
+    try:
+        entry = _entry(campaign, round_, commit)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        # JSON columns hold what another version or an agent put there; a round is not lost for it.
+        what = f"{type(error).__name__}: {error}"
+        raise LineageError(f"round {round_.number}: its records can not be told: {what}") from None
+    return Link(round_, commit, entry)
+
+
+def _entry(campaign: Campaign, round_: Round, commit: Commit | None) -> Entry:
+    problem, chosen = campaign.problem, round_.chosen
+    if chosen is None or round_.closed_at is None:
+        raise ValueError("chosen, closed_at: None; accepted: those of a closed round")
+    files = {name: problem.files[name] for name in DESCRIPTION}
+    files[problem.backends[campaign.backend]] = (commit and commit.source) or chosen.text
+    told = commit.message if commit else story_of(round_)
+    return Entry(told, files, int(round_.closed_at.timestamp()))

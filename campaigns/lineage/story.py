@@ -1,0 +1,72 @@
+"""What a commit says about its round: only what was recorded when the round was closed.
+
+A standing that comes later (reproduced elsewhere) or an answer is left out, so that the same round
+tells the same story whenever it is asked.
+"""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from campaigns.lineage.message import Section, message, subject
+from campaigns.models import Round, Verdict
+from campaigns.reports.stored import Hypothesis, gain_of, hypothesis_of, report_of
+from campaigns.rules.attribution import Attribution, attributions_of
+from campaigns.rules.wording import digits, share
+
+BASELINE = "baseline"
+MOST_LINES = 12
+UNTOLD = "The records do not say where the time went."
+
+
+def story_of(round_: Round) -> str:
+    """The message of an accepted round's commit (R46)."""
+    campaign, verdict = round_.campaign, round_.verdict
+    hypothesis = hypothesis_of(round_)
+    strategy = (hypothesis.strategy or hypothesis.title) if hypothesis else BASELINE
+    gain = gain_of(verdict) if hypothesis else None
+    first = subject(campaign.problem.op, round_.number, strategy, gain.gain if gain else None)
+    return message(first, [*_told(round_, hypothesis), _build(round_), _page(round_)])
+
+
+def _told(round_: Round, hypothesis: Hypothesis | None) -> list[Section]:
+    verdict = round_.verdict
+    if hypothesis is None:
+        tried = "None: the problem's own v0, measured against itself."
+        return [("Hypothesis", [tried]), ("Result", [verdict.sentence])]
+    return [
+        ("Hypothesis", [hypothesis.title, hypothesis.change, hypothesis.rationale]),
+        ("Evidence", hypothesis.evidence[:MOST_LINES]),
+        ("Result", [verdict.sentence, _against(round_)]),
+        ("Why it worked, as far as records say", _why(hypothesis, verdict)),
+    ]
+
+
+def _against(round_: Round) -> str:
+    return f"The incumbent was round {round_.against.round.number}." if round_.against else ""
+
+
+def _why(hypothesis: Hypothesis, verdict: Verdict) -> list[str]:
+    where = [_saved(one) for one in attributions_of(report_of(verdict.evaluation))]
+    expected = f"Expected: {hypothesis.expected_metric} {hypothesis.expected_direction}"
+    if hypothesis.expected_amount is not None:
+        expected += f" by {share(hypothesis.expected_amount)}"
+    return [f"{expected}.", *(where[:MOST_LINES] or [UNTOLD])]
+
+
+def _saved(found: Attribution) -> str:
+    """Of the first session alone, so it explains the result and is no second one."""
+    before, saved = digits(found.incumbent.total_us), digits(found.saved.total_us)
+    return f"{found.case}: {saved} µs of {before} µs a call saved, most in: {found.main}."
+
+
+def _build(round_: Round) -> Section:
+    chosen = round_.chosen
+    if chosen is None:
+        raise ValueError(f"{round_}: chosen: None; accepted: the accepted candidate")
+    flags = f"flags {' '.join(chosen.flags)}" if chosen.flags else "no flags of its own"
+    return "Build", [f"backend {round_.campaign.backend}, {flags}; sha256 {chosen.digest}"]
+
+
+def _page(round_: Round) -> Section:
+    return "Round", [reverse("round", args=[round_.campaign_id, round_.number])]
