@@ -40,9 +40,9 @@ def message(first: str, sections: Sequence[Section]) -> str:
 
 def folded(text: str) -> str:
     """A stored text as indented lines of one paragraph."""
-    return textwrap.fill(
-        one_line(text), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, tabsize=1
-    )
+    indents = {"initial_indent": INDENT, "subsequent_indent": INDENT}
+    # A citation is found again only where it is whole.
+    return textwrap.fill(one_line(text), WIDTH, break_on_hyphens=False, **indents)
 
 
 def one_line(text: str, longest: int = LONGEST_TEXT) -> str:

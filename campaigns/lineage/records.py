@@ -13,6 +13,8 @@ from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
 from campaigns.rules.decision import Verdict
 
+# The kind of the event that says why a commit could not be made.
+FAILED = "lineage_failed"
 # Beside the kernel, what it takes to build and to check it elsewhere.
 DESCRIPTION = ("problem.toml", "ref.py")
 

@@ -35,7 +35,7 @@ def _told(round_: Round, hypothesis: Hypothesis | None) -> list[Section]:
         tried = "None: the problem's own v0, measured against itself."
         return [("Hypothesis", [tried]), ("Result", [verdict.sentence])]
     return [
-        ("Hypothesis", [hypothesis.title, hypothesis.change, hypothesis.rationale]),
+        ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
         ("Evidence", hypothesis.evidence[:MOST_LINES]),
         ("Result", [verdict.sentence, _against(round_)]),
         ("Why it worked, as far as records say", _why(hypothesis, verdict)),

@@ -19,6 +19,7 @@ from campaigns.examined import (
 )
 from campaigns.models import Campaign, Event, Round, Standing, Verdict, Void
 from campaigns.pins import Pin, drift_of
+from campaigns.reports.lineage import commit_facts, lineage_of
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.standings import (
     doubts_of,
@@ -69,6 +70,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
         "goal_words": campaign_sheet(campaign, timezone.now()).goal_words,
         "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
+        "commits": [commit_facts(commit) for commit in lineage_of(campaign).commits],
         "pitfalls": [
             {
                 "kind": pitfall.kind,
@@ -201,6 +203,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
             }
             for candidate in round_.candidates.prefetch_related("evaluations__void")
         ],
+        "commit": commit_facts(getattr(round_, "commit", None)),
         "verdict": _verdict_facts(verdict) if verdict else None,
     }
 

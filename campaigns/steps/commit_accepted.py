@@ -8,12 +8,10 @@ after the next accepted round and before the end.
 from __future__ import annotations
 
 from campaigns.lineage.git import LineageError
-from campaigns.lineage.records import branch_of, chain_of, uncommitted
+from campaigns.lineage.records import FAILED, branch_of, chain_of, uncommitted
 from campaigns.lineage.repository import write
 from campaigns.models import Campaign, Commit
 from campaigns.models.event import record
-
-FAILED = "lineage_failed"
 
 
 def commit_accepted(campaign: Campaign) -> None:

@@ -17,6 +17,9 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.findings.kinds import PolicyError, Stance, parse_choices
+from campaigns.lineage.git import LineageError
+from campaigns.lineage.records import branch_of
+from campaigns.lineage.repository import repository_of
 from campaigns.lineage.trail.archive import trail_archive, trail_name
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import (
@@ -28,12 +31,14 @@ from campaigns.management.facts import (
 )
 from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import AbortReason, Campaign, CampaignState, IllegalTransition, Worker
+from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.ceilings import PLACEHOLDER, QUESTIONS
 from campaigns.rules.goal import ACCEPTED, Goal, GoalError, parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
+from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import (
     CampaignRefused,
@@ -121,6 +126,7 @@ class Command(Door):
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb("export", "write the whole trail as one .zip", self.export, (KEY, archive)),
+            Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
         )
 
     def new(self, *, draft: bool, **wish: Any) -> None:
@@ -186,6 +192,20 @@ class Command(Door):
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
         self.emit({"campaign": campaign.pk, "file": str(out)}, str(out))
+
+    def lineage(self, *, campaign: int) -> None:
+        row = self._get(campaign)
+        try:
+            commits = rebuild(row)
+        except LineageError as error:
+            self.fail(ExitCode.USAGE, str(error))
+        branch, repository = branch_of(row), str(repository_of(row.pk)) if commits else None
+        told = {"branch": branch, "repository": repository}
+        lines = [f"branch: {branch}", f"repository: {repository or 'none, nothing is accepted'}"]
+        self.emit(
+            {"campaign": row.pk, **told, "commits": [commit_facts(one) for one in commits]},
+            "\n".join([*lines, *map(commit_line, commits)]),
+        )
 
     def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
         row = self._get(campaign)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.discover import Device
+from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast
@@ -186,3 +188,37 @@ def test_r6_it_keeps_another_target_and_says_what_is_accepted(
         with pytest.raises(CommandError, match=words):
             call_command("campaign", "new", "--platform", "test-cpu", *tiny, *wrong)
     assert Campaign.objects.count() == 1
+
+
+def test_r46_it_writes_the_accepted_rounds_as_commits(
+    done: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = answer(capsys, "campaign", "show", str(done.pk))["commits"]
+    shutil.rmtree(repository_of(done.pk))
+    found = answer(capsys, "campaign", "lineage", str(done.pk))
+    assert found["commits"] == shown
+    assert [one["round"] for one in shown] == [1, 2]
+    assert shown[1] == answer(capsys, "round", "show", str(done.pk), "2")["commit"]
+    assert found["repository"] == str(repository_of(done.pk))
+    assert repository_of(done.pk).is_dir()
+    call_command("campaign", "lineage", str(done.pk))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"branch: {found['branch']}"
+    assert lines[2:] == [f"{one['sha'][:12]}  {one['subject']}" for one in shown]
+
+
+def test_it_makes_no_commits_of_a_draft(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = answer(capsys, "campaign", "new", *tiny, "--draft")
+    found = answer(capsys, "campaign", "lineage", str(made["campaign"]))
+    assert (found["repository"], found["commits"]) == (None, [])
+    assert found["branch"].startswith("optimize/copy_cpp_")
+
+
+def test_it_says_in_one_line_why_there_are_no_commits(
+    done: Campaign, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert refusal("campaign", "lineage", str(done.pk)) == (1, "git: no such program")
+    assert refusal("campaign", "lineage", "99999")[0] == 2

@@ -13,11 +13,12 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from campaigns.lineage.git import LineageError
+from campaigns.lineage.records import FAILED
 from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState, Commit, Event
 from campaigns.models.event import record
 from campaigns.steps import commit_accepted as step
-from campaigns.steps.commit_accepted import FAILED, commit_accepted, rebuild
+from campaigns.steps.commit_accepted import commit_accepted, rebuild
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.give_up import KIND, give_up
 from knowledge.models import Immutable
@@ -99,7 +100,7 @@ def test_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Put) -
     assert asked(campaign, "log", "-1", "--format=%B", row.sha) == row.message.strip()
     told = " ".join(row.message.split())
     for words in (
-        "Hypothesis: Idea 0 one thing it may help",
+        "Hypothesis: one thing it may help",
         "Evidence: one: 100 µs",
         "Result: Accepted: +100.2 % against the incumbent (+100.0 % to +100.2 %,",
         "n=20 pairs",
