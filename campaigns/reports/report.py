@@ -16,6 +16,7 @@ from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Stan
 from campaigns.pins import drift_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.limits import limits_of
+from campaigns.reports.lineage import lineage_of
 from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
@@ -73,6 +74,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "doubts": doubts_of(campaign),
         "meanings": meanings(),
         "drift": drift_of(campaign),
+        "lineage": lineage_of(campaign),
         "events": Event.objects.filter(campaign=campaign).order_by("pk"),
         "written_at": timezone.now(),
     }

@@ -17,6 +17,7 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
 from campaigns.pins import drift_of
 from campaigns.reports.limits import limits_of
+from campaigns.reports.lineage import lineage_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
@@ -83,6 +84,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.
+        "lineage": SimpleLazyObject(lambda: lineage_of(found)),
         "drift": SimpleLazyObject(lambda: drift_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }

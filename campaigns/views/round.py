@@ -16,6 +16,7 @@ from campaigns.pins import drift_of
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.highlight import highlighted
+from campaigns.reports.lineage import lineage_of
 from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
@@ -64,6 +65,8 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         else None,
         "attributions": attributions_of(report),
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
+        "commit": getattr(found, "commit", None),
+        "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
         "candidates": _candidates(found, evaluations),
         "seen": seen_table(report),
         "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
