@@ -40,9 +40,9 @@ def message(first: str, sections: Sequence[Section]) -> str:
 
 def folded(text: str) -> str:
     """A stored text as indented lines of one paragraph."""
-    indents = {"initial_indent": INDENT, "subsequent_indent": INDENT}
     # A citation is found again only where it is whole.
-    return textwrap.fill(one_line(text), WIDTH, break_on_hyphens=False, **indents)
+    wrapper = textwrap.TextWrapper(WIDTH, INDENT, INDENT, break_on_hyphens=False)
+    return wrapper.fill(one_line(text))
 
 
 def one_line(text: str, longest: int = LONGEST_TEXT) -> str:
