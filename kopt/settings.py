@@ -107,6 +107,9 @@ KOPT_PASSPORT_QUIET_S = env.number("KOPT_PASSPORT_QUIET_S", 120.0, least=0.0)
 KOPT_SANDBOX = env.choice("KOPT_SANDBOX", ("AVAILABLE", "ALL"), default="AVAILABLE")
 KOPT_RUNNER_MIB = env.number("KOPT_RUNNER_MIB", 0.0, least=0.0)
 
+# Whether an accepted source is formatted before it is committed, where its syntax tree stays.
+KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
+
 globals().update(celery_settings(DATA_DIR))
 
 LOG_LEVEL = env.choice(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db.models import QuerySet
 
+from campaigns.lineage.formatting import formatted
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.paths import branch_name
 from campaigns.lineage.repository import Entry
@@ -21,11 +23,16 @@ DESCRIPTION = ("problem.toml", "ref.py")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One accepted round and its commit to be. commit: as it is recorded already, or None."""
+    """One accepted round and its commit to be. commit: as it is recorded already, or None.
+
+    source: the text to commit, where that is not the candidate's own; else empty. note: why.
+    """
 
     round: Round
     commit: Commit | None
     entry: Entry
+    source: str
+    note: str
 
 
 def accepted_rounds(campaign: Campaign) -> QuerySet[Round]:
@@ -59,19 +66,30 @@ def _link(campaign: Campaign, round_: Round) -> Link:
     round_.campaign = campaign
     commit: Commit | None = getattr(round_, "commit", None)
     try:
-        entry = _entry(campaign, round_, commit)
+        return _recorded(round_, commit) if commit else _new(round_)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         # JSON columns hold what another version or an agent put there; a round is not lost for it.
         what = f"{type(error).__name__}: {error}"
         raise LineageError(f"round {round_.number}: its records can not be told: {what}") from None
-    return Link(round_, commit, entry)
 
 
-def _entry(campaign: Campaign, round_: Round, commit: Commit | None) -> Entry:
-    problem, chosen = campaign.problem, round_.chosen
+def _recorded(round_: Round, commit: Commit) -> Link:
+    entry = _entry(round_, commit.source, commit.message)
+    return Link(round_, commit, entry, commit.source, commit.note)
+
+
+def _new(round_: Round) -> Link:
+    source, note = "", ""
+    if settings.KOPT_FORMAT == "ON" and round_.chosen:
+        done = formatted(round_.chosen.file_name, round_.chosen.text)
+        source, note = done.text if done.text != round_.chosen.text else "", done.note
+    return Link(round_, None, _entry(round_, source, story_of(round_, note)), source, note)
+
+
+def _entry(round_: Round, source: str, message: str) -> Entry:
+    campaign, chosen = round_.campaign, round_.chosen
     if chosen is None or round_.closed_at is None:
         raise ValueError("chosen, closed_at: None; accepted: those of a closed round")
-    files = {name: problem.files[name] for name in DESCRIPTION}
-    files[problem.backends[campaign.backend]] = (commit and commit.source) or chosen.text
-    told = commit.message if commit else story_of(round_)
-    return Entry(told, files, int(round_.closed_at.timestamp()))
+    files = {name: campaign.problem.files[name] for name in DESCRIPTION}
+    files[campaign.problem.backends[campaign.backend]] = source or chosen.text
+    return Entry(message, files, int(round_.closed_at.timestamp()))

@@ -19,14 +19,14 @@ MOST_LINES = 12
 UNTOLD = "The records do not say where the time went."
 
 
-def story_of(round_: Round) -> str:
-    """The message of an accepted round's commit (R46)."""
+def story_of(round_: Round, note: str = "") -> str:
+    """The message of an accepted round's commit (R46). note: what became of its formatting."""
     campaign, verdict = round_.campaign, round_.verdict
     hypothesis = hypothesis_of(round_)
     strategy = (hypothesis.strategy or hypothesis.title) if hypothesis else BASELINE
     gain = gain_of(verdict) if hypothesis else None
     first = subject(campaign.problem.op, round_.number, strategy, gain.gain if gain else None)
-    return message(first, [*_told(round_, hypothesis), _build(round_), _page(round_)])
+    return message(first, [*_told(round_, hypothesis), _build(round_, note), _page(round_)])
 
 
 def _told(round_: Round, hypothesis: Hypothesis | None) -> list[Section]:
@@ -60,12 +60,12 @@ def _saved(found: Attribution) -> str:
     return f"{found.case}: {saved} µs of {before} µs a call saved, most in: {found.main}."
 
 
-def _build(round_: Round) -> Section:
+def _build(round_: Round, note: str) -> Section:
     chosen = round_.chosen
     if chosen is None:
         raise ValueError(f"{round_}: chosen: None; accepted: the accepted candidate")
     flags = f"flags {' '.join(chosen.flags)}" if chosen.flags else "no flags of its own"
-    return "Build", [f"backend {round_.campaign.backend}, {flags}; sha256 {chosen.digest}"]
+    return "Build", [f"backend {round_.campaign.backend}, {flags}; sha256 {chosen.digest}", note]
 
 
 def _page(round_: Round) -> Section:

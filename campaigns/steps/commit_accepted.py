@@ -42,6 +42,7 @@ def rebuild(campaign: Campaign) -> list[Commit]:
     for link, sha in zip(links, hashes, strict=True):
         # Two hosts may be here at once, each with its own repository: both have the same hash.
         values = {"branch": branch, "sha": sha, "message": link.entry.message}
+        values |= {"source": link.source, "note": link.note}
         commit = link.commit or Commit.objects.get_or_create(round=link.round, defaults=values)[0]
         if commit.sha != sha:
             raise LineageError(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from campaigns.lineage.formatting import Formatted
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import FAILED
 from campaigns.lineage.repository import repository_of
@@ -346,3 +347,29 @@ def test_it_keeps_a_commit_for_accepted_rounds_alone(run: Run, script: Put) -> N
     with pytest.raises(IntegrityError, match="never added to"), transaction.atomic():
         made.save_base(force_insert=True)
     assert Event.objects.filter(campaign=campaign, kind=FAILED).count() == 0
+
+
+@pytest.mark.parametrize("setting", ["OFF", "ON"])
+def test_r55_it_commits_a_formatted_source_where_that_is_asked_for(
+    run: Run, script: Put, monkeypatch: pytest.MonkeyPatch, settings: Any, setting: str
+) -> None:
+    settings.KOPT_FORMAT = setting
+
+    def tidy(name: str, text: str) -> Formatted:
+        return Formatted(f"{text}\n", "tidied") if "50" in text else Formatted(text, "as it was")
+
+    monkeypatch.setattr("campaigns.lineage.records.formatted", tidy)
+    script(["time 50"])
+    campaign = run()
+    first, second = Commit.objects.order_by("round__number")
+    notes = [("", "as it was"), ("time 50\n", "tidied")] if setting == "ON" else [("", "")] * 2
+    assert [(row.source, row.note) for row in (first, second)] == notes
+    assert ("tidied" in second.message) is (setting == "ON")
+    command = ["git", f"--git-dir={repository_of(campaign.pk)}", "show", "HEAD:v0.cpp"]
+    found = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    assert found == (second.source or "time 50")
+    assert second.round.chosen.text == "time 50"
+    # What the setting or the formatter say later changes nothing that was committed.
+    settings.KOPT_FORMAT = "OFF"
+    shutil.rmtree(repository_of(campaign.pk))
+    assert [row.sha for row in rebuild(cast.fresh(campaign))] == [first.sha, second.sha]
