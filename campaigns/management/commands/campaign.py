@@ -21,6 +21,7 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
 from campaigns.lineage.trail.archive import trail_archive, trail_name
+from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import (
     campaign_details,
@@ -38,6 +39,7 @@ from campaigns.rules.goal import ACCEPTED, Goal, GoalError, parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
+from campaigns.steps.bisect import BisectRefused, Place, Question, search
 from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import (
@@ -104,6 +106,15 @@ ASSUMED = (
 )
 
 
+BISECT = (
+    KEY,
+    argument("--good", type=int, default=1, help="an accepted round that is fast; default: 1"),
+    argument("--bad", type=int, help="one that is slower; default: the last accepted"),
+    argument("--slower-than", default="3%", help="by how much it is slower; default: 3%%"),
+    argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+)
+
+
 class Command(Door):
     help = "Campaigns: one problem on one platform with one backend and one goal"
 
@@ -127,6 +138,7 @@ class Command(Door):
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb("export", "write the whole trail as one .zip", self.export, (KEY, archive)),
             Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
+            Verb("bisect", "find the first slower accepted round", self.bisect, BISECT),
         )
 
     def new(self, *, draft: bool, **wish: Any) -> None:
@@ -206,6 +218,24 @@ class Command(Door):
             {"campaign": row.pk, **told, "commits": [commit_facts(one) for one in commits]},
             "\n".join([*lines, *map(commit_line, commits)]),
         )
+
+    def bisect(
+        self, *, campaign: int, good: int, bad: int | None, slower_than: str, case: list[str]
+    ) -> None:
+        row = self._get(campaign)
+        try:
+            device = this_device()
+            if ensure_platform(device).pk != row.platform_id:
+                raise BisectRefused(f"device: {device.name}; accepted: a {row.platform.name}")
+            question = Question(row, good, bad, percentage(slower_than), tuple(case))
+            with EvaluatorService() as service:
+                place = Place(service, device, PATIENCE_S)
+                found = search(question, place, lambda one: self.progress(look_line(one, good)))
+        except (BisectRefused, DeviceBusy, DeviceError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{error.filename or 'scratch'}: {error.strerror}")
+        self.emit(found_facts(found, question), found_words(found, question))
 
     def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
         row = self._get(campaign)

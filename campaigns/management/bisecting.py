@@ -1,0 +1,65 @@
+"""What `campaign bisect` prints, and the percentage that it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from campaigns.rules.bisect import Answer, Found, Look
+from campaigns.rules.wording import change, share
+from campaigns.steps.bisect import BisectRefused, Question
+
+
+def percentage(text: str) -> float:
+    """ "3%", "3 %" or "3" as a fraction. Raises BisectRefused."""
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,6})?)\s*%?", text.strip(), re.ASCII)
+    if found is None:
+        raise BisectRefused(f"slower-than: {text!r}; accepted: 0% to 99%")
+    return float(found[1]) / 100
+
+
+def look_line(look: Look, good: int) -> str:
+    """One measured round; the ratio names its baseline, interval and count (law 9)."""
+    told = look.why
+    if look.gain:
+        gain = look.gain
+        span = f"{change(gain.low)} to {change(gain.high)}, {gain.kind}, n={gain.pairs} pairs"
+        told = f"{change(gain.gain)} against round {good} ({span})"
+    return f"round {look.round}: {look.answer}: {told}"
+
+
+def found_words(found: Found, question: Question) -> str:
+    """What was found, in one sentence."""
+    slower = f"slower than round {question.good} by more than {share(question.limit)}"
+    if not found.suspects:
+        last = found.looks[0]
+        shown = "is not" if last.answer is Answer.BETTER else "could not be shown to be"
+        return f"Round {last.round} {shown} {slower}, so there is nothing to look for."
+    if len(found.suspects) == 1:
+        return f"Round {found.suspects[0]} is the first that is {slower}; {found.good} is not."
+    listed = ", ".join(map(str, found.suspects))
+    return f"One of the rounds {listed} is the first that is {slower}; {found.good} is not."
+
+
+def found_facts(found: Found, question: Question) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "campaign": question.campaign.pk,
+        "good": question.good,
+        "slower_than": question.limit,
+        "suspects": list(found.suspects),
+        "last_good": found.good,
+        "looks": [
+            {
+                "round": look.round,
+                "answer": look.answer.value,
+                "gain": look.gain.gain if look.gain else None,
+                "gain_low": look.gain.low if look.gain else None,
+                "gain_high": look.gain.high if look.gain else None,
+                "pairs": look.gain.pairs if look.gain else 0,
+                "why": look.why,
+            }
+            for look in found.looks
+        ],
+        "sentence": found_words(found, question),
+    }
