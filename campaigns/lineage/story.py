@@ -55,9 +55,12 @@ def _why(hypothesis: Hypothesis, verdict: Verdict) -> list[str]:
 
 
 def _saved(found: Attribution) -> str:
-    """Of the first session alone, so it explains the result and is no second one."""
-    before, saved = digits(found.incumbent.total_us), digits(found.saved.total_us)
-    return f"{found.case}: {saved} µs of {before} µs a call saved, most in: {found.main}."
+    """Of one session alone: it explains the result, and is no second one."""
+    saved_us, word = found.saved.total_us, "saved" if found.saved.total_us >= 0 else "lost"
+    told = (
+        f"{digits(abs(saved_us))} µs {word} of the incumbent's {digits(found.incumbent.total_us)}"
+    )
+    return f"{found.case}: {told} µs a call in the first session, most in: {found.main}."
 
 
 def _build(round_: Round, note: str) -> Section:

@@ -107,7 +107,7 @@ def test_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Put) -
         "n=20 pairs",
         "The incumbent was round 1.",
         "Expected: time_us down by 20 %.",
-        "one: 50.0 µs of 100 µs a call saved, most in: kernel.",
+        "one: 50.0 µs saved of the incumbent's 100 µs a call in the first session, most in: k",
         f"backend cpp, no flags of its own; sha256 {row.round.chosen.digest}",
         f"Round: /c/{campaign.pk}/r/2/",
     ):
