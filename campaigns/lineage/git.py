@@ -10,7 +10,7 @@ import os
 import subprocess
 from pathlib import Path
 
-LIMIT_S = 60.0
+LIMIT_S = 30.0
 _OPTIONS = (
     *("-c", "safe.directory=*"),
     *("-c", f"core.hooksPath={os.devnull}"),
@@ -23,6 +23,8 @@ _ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    # The hashes on record are of this kind, whatever a later git would choose.
+    "GIT_DEFAULT_HASH": "sha1",
     "HOME": os.devnull,
     "XDG_CONFIG_HOME": os.devnull,
     "LC_ALL": "C",

@@ -63,7 +63,7 @@ def _written(repository: Path, branch: str, entries: Sequence[Entry]) -> list[st
 
 def _import(repository: Path, branch: str, stream: bytes) -> list[str]:
     # Again each time: it mends what is missing, and leaves the rest.
-    git(repository, "init", "--quiet", "--bare", "--template=", "--object-format=sha1")
+    git(repository, "init", "--quiet", "--bare", "--template=")
     git(repository, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
     # Forced, as the records say what the branch is, and not what somebody did to it here.
     done = git(repository, "fast-import", "--quiet", "--done", "--force", data=stream)
