@@ -56,9 +56,21 @@ def _written(repository: Path, branch: str, entries: Sequence[Entry]) -> list[st
     try:
         return _import(repository, branch, stream)
     except GitRefused:
-        # Whatever is wrong with it, a new one is as good: this one holds nothing of its own.
-        shutil.rmtree(repository, ignore_errors=True)
-        return _import(repository, branch, stream)
+        return _remade(repository, branch, stream)
+
+
+def _remade(repository: Path, branch: str, stream: bytes) -> list[str]:
+    """In the place of one that git refuses; where that fails too (full disk), the old one stays."""
+    fresh = repository.with_suffix(".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        hashes = _import(fresh, branch, stream)
+        if repository.exists():
+            shutil.rmtree(repository)
+        fresh.rename(repository)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return hashes
 
 
 def _import(repository: Path, branch: str, stream: bytes) -> list[str]:

@@ -117,10 +117,12 @@ def test_it_leaves_a_repository_around_it_alone(settings, tmp_path: Path) -> Non
 
 def test_it_says_again_what_the_branch_is() -> None:
     hashes = write(7, BRANCH, [FIRST, SECOND])
+    asked("update-ref", "refs/heads/mine", hashes[1])
     asked("update-ref", f"refs/heads/{BRANCH}", hashes[0])
     assert write(7, BRANCH, [FIRST, SECOND]) == hashes == log()
     write(7, BRANCH, [SECOND])
     assert write(7, BRANCH, [FIRST, SECOND]) == hashes == log()
+    assert asked("rev-parse", "mine") == hashes[1]
 
 
 @pytest.mark.parametrize("lost", ["HEAD", "objects", "refs", "config"])
@@ -130,6 +132,29 @@ def test_it_mends_a_damaged_repository(lost: str) -> None:
     shutil.rmtree(path) if path.is_dir() else path.write_text("\x00junk")
     assert write(7, BRANCH, [FIRST, SECOND]) == hashes == log()
     assert asked("fsck", "--strict") == ""
+
+
+def test_it_leaves_what_it_has_where_a_new_one_can_not_be_made_either(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hashes = write(7, BRANCH, [FIRST])
+    real = shutil.which("git")
+    script = tmp_path / "git"
+    full = "fatal: sha1 file write error: No space left on device"
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *fast-import*) echo "{full}" >&2; exit 128;; esac\n'
+        f'exec {real} "$@"\n'
+    )
+    script.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        with pytest.raises(LineageError, match=f"^git fast-import: {full}$"):
+            write(7, BRANCH, [FIRST, SECOND])
+    assert log() == hashes
+    assert [path.name for path in repository_of(7).parent.iterdir() if path.is_dir()] == [
+        "campaign-7.git"
+    ]
+    assert write(7, BRANCH, [FIRST, SECOND])[0] == hashes[0]
 
 
 def test_it_refuses_a_path_that_leaves_the_tree() -> None:
