@@ -13,8 +13,7 @@ from campaigns.models import Campaign, Commit
 class Lineage:
     """The accepted rounds as commits, the oldest first.
 
-    missing: accepted rounds that are not committed yet. why: what stopped that; empty where nothing
-    has.
+    missing: accepted rounds that are not committed yet. why: what stopped that, or when it is done.
     """
 
     branch: str
@@ -28,9 +27,18 @@ def lineage_of(campaign: Campaign) -> Lineage:
     rounds = list(accepted_rounds(campaign).select_related("commit"))
     commits = tuple(round_.commit for round_ in rounds if hasattr(round_, "commit"))
     missing = tuple(round_.number for round_ in rounds if not hasattr(round_, "commit"))
-    last = campaign.events.filter(kind=FAILED).last() if missing else None
+    why = _why(campaign) if missing else ""
     branch = commits[0].branch if commits else branch_of(campaign)
-    return Lineage(branch, commits, missing, last.message if last else "")
+    return Lineage(branch, commits, missing, why)
+
+
+def _why(campaign: Campaign) -> str:
+    last = campaign.events.filter(kind=FAILED).last()
+    if last is not None:
+        return last.message
+    if campaign.is_finished:
+        return f"`campaign lineage {campaign.pk}` commits what was accepted before kopt did so."
+    return "It follows after the next accepted round, or at the end."
 
 
 def commit_facts(commit: Commit | None) -> dict[str, Any] | None:

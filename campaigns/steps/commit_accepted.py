@@ -23,7 +23,10 @@ def commit_accepted(campaign: Campaign) -> None:
         rebuild(campaign)
     except LineageError as error:
         rounds = ", ".join(map(str, missing))
-        message = f"Accepted, but not committed: round {rounds}: {error} (tried again later)"
+        again = (
+            f"tried again when one is accepted and at the end, or `campaign lineage {campaign.pk}`"
+        )
+        message = f"Accepted, but not committed: round {rounds}: {error} ({again})"
         # Said once: a step that fails for another reason is taken again and again.
         if not campaign.events.filter(kind=FAILED, message=message).exists():
             record(campaign, FAILED, message)

@@ -183,8 +183,8 @@ def test_it_loses_no_round_where_git_is_missing(
     assert campaign.result["gain"] > 3
     assert stored(campaign) == []
     # At the end it was tried once more, which failed as before and is not told twice.
-    assert failures(campaign) == [
-        f"Accepted, but not committed: round {rounds}: git: no such program (tried again later)"
+    assert [told.partition(" (")[0] for told in failures(campaign)] == [
+        f"Accepted, but not committed: round {rounds}: git: no such program"
         for rounds in ("1", "1, 2", "1, 2, 4")
     ]
     no_git()

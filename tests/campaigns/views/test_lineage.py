@@ -75,6 +75,25 @@ def test_it_lists_the_chain_in_the_report(page, sample, commits, name):
     assert links == [f"#round-{commit.round.number}" for commit in commits]
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_it_says_when_a_round_is_committed(page, db, tmp_path, monkeypatch, finished):
+    monkeypatch.setattr("campaigns.steps.close_round.commit_accepted", lambda campaign: None)
+    monkeypatch.setattr("campaigns.steps.finish.commit_accepted", lambda campaign: None)
+    cast.set_the_scene(monkeypatch)
+    script = cast.Script([["time 50"]])
+    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    made, bench = cast.make_campaign(tmp_path), cast.make_bench(cast.Judge())
+    if finished:
+        cast.run_again(made, bench)
+    else:
+        cast.step_until(made, "baseline")
+        cast.measure_all(made, bench)
+        cast.step_until(made, "analyze")
+    shown = panel(body_of(page, "campaign", made.pk), "lineage")
+    words = "commits what was accepted before" if finished else "after the next accepted round"
+    assert words in shown
+
+
 def test_it_says_why_a_round_is_not_committed(page, uncommitted):
     key = uncommitted.pk
     bodies = [body_of(page, "campaign", key), body_of(page, "report", key)]
