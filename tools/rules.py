@@ -89,7 +89,6 @@ TITLES: Mapping[int, str] = {
 
 OPEN: Mapping[int, str] = {
     8: "samples before a measurement, waiting and pausing",
-    9: "lineage",
     14: "problems with a backward direction",
     16: "limits of a campaign's phases",
     17: "repairs",
@@ -108,16 +107,13 @@ OPEN: Mapping[int, str] = {
     **dict.fromkeys((37, 38, 39, 41, 42), "experience"),
     40: "restarts",
     43: "spills and formatting",
-    46: "lineage",
     48: "the ladder",
     49: "budgets of time",
     50: "profile, implement, repair, stagnation, restart",
     52: "remaining opportunities and applicability",
     53: "boards",
     54: "framework paths",
-    55: "formatting",
     57: "costs",
-    58: "bisection",
     59: "signs of progress within a phase",
 }
 

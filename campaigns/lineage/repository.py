@@ -1,5 +1,7 @@
 """A campaign's repository: bare, below DATA_DIR, one branch, written anew from entries each time.
 
+It has no work tree, so nothing of a user's is ever checked out, reset or cleaned (R9).
+
 The same entries give the same hashes, so writing a chain again changes nothing, and a repository
 that is missing or damaged is simply made again. It holds nothing that is not in the database.
 """

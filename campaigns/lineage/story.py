@@ -9,8 +9,8 @@ from __future__ import annotations
 from django.urls import reverse
 
 from campaigns.lineage.message import Section, message, subject
-from campaigns.models import Round, Verdict
-from campaigns.reports.stored import Hypothesis, gain_of, hypothesis_of, report_of
+from campaigns.models import Round
+from campaigns.reports.stored import Hypothesis, borne_of, gain_of, hypothesis_of, report_of
 from campaigns.rules.attribution import Attribution, attributions_of
 from campaigns.rules.wording import digits, share
 
@@ -38,7 +38,7 @@ def _told(round_: Round, hypothesis: Hypothesis | None) -> list[Section]:
         ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
         ("Evidence", hypothesis.evidence[:MOST_LINES]),
         ("Result", [verdict.sentence, _against(round_)]),
-        ("Why it worked, as far as records say", _why(hypothesis, verdict)),
+        ("Why it worked, as far as records say", _why(round_, hypothesis)),
     ]
 
 
@@ -46,11 +46,14 @@ def _against(round_: Round) -> str:
     return f"The incumbent was round {round_.against.round.number}." if round_.against else ""
 
 
-def _why(hypothesis: Hypothesis, verdict: Verdict) -> list[str]:
+def _why(round_: Round, hypothesis: Hypothesis) -> list[str]:
+    verdict = round_.verdict
     where = [_saved(one) for one in attributions_of(report_of(verdict.evaluation))]
     expected = f"Expected: {hypothesis.expected_metric} {hypothesis.expected_direction}"
     if hypothesis.expected_amount is not None:
         expected += f" by {share(hypothesis.expected_amount)}"
+    borne = borne_of(round_, verdict)
+    expected += f": {borne}" if borne else ""
     return [f"{expected}.", *(where[:MOST_LINES] or [UNTOLD])]
 
 

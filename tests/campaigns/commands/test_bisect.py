@@ -76,7 +76,7 @@ def refusal(campaign: Campaign, *more: str) -> tuple[int, str]:
     return caught.value.returncode, str(caught.value)
 
 
-def test_it_finds_the_first_slower_round(
+def test_r58_it_finds_the_first_slower_round(
     campaign: Campaign, turn: Turn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jobs = turn(dict.fromkeys(TIMES[3:], "time 110"))

@@ -38,7 +38,7 @@ SPACED = "sys.stdout.write(text.replace('{', ' {\\n').replace(';', ';\\n').repla
 
 
 @pytest.mark.parametrize(("name", "text"), [("v0.cpp", CPP), ("v0.cu", CUDA), ("v0.hip", CUDA)])
-def test_it_takes_what_has_the_same_tokens(program: Put, name: str, text: str) -> None:
+def test_r55_it_takes_what_has_the_same_tokens(program: Put, name: str, text: str) -> None:
     program("clang-format", SPACED)
     done = formatted(name, text)
     assert done.text != text
@@ -56,7 +56,7 @@ def test_it_takes_what_has_the_same_tokens(program: Put, name: str, text: str) -
         "sys.stdout.write('#define n 1\\n' + text)",
     ],
 )
-def test_it_keeps_what_the_formatter_would_change(program: Put, body: str) -> None:
+def test_r55_it_keeps_what_the_formatter_would_change(program: Put, body: str) -> None:
     program("clang-format", body)
     why = "As it was measured, not formatted: clang-format would change the syntax tree."
     assert formatted("v0.cpp", CPP) == Formatted(CPP, why)

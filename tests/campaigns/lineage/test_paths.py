@@ -15,7 +15,7 @@ from campaigns.lineage.paths import branch_name, quoted
 DAY = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 
 
-def test_it_names_the_branch_by_op_backend_gpu_and_date() -> None:
+def test_r9_it_names_the_branch_by_op_backend_gpu_and_date() -> None:
     name = branch_name("vector_add", "triton", "h200-sxm", DAY)
     assert name == "optimize/vector_add_triton_h200-sxm_2026-11-22"
 

@@ -80,7 +80,7 @@ def test_it_gives_the_same_hashes_when_it_is_made_again(chain: Sequence[Entry]) 
             assert found == text.encode()
 
 
-def test_it_takes_nothing_from_this_users_git(
+def test_r9_it_takes_nothing_from_this_users_git(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hooks = tmp_path / "hooks"
@@ -107,7 +107,7 @@ def test_it_takes_nothing_from_this_users_git(
     assert not (repository_of(7) / "hooks").exists()
 
 
-def test_it_leaves_a_repository_around_it_alone(settings, tmp_path: Path) -> None:
+def test_r9_it_leaves_a_repository_around_it_alone(settings, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     before = sorted(tmp_path.glob(".git/**/*"))
     settings.DATA_DIR = tmp_path / "data"

@@ -39,7 +39,7 @@ class Bench:
 
 
 @given(chains())
-def test_it_finds_the_first_slower_round_in_log2_steps(
+def test_r58_it_finds_the_first_slower_round_in_log2_steps(
     chain: tuple[list[int], int, set[int]],
 ) -> None:
     rounds, first, _ = chain
@@ -52,7 +52,7 @@ def test_it_finds_the_first_slower_round_in_log2_steps(
 
 
 @given(chains())
-def test_it_skips_what_is_unclear_and_never_accuses_the_wrong_one(
+def test_r58_it_skips_what_is_unclear_and_never_accuses_the_wrong_one(
     chain: tuple[list[int], int, set[int]],
 ) -> None:
     rounds, first, unclear = chain

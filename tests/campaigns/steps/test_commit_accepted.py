@@ -64,7 +64,7 @@ def no_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], None
     return monkeypatch.undo
 
 
-def test_it_commits_every_accepted_round(run: Run, script: Put) -> None:
+def test_r46_it_commits_every_accepted_round(run: Run, script: Put) -> None:
     script(*ROUNDS)
     campaign = run()
     rows = list(Commit.objects.select_related("round").order_by("round__number"))
@@ -94,7 +94,7 @@ def test_it_commits_what_it_takes_to_build_the_kernel_again(run: Run, script: Pu
     assert asked(campaign, "show", "HEAD:problem.toml") == cast.TOML.strip()
 
 
-def test_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Put) -> None:
+def test_r46_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Put) -> None:
     script(*ROUNDS)
     campaign = run()
     row = Commit.objects.get(round__number=2)
@@ -106,7 +106,7 @@ def test_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Put) -
         "Result: Accepted: +100.2 % against the incumbent (+100.0 % to +100.2 %,",
         "n=20 pairs",
         "The incumbent was round 1.",
-        "Expected: time_us down by 20 %.",
+        "Expected: time_us down by 20 %: confirmed.",
         "one: 50.0 µs saved of the incumbent's 100 µs a call in the first session, most in: k",
         f"backend cpp, no flags of its own; sha256 {row.round.chosen.digest}",
         f"Round: /c/{campaign.pk}/r/2/",
@@ -114,7 +114,7 @@ def test_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Put) -
         assert words in told
 
 
-def test_it_gives_the_same_hashes_from_the_same_records(run: Run, script: Put) -> None:
+def test_r46_it_gives_the_same_hashes_from_the_same_records(run: Run, script: Put) -> None:
     script(*ROUNDS)
     campaign = run()
     before = log(campaign)
