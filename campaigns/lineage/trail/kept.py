@@ -46,7 +46,7 @@ def _row(trail: Trail, one: Tried) -> tuple[object, ...]:
     closed = one.row.round.closed_at
     return (
         f"{closed:%Y-%m-%d}" if closed else NOTHING,
-        one.candidate.digest[:12] if one.candidate else NOTHING,
+        one.commit.short if one.commit else "N/A — not committed",
         "baseline" if one.is_baseline else "keep",
         "python quick_test_bench.py",
         "all cases",

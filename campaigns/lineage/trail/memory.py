@@ -52,7 +52,7 @@ def _version(trail: Trail, one: Tried) -> dict[str, Any]:
             "result": PASS if one.is_kept else (TIMEOUT if _status(one) == TIMEOUT else FAIL),
             "failure_reason": "" if one.is_kept else one.row.sentence,
         },
-        "git_commit_hash": None,
+        "git_commit_hash": one.commit.sha if one.commit else None,
     }
 
 

@@ -275,8 +275,8 @@ def _manifest(trail: Trail) -> str:
         f" --backend {campaign.backend}",
         "quick_command": "python quick_test_bench.py",
         "representative_shapes": list(map(str, campaign.cases)),
-        "git_commit": None,
-        "git_branch": None,
+        "git_commit": best.commit.sha if best and best.commit else None,
+        "git_branch": best.commit.branch if best and best.commit else None,
         "max_iterations": campaign.stop_policy.get("max_rounds"),
         "created": campaign.created_at.isoformat(timespec="minutes"),
     }

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from campaigns.evaluator.contract import Report
-from campaigns.models import Campaign, Candidate, Evaluation, Event, RoundState, Verdict
+from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, RoundState, Verdict
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.rules.decision import Verdict as Word
@@ -44,6 +44,7 @@ class Tried:
     report: Report | None
     stored: dict[str, Any]
     rates: Rates | None
+    commit: Commit | None
 
     @property
     def number(self) -> int:
@@ -160,6 +161,7 @@ def _tried(row: RoundRow, sheet: CampaignSheet, evaluation: Evaluation | None) -
         evaluation=evaluation,
         report=report_of(evaluation) if evaluation else None,
         stored=dict(evaluation.report) if evaluation else {},
+        commit=getattr(row.round, "commit", None),
         rates=_rates(row, sheet),
     )
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from campaigns.lineage.trail import archive
 from campaigns.lineage.trail.archive import trail_archive, trail_files, trail_name
 from campaigns.lineage.trail.markdown import fenced, said, table
+from campaigns.models import Commit
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.means import geomean
@@ -117,12 +118,24 @@ def test_only_what_was_kept_is_in_the_performance_table(files, sample):
     assert all(re.match(r"-\d+\.\d % \(.*n=20 pairs\)", row[8]) for row in rows[1:5])
 
 
+def test_kept_rounds_name_their_commits(files, sample):
+    commits = {c.round.number: c for c in Commit.objects.filter(round__campaign=sample)}
+    assert {*commits} == {1, 2, 3, 6, 10}
+    for number in range(1, 11):
+        told = json.loads(files[f"memory/v{number - 1}.json"])["git_commit_hash"]
+        assert told == (commits[number].sha if number in commits else None)
+    _, *rows = rows_of(files["performance.md"])
+    assert [row[1] for row in rows[:5]] == [commits[n].short for n in sorted(commits)]
+
+
 def test_the_manifest_is_yaml_that_json_can_read(files, sample):
     lines = [line.split(": ", 1) for line in files["manifest.yaml"].splitlines()]
     known = {name: json.loads(value) for name, value in lines}
     assert known["target_op"] == "softmax"
     assert known["target_shapes"]["1024x1024"] == {"N": 1024, "D": 1024}
     assert (known["max_iterations"], known["primary_metric"]) == (10, "GB/s")
+    best = Commit.objects.get(round__campaign=sample, round__number=10)
+    assert (known["git_commit"], known["git_branch"]) == (best.sha, best.branch)
     assert known["created"] == sample.created_at.isoformat(timespec="minutes")
 
 
