@@ -23,6 +23,7 @@ from campaigns.evaluator.contract import dump
 from campaigns.models import Evaluation, EvaluationState, Passport, PassportWish, Worker
 from campaigns.models.transitions import WORKING
 from campaigns.passports import open_wish, state_of
+from campaigns.rules.device_gate import CPU_BUSY_PERCENT
 from campaigns.scratch import scratch
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.worker_beat import worker_beat
@@ -31,8 +32,6 @@ log = logging.getLogger(__name__)
 
 # What failed once mostly fails again: no compiler, no card. What was crowded may be quiet by then.
 RETRY_AFTER = timedelta(hours=6)
-# More than this of a CPU host is somebody's work; a passport of that would be of no use later.
-CPU_BUSY_PERCENT = 50.0
 
 
 class CampaignWaits(Exception):

@@ -3,7 +3,8 @@
 import pytest
 
 from campaigns.devices.discover import Device
-from campaigns.devices.idle import Activity, look
+from campaigns.devices.idle import look
+from campaigns.rules.device_gate import Activity
 
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1, "GPU-aaaa1111")
 CPU = Device("cpu", "cpu", "Some CPU", "x", "native", 1, "x")

@@ -11,10 +11,10 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.devices.idle import Activity
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
 from campaigns.passports import of_device, state_of
+from campaigns.rules.device_gate import Activity
 from campaigns.steps import passport
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
