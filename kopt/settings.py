@@ -97,6 +97,10 @@ KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 # Which device this host measures on ("cpu", "cuda:1"); empty: the first GPU torch can use.
 KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
+# Which busy devices are waited for before a measurement: GPUs, all, or none. The others' state is
+# only noted: CI measures on CPUs that are never idle.
+KOPT_GATE = env.choice("KOPT_GATE", ("GPU", "ALL", "OFF"), default="GPU")
+
 # After how many days an idle worker compares a kernel with itself again (0: only when asked), and
 # how many seconds it has to have been idle for that.
 KOPT_PASSPORT_DAYS = env.number("KOPT_PASSPORT_DAYS", 7.0, least=0.0)

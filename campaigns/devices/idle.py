@@ -1,21 +1,105 @@
-"""Is a device free of other people's work at this moment? One sample; the gate (R8) decides."""
+"""Is a device free of other people's work? One look, and the several that the gate asks for (R8).
+
+Where the gate is asked nothing of ours computes: the caller holds the device and has not begun.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from campaigns.devices import nvml
+from django.conf import settings
+
+from campaigns.devices import amd, nvml
 from campaigns.devices.discover import Device
-from campaigns.rules.device_gate import NOT_TOLD, Activity
+from campaigns.rules.device_gate import (
+    CPU,
+    CPU_MINUTE,
+    GPU,
+    NOT_TOLD,
+    Activity,
+    Found,
+    Gate,
+    Limits,
+    judge,
+)
+
+STAT = Path("/proc/stat")
+# A driver's own sample lasts up to a second; three looks so far apart are hardly one and the same.
+EVERY_S = 0.4
+# What has just ended still shows for a moment: our own last measurement, or somebody's short look.
+MOST_LOOKS = 9
+GPUS, ALL = "GPU", "ALL"
+
+
+def is_gated(device: Device) -> bool:
+    """Whether a busy device is waited for; else that it is busy is only noted."""
+    return settings.KOPT_GATE == ALL or (settings.KOPT_GATE == GPUS and device.kind == "gpu")
 
 
 def look(device: Device, *, ours: Collection[int] = ()) -> Activity:
     """Sample the device; `ours` are process ids that do not count."""
     if device.kind == "cpu":
         return Activity((), 100 * min(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), None)
-    load = nvml.load(device.uuid)
-    if load is None:
-        return NOT_TOLD
-    others = tuple(pid for pid in load.process_ids if pid not in ours)
-    return Activity(others, load.busy_percent, load.memory_used_bytes)
+    use = nvml.use(device.uuid)
+    if use is None:
+        return amd.look(device.detail.get("PCI bus", "")) or NOT_TOLD
+    told = use.process_ids
+    others = None if told is None else tuple(pid for pid in told if pid not in ours)
+    return Activity(others, use.busy_percent, use.memory_bytes)
+
+
+def look_closely(
+    device: Device,
+    *,
+    most: int = MOST_LOOKS,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Found:
+    """Look until the device is seen idle, `most` times at the most, and say what came of it.
+
+    A CPU that is not gated is asked once for its last minute, which takes no time.
+    """
+    if device.kind == "cpu" and not is_gated(device):
+        return judge([look(device)], CPU_MINUTE)
+    sample, limits = _sampler(device)
+    looks: deque[Activity] = deque(maxlen=limits.samples)
+    found = judge(looks, limits)
+    for _ in range(max(most, limits.samples)):
+        sleep(EVERY_S)
+        looks.append(sample())
+        found = judge(looks, limits)
+        if len(looks) == limits.samples and found.gate is not Gate.BUSY:
+            break
+    return found
+
+
+def look_at_all(devices: Sequence[Device]) -> list[Found]:
+    """Three looks at each of them, at all of them at a time."""
+    with ThreadPoolExecutor(max(1, len(devices))) as pool:
+        return list(pool.map(lambda device: look_closely(device, most=0), devices))
+
+
+def _sampler(device: Device) -> tuple[Callable[[], Activity], Limits]:
+    if device.kind == "gpu":
+        return lambda: look(device), GPU
+    last = [_ticks()]
+
+    def sample() -> Activity:
+        (busy_before, all_before), (busy, everything) = last[0], _ticks()
+        last[0] = busy, everything
+        passed = everything - all_before
+        return Activity((), 100 * (busy - busy_before) / passed if passed else 0.0, None)
+
+    return sample, CPU
+
+
+def _ticks() -> tuple[int, int]:
+    """What all CPUs of the host have worked since its start, and all that they could have."""
+    first = STAT.read_text().partition("\n")[0]
+    user, nice, system, idle, waiting, *rest = map(int, first.split()[1:9])
+    busy = user + nice + system + sum(rest)
+    return busy, busy + idle + waiting

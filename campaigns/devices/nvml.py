@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pynvml
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,18 @@ class Load:
     busy_percent: int
     memory_used_bytes: int
     clock_mhz: int
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Who uses a card at this moment; None for what the driver does not tell.
+
+    memory_bytes: without what the driver keeps for itself and what draws the screen.
+    """
+
+    process_ids: tuple[int, ...] | None
+    busy_percent: int | None
+    memory_bytes: int | None
 
 
 @contextmanager
@@ -84,6 +98,22 @@ def load(uuid: str) -> Load | None:
             return None
 
 
+def use(uuid: str) -> Use | None:
+    """Who uses the card now; None where there is no driver or no such card."""
+    with session() as opened:
+        if not opened:
+            return None
+        try:
+            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+        except pynvml.NVMLError:
+            return None
+        return Use(
+            _told(lambda: _process_ids(handle)),
+            _told(lambda: int(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
+            _told(lambda: _memory_bytes(handle)),
+        )
+
+
 def clock_policy(uuid: str) -> str:
     """What bounds the card's clock: the clocks it may take and its power limit, in words."""
     with session() as opened:
@@ -131,6 +161,25 @@ def _named(found: Sequence[Card], word: str) -> Card | None:
         return None
     matching = [card for card in found if card.uuid.startswith(word)]
     return matching[0] if len(matching) == 1 else None
+
+
+def _told(question: Callable[[], _Answer]) -> _Answer | None:
+    try:
+        return question()
+    except pynvml.NVMLError:
+        return None
+
+
+def _process_ids(handle: Any) -> tuple[int, ...]:
+    running = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    return tuple(sorted(process.pid for process in running))
+
+
+def _memory_bytes(handle: Any) -> int:
+    """Only the second version tells what the driver keeps apart from what is used."""
+    used = int(pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2).used)
+    drawing = _told(lambda: pynvml.nvmlDeviceGetGraphicsRunningProcesses(handle)) or ()
+    return max(0, used - sum(process.usedGpuMemory or 0 for process in drawing))
 
 
 def _card(index: int) -> Card | None:

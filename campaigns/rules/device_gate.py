@@ -49,9 +49,9 @@ class Activity:
     @property
     def idle(self) -> bool | None:
         """True or False where there is an answer; None where nothing can be read."""
-        if self.others is None or self.busy_percent is None:
-            return None
-        return not self.others and self.busy_percent <= BUSY_PERCENT
+        if self.others or (self.busy_percent or 0) > BUSY_PERCENT:
+            return False
+        return None if self.others is None or self.busy_percent is None else True
 
 
 NOT_TOLD = Activity(None, None, None)
@@ -74,13 +74,20 @@ CPU_MINUTE = Limits(CPU_BUSY_PERCENT, 1, memory=False)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer with its one sentence, which has no full stop."""
+    """The answer with its one sentence, which has no full stop, and the newest look."""
 
     gate: Gate
     why: str
+    newest: Activity = NOT_TOLD
 
     def __str__(self) -> str:
         return f"{self.gate}: {self.why}"
+
+    @property
+    def rank(self) -> tuple[int, float, int]:
+        """The lower, the more idle; what is not told stands between idle and busy."""
+        order = (Gate.IDLE, Gate.UNKNOWN, Gate.BUSY).index(self.gate)
+        return order, self.newest.busy_percent or 0.0, self.newest.memory_used_bytes or 0
 
 
 def judge(looks: Sequence[Activity], limits: Limits) -> Found:
@@ -92,14 +99,14 @@ def judge(looks: Sequence[Activity], limits: Limits) -> Found:
         return Found(Gate.UNKNOWN, f"{len(looks)} of {limits.samples} looks are made")
     against = (_processes(looks), _busy(looks, limits), _memory(looks, limits))
     if any(against):
-        return Found(Gate.BUSY, "; ".join(filter(None, against)))
+        return Found(Gate.BUSY, "; ".join(filter(None, against)), looks[-1])
     hidden = _hidden(looks, limits)
     if hidden:
-        return Found(Gate.UNKNOWN, f"this host does not tell {' nor '.join(hidden)}")
+        return Found(Gate.UNKNOWN, f"this host does not tell {' nor '.join(hidden)}", looks[-1])
     most = max(look.busy_percent or 0.0 for look in looks)
     alone = "no other process computes on it, " if limits.memory else ""
     count = "one look" if len(looks) == 1 else f"{len(looks)} looks"
-    return Found(Gate.IDLE, f"{alone}at most {most:.0f} % busy at {count}")
+    return Found(Gate.IDLE, f"{alone}at most {most:.0f} % busy at {count}", looks[-1])
 
 
 def _processes(looks: Sequence[Activity]) -> str:

@@ -30,9 +30,10 @@ class FakeLibrary:
             "nvmlDeviceGetCudaComputeCapability": lambda handle: (9, 0),
             "nvmlDeviceGetUUID": lambda handle: H200.uuid,
             "nvmlDeviceGetName": lambda handle: H200.name,
-            "nvmlDeviceGetMemoryInfo": lambda handle: SimpleNamespace(
+            "nvmlDeviceGetMemoryInfo": lambda handle, version=None: SimpleNamespace(
                 total=H200.memory_bytes, used=7
             ),
+            "nvmlDeviceGetGraphicsRunningProcesses": lambda handle: [],
             "nvmlDeviceGetPciInfo": lambda handle: SimpleNamespace(busId=H200.pci_bus),
             "nvmlDeviceGetMinorNumber": lambda handle: H200.minor,
             "nvmlDeviceGetComputeRunningProcesses": lambda handle: [
@@ -48,7 +49,7 @@ class FakeLibrary:
     def _count(self, step):
         self.open += step
 
-    def _refuse(self, *arguments):
+    def _refuse(self, *arguments, **named):
         raise pynvml.NVMLError(pynvml.NVML_ERROR_NO_PERMISSION)
 
 

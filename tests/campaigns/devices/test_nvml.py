@@ -1,6 +1,7 @@
 """Cards and their load, asked of the driver."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pynvml
 import pytest
@@ -17,6 +18,7 @@ def test_it_finds_no_card_and_raises_nothing_without_a_driver(monkeypatch):
     assert nvml.cards() == []
     assert nvml.driver_version() == ""
     assert nvml.load("GPU-aaaa1111") is None
+    assert nvml.use("GPU-aaaa1111") is None
 
 
 def test_it_describes_a_card_and_closes_the_library(library):
@@ -44,6 +46,30 @@ def test_it_knows_no_load_where_the_driver_hides_it(library):
     fake = library("nvmlDeviceGetComputeRunningProcesses")
     assert nvml.load(H200.uuid) is None
     assert fake.open == 0
+
+
+@pytest.mark.parametrize(
+    ("hidden", "seen"),
+    [
+        ((), nvml.Use((10, 20), 3, 7)),
+        (("nvmlDeviceGetComputeRunningProcesses",), nvml.Use(None, 3, 7)),
+        (("nvmlDeviceGetUtilizationRates",), nvml.Use((10, 20), None, 7)),
+        (("nvmlDeviceGetMemoryInfo",), nvml.Use((10, 20), 3, None)),
+        (("nvmlDeviceGetGraphicsRunningProcesses",), nvml.Use((10, 20), 3, 7)),
+        (("nvmlDeviceGetHandleByUUID",), None),
+    ],
+)
+def test_it_tells_who_uses_a_card_as_far_as_the_driver_does(library, hidden, seen):
+    fake = library(*hidden)
+    assert nvml.use(H200.uuid) == seen
+    assert fake.open == 0
+
+
+def test_it_does_not_count_the_memory_that_draws_the_screen(library, monkeypatch):
+    library()
+    drawing = [SimpleNamespace(usedGpuMemory=5), SimpleNamespace(usedGpuMemory=None)]
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetGraphicsRunningProcesses", lambda handle: drawing)
+    assert nvml.use(H200.uuid).memory_bytes == 2
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,19 @@ def test_it_looks_at_the_load_of_a_cpu_alone(percents, limits, gate, why):
     assert (found.gate, why in found.why) == (gate, True)
 
 
+def test_it_ranks_the_most_idle_first():
+    looks = [
+        QUIET,
+        Activity((), 4.0, 0),
+        NOT_TOLD,
+        Activity((7,), 1.0, 0),
+        Activity((7,), 50.0, 0),
+        Activity((7,), 50.0, MIB),
+    ]
+    found = [judge([look] * 3, GPU) for look in looks]
+    assert sorted(found[::-1], key=lambda one: one.rank) == found
+
+
 def test_it_reads_as_one_line():
     assert str(judge([QUIET] * 2, GPU)) == "unknown: 2 of 3 looks are made"
 

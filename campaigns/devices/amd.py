@@ -1,0 +1,152 @@
+"""AMD's cards: who uses them, from the JSON of `amd-smi`, or of `rocm-smi` where there is no other.
+
+The parsers are pure. Both programs changed their form more than once: a number stands alone, as
+text, or in {"value": …, "unit": …}, what is not told is "N/A" or missing, and newer ones put the
+list of cards into {"gpu_data": […]}.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from campaigns.rules.device_gate import MIB, Activity
+
+LIMIT_S = 10.0
+UNITS = {"B": 1, "KB": 1 << 10, "MB": MIB, "GB": 1 << 30}
+AMD_SMI = (("list",), ("metric", "--usage", "--mem-usage"), ("process",))
+ROCM_SMI = ("--showbus", "--showuse", "--showmeminfo", "vram", "--showpids")
+
+
+def look(pci_bus: str) -> Activity | None:
+    """One look at the card at this address of the PCI bus; None where no program tells of it."""
+    if shutil.which("amd-smi"):
+        listed, metric, process = (_ask("amd-smi", *words, "--json") for words in AMD_SMI)
+        found = parse_amd_smi(listed, metric, process, pci_bus)
+        if found is not None:
+            return found
+    if shutil.which("rocm-smi"):
+        return parse_rocm_smi(_ask("rocm-smi", *ROCM_SMI, "--json"), pci_bus)
+    return None
+
+
+def parse_amd_smi(listed: str, metric: str, process: str, pci_bus: str) -> Activity | None:
+    """From the three calls of `AMD_SMI`; None where the card is not listed."""
+    place = next(
+        (card.get("gpu") for card in _cards(listed) if same_bus(str(card.get("bdf", "")), pci_bus)),
+        None,
+    )
+    if place is None:
+        return None
+    seen = next((card for card in _cards(metric) if card.get("gpu") == place), {})
+    rows = [card.get("process_list") for card in _cards(process) if card.get("gpu") == place]
+    busy = _number(_inside(seen, "usage", "gfx_activity"))
+    used = _number(_inside(seen, "mem_usage", "used_vram"), "MB")
+    return Activity(
+        _processes(rows[0]) if rows else None, busy, None if used is None else int(used)
+    )
+
+
+def parse_rocm_smi(text: str, pci_bus: str) -> Activity | None:
+    """From one call with `ROCM_SMI`; None where the card is not listed.
+
+    It tells how many cards a process uses, but not which: of several cards one can not be said to
+    be free as long as there is any.
+    """
+    told = _object(text)
+    cards = {name: row for name, row in told.items() if re.fullmatch(r"card\d+", name)}
+    row = next(
+        (row for row in cards.values() if same_bus(str(_inside(row, "PCI Bus")), pci_bus)), None
+    )
+    if row is None:
+        return None
+    pids = tuple(sorted(_kfd_processes(told.get("system"))))
+    used = _number(_inside(row, "VRAM Total Used Memory (B)"))
+    return Activity(
+        pids if len(cards) == 1 or not pids else None,
+        _number(_inside(row, "GPU use (%)")),
+        None if used is None else int(used),
+    )
+
+
+def same_bus(one: str, other: str) -> bool:
+    """Whether two addresses are one: drivers write the domain with four digits or eight, or not."""
+    return bool(one) and _short(one) == _short(other)
+
+
+def _short(address: str) -> str:
+    parts = address.lower().split(":")
+    domain = int(parts[0], 16) if len(parts) == 3 and re.fullmatch("[0-9a-f]+", parts[0]) else 0
+    return ":".join([f"{domain:x}", *parts[-2:]])
+
+
+def _ask(*command: str) -> str:
+    """What the program says; empty when it fails, as its own words are no answer."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _json(text: str) -> Any:
+    """The first JSON value in the text: the programs print warnings before it, and after it."""
+    start = re.search(r"^\s*[\[{]", text, re.MULTILINE)
+    try:
+        return json.JSONDecoder().raw_decode(text, start.end() - 1)[0] if start else None
+    except json.JSONDecodeError:
+        return None
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    found = _json(text)
+    return found if isinstance(found, dict) else {}
+
+
+def _cards(text: str) -> list[Mapping[str, Any]]:
+    found = _json(text)
+    rows = found.get("gpu_data") if isinstance(found, dict) else found
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _inside(row: Any, *names: str) -> Any:
+    for name in names:
+        row = row.get(name) if isinstance(row, dict) else None
+    return row
+
+
+def _number(value: Any, unit: str = "B") -> float | None:
+    """A number in any of the forms, in bytes where its unit is one of memory; None if not told."""
+    if isinstance(value, dict):
+        value, unit = value.get("value"), str(value.get("unit", unit))
+    try:
+        return float(value) * UNITS.get(unit, 1)
+    except (TypeError, ValueError):
+        return None
+
+
+def _processes(rows: Any) -> tuple[int, ...] | None:
+    """None where one of them is not to be read."""
+    if not isinstance(rows, list):
+        return None
+    infos = [_inside(row, "process_info") for row in rows]
+    pids = [_number(_inside(info, "pid")) for info in infos if not _says_none(info)]
+    known = [int(pid) for pid in pids if pid is not None]
+    return tuple(sorted(known)) if len(known) == len(pids) else None
+
+
+def _says_none(info: Any) -> bool:
+    return isinstance(info, str) and info.lower().startswith("no running process")
+
+
+def _kfd_processes(system: Any) -> Iterator[int]:
+    """From {"PID4711": "name, cards, memory, …"}: those that use a card."""
+    for name, row in system.items() if isinstance(system, dict) else ():
+        pid = re.fullmatch(r"PID(\d+)", name)
+        fields = [field.strip() for field in str(row).rsplit(",", 4)]
+        if pid and not (len(fields) == 5 and fields[1] == "0"):
+            yield int(pid[1])
