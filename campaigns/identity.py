@@ -40,6 +40,11 @@ def is_gone(holder: str) -> bool:
     return process_is_gone(int(parts[2]))
 
 
+def is_here(holder: str) -> bool:
+    """Say whether this very process made the claim."""
+    return holder.rsplit(" ", 3)[1:3] == [host_key(), str(os.getpid())]
+
+
 def process_is_gone(process: int) -> bool:
     """Say whether no process of this id is alive here."""
     try:

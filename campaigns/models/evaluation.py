@@ -15,6 +15,8 @@ from knowledge.models.guarded import Immutable
 
 # Under this name a report's environment says which device it is of.
 CARD = "card"
+# And under this one what was seen of the device before: idle, or why it was measured on anyway.
+GATE = "device before"
 
 
 class EvaluationKind(models.TextChoices):

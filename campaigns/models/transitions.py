@@ -46,8 +46,8 @@ C, R, E = CampaignState, RoundState, EvaluationState
 
 WORKING = frozenset({C.CONFIRMED, C.PREPARE, C.BASELINE, C.ANALYZE, C.VALIDATE, C.DECIDE, C.REPORT})
 FINISHED = frozenset({C.DONE, C.ABORTED})
-# A campaign that writes its report has nothing left to hold back.
-PAUSABLE = WORKING - {C.REPORT}
+# Also while the report is written: its last measurement may wait for a device, too.
+PAUSABLE = WORKING
 
 LEGAL: dict[str, frozenset[str]] = {
     f"campaign.{C.DRAFT}": frozenset({C.CONFIRMED, C.ABORTED}),
@@ -57,7 +57,7 @@ LEGAL: dict[str, frozenset[str]] = {
     f"campaign.{C.ANALYZE}": frozenset({C.VALIDATE, C.REPORT, C.PAUSED, C.ABORTED}),
     f"campaign.{C.VALIDATE}": frozenset({C.DECIDE, C.PAUSED, C.ABORTED}),
     f"campaign.{C.DECIDE}": frozenset({C.ANALYZE, C.REPORT, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.REPORT}": frozenset({C.DONE, C.ABORTED}),
+    f"campaign.{C.REPORT}": frozenset({C.DONE, C.PAUSED, C.ABORTED}),
     f"campaign.{C.PAUSED}": frozenset(PAUSABLE | {C.ABORTED}),
     f"round.{R.OPEN}": frozenset({R.SCREENED, R.CLAIMED, R.JUDGED}),
     f"round.{R.SCREENED}": frozenset({R.CLAIMED, R.JUDGED}),

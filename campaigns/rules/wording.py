@@ -31,6 +31,11 @@ def duration(value_us: float) -> str:
     return f"{digits(value_us)} µs"
 
 
+def minutes(value_s: float) -> str:
+    """Write a duration given in seconds in whole minutes: "20"."""
+    return f"{value_s / 60:.0f}"
+
+
 def amount(value: float, unit: str) -> str:
     """Write a large quantity with a decimal prefix: "33.6 MB", "3.35 TB/s"."""
     size, prefix = next(((s, p) for s, p in _PREFIXES if abs(value) >= s), (1.0, ""))

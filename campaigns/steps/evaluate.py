@@ -6,16 +6,19 @@ import errno
 import logging
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from campaigns.devices.discover import Device
-from campaigns.devices.hold import hold
+from campaigns.devices.hold import DeviceBusy, hold
+from campaigns.devices.idle import is_gated, look_closely
 from campaigns.devices.passport import Measurer
 from campaigns.evaluator.contract import (
     Case,
@@ -25,16 +28,19 @@ from campaigns.evaluator.contract import (
     Report,
     protocol_from,
 )
-from campaigns.identity import new_holder
+from campaigns.identity import is_gone, is_here, new_holder, worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
-from campaigns.models.evaluation import CARD
+from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
+from campaigns.rules.device_gate import Found, Gate
 from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
 from campaigns.steps.record_report import record_report
 from campaigns.steps.reproduce import may_reproduce
 from campaigns.steps.sanitize import sanitized
+from campaigns.steps.wait_for_device import end_wait, is_put_off, wait_for_device
 from campaigns.steps.worker_beat import card_of, worker_beat
+from campaigns.waits import Cause
 
 log = logging.getLogger(__name__)
 
@@ -50,32 +56,47 @@ class Bench:
     """A worker's place: its row, its device and what measures there.
 
     patience_s: how long to wait for a device that another process of this host holds.
+    look: says whether others use the device; it is held then, and nothing of ours runs.
     """
 
     service: Measurer
     device: Device
     worker: Worker
     patience_s: float = 5.0
+    look: Callable[[Device], Found] = look_closely
 
 
 def evaluate(key: int, bench: Bench) -> Campaign | None:
     """Measure the evaluation of that key; return its campaign, which may then advance.
 
-    None when there was nothing to claim or the claim was lost. Raises DeviceBusy before anything
-    is claimed; reconcile rings again then.
+    None when there was nothing to claim, the claim was lost, or others use the device: then the
+    evaluation waits, and only a campaign that has waited too long is returned, to be paused.
+    Raises DeviceBusy before anything is claimed while another process or worker of ours holds it.
+    In both cases reconcile rings again.
     """
     evaluation = _wanted(key, bench)
-    if evaluation is None:
+    if evaluation is None or is_put_off(evaluation, bench.worker.card):
         return None
-    with hold(bench.device, wait_s=bench.patience_s):
-        if not _claim(evaluation, bench.worker):
-            return None
-        try:
-            report = _run(evaluation, bench)
-        except ClaimLost:
-            log.warning("%s: taken over by another worker; result dropped", evaluation)
-            return None
-        return _finish(evaluation, _without_host_noise(_placed(report, bench.device)))
+    try:
+        with hold(bench.device, wait_s=bench.patience_s):
+            found = bench.look(bench.device)
+            if found.gate is Gate.BUSY and is_gated(bench.device):
+                return wait_for_device(evaluation, bench.worker, Cause.BUSY, found.why)
+            if not _claim(evaluation, bench):
+                return None
+            return _measure(evaluation, bench, found)
+    except DeviceBusy as busy:
+        wait_for_device(evaluation, bench.worker, Cause.HELD, str(busy))
+        raise
+
+
+def _measure(evaluation: Evaluation, bench: Bench, found: Found) -> Campaign | None:
+    try:
+        report = _run(evaluation, bench)
+    except ClaimLost:
+        log.warning("%s: taken over by another worker; result dropped", evaluation)
+        return None
+    return _finish(evaluation, _without_host_noise(_placed(report, bench.device, found)))
 
 
 def _wanted(key: int, bench: Bench) -> Evaluation | None:
@@ -97,18 +118,42 @@ def _wanted(key: int, bench: Bench) -> Evaluation | None:
     return None if held else evaluation
 
 
-def _claim(evaluation: Evaluation, worker: Worker) -> bool:
-    now = timezone.now()
-    return move(
-        evaluation,
-        EvaluationState.RUNNING,
-        holder=new_holder(worker.name),
-        worker=worker,
-        claims=F("claims") + 1,
-        heartbeat_at=now,
-        started_at=now,
-        phase=Phase.START.value,
+def _claim(evaluation: Evaluation, bench: Bench) -> bool:
+    """Claim the row, and with it the device itself: of two workers that share one, one at a time.
+
+    The lock on the file can not be seen from another host or container; this one can.
+    """
+    worker, now = bench.worker, timezone.now()
+    with transaction.atomic():
+        if worker.card:
+            list(Worker.objects.select_for_update().filter(card=worker.card).order_by("pk"))
+            _refuse_if_taken(worker, bench.device)
+        claimed = move(
+            evaluation,
+            EvaluationState.RUNNING,
+            holder=new_holder(worker.name),
+            worker=worker,
+            claims=F("claims") + 1,
+            heartbeat_at=now,
+            started_at=now,
+            phase=Phase.START.value,
+        )
+        if claimed:
+            end_wait(evaluation, worker)
+    return claimed
+
+
+def _refuse_if_taken(worker: Worker, device: Device) -> None:
+    """Raise DeviceBusy while another worker shows life in a measurement on the same device."""
+    living = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
+    running = Evaluation.objects.filter(
+        state=EvaluationState.RUNNING, worker__card=worker.card, heartbeat_at__gte=living
     )
+    for holder in running.values_list("holder", flat=True):
+        # What has ended holds nothing, nor what this process has left: it has the file's lock now.
+        if not (is_gone(holder) or is_here(holder)):
+            name = f"worker {worker_of(holder)}, which measures on it"
+            raise DeviceBusy(f"{device.device} ({device.name}) is held by {name}")
 
 
 def _run(evaluation: Evaluation, bench: Bench) -> Report:
@@ -175,9 +220,14 @@ def _broken(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
 
 
-def _placed(report: Report, device: Device) -> Report:
-    """With the device itself, so that another one of the model can be told from it for ever."""
-    return replace(report, environment={**report.environment, CARD: card_of(device)})
+def _placed(report: Report, device: Device, found: Found) -> Report:
+    """With the device itself, so that another one of the model can be told from it for ever.
+
+    And with what was seen of it before: also where that says little, and nobody waits for it.
+    """
+    anyway = "; measured all the same" if found.gate is Gate.BUSY else ""
+    more = {CARD: card_of(device), GATE: f"{found}{anyway}"}
+    return replace(report, environment={**report.environment, **more})
 
 
 def _without_host_noise(report: Report) -> Report:

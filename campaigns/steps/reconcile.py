@@ -16,6 +16,7 @@ from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationSta
 from campaigns.models.event import record
 from campaigns.models.transitions import WORKING, move
 from campaigns.steps.record_report import record_report
+from campaigns.waits import wait_of
 
 # A candidate that takes its worker along this often is not given to another one.
 MOST_CLAIMS = 5
@@ -76,7 +77,12 @@ def _next(campaign: Campaign) -> Next | None:
 
 
 def _has_idle_worker(campaign: Campaign) -> bool:
-    """A busy worker comes to the queue by itself, and an absent one reconciles when it starts."""
+    """A busy worker comes to the queue by itself, and an absent one reconciles when it starts.
+
+    Of one whose device others use, the ring waits for the next look that is due.
+    """
     alive = Worker.objects.filter(platform=campaign.platform).alive()
     busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)
-    return alive.exclude(pk__in=busy.values("worker")).exists()
+    cards = list(alive.exclude(pk__in=busy.values("worker")).values_list("card", flat=True))
+    wait = wait_of(campaign)
+    return bool(cards) if wait is None else any(wait.is_due(c, timezone.now()) for c in cards)

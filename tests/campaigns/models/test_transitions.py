@@ -25,8 +25,8 @@ EXPECTED = {
         draft confirmed aborted | confirmed prepare paused aborted
         prepare baseline paused aborted | baseline decide paused aborted
         analyze validate report paused aborted | validate decide paused aborted
-        decide analyze report paused aborted | report done aborted
-        paused confirmed prepare baseline analyze validate decide aborted
+        decide analyze report paused aborted | report done paused aborted
+        paused confirmed prepare baseline analyze validate decide report aborted
     """,
     "round": """
         open screened claimed judged | screened claimed judged

@@ -1,0 +1,104 @@
+"""An evaluation whose device is not free stays queued: why, when to look again, when to give up.
+
+Nothing sleeps and nothing is counted against anybody: the wait is an event, reconcile rings when
+the next look is due, and a campaign that has waited for an hour is paused (R8).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models.event import record
+from campaigns.models.transitions import PAUSABLE, claim
+from campaigns.rules.device_gate import MOST_WAIT_S, next_look_s, waited_s
+from campaigns.rules.wording import minutes
+from campaigns.waits import Cause, Wait, kinds_of, wait_of
+
+
+def is_put_off(evaluation: Evaluation, card: str) -> bool:
+    """Whether this device was seen in use by others and its next look is not due."""
+    wait = wait_of(evaluation.campaign, kinds_of(evaluation))
+    return wait is not None and not wait.is_due(card, timezone.now())
+
+
+def wait_for_device(
+    evaluation: Evaluation, worker: Worker, cause: Cause, why: str
+) -> Campaign | None:
+    """Record that this worker's device is not free; answer the campaign when it is to be paused.
+
+    A device that is only held is tried at every ring: that it still is, is told every ten minutes.
+    """
+    campaign, kinds, now = evaluation.campaign, kinds_of(evaluation), timezone.now()
+    before = wait_of(campaign, kinds)
+    if before is not None and cause is Cause.HELD and now < before.look_at:
+        return None
+    # Looking takes a few seconds, in which the worker of another device may have begun.
+    if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
+        return None
+    wait = _next(before, (worker, cause, why), now, bounded=_is_bounded(evaluation))
+    with transaction.atomic():
+        message = f"waits for {wait.device} of {wait.worker}: {why}; {_plan(wait)}"
+        record(campaign, kinds.busy, message, evaluation=evaluation.pk, **wait.stored)
+        return campaign if wait.is_over and _pause(campaign, wait) else None
+
+
+def end_wait(evaluation: Evaluation, worker: Worker) -> None:
+    """Record that the wait is over, if there was one; in the transaction that claims."""
+    kinds = kinds_of(evaluation)
+    wait = wait_of(evaluation.campaign, kinds)
+    if wait is not None:
+        message = f"{worker.device} of {worker.name} is free"
+        record(evaluation.campaign, kinds.idle, message, evaluation=evaluation.pk)
+
+
+def _is_bounded(evaluation: Evaluation) -> bool:
+    return evaluation.kind != EvaluationKind.REPRODUCE
+
+
+def _next(
+    before: Wait | None, seen: tuple[Worker, Cause, str], now: datetime, *, bounded: bool
+) -> Wait:
+    worker, cause, why = seen
+    waited = 0.0
+    if before is not None:
+        since_look_s = (now - before.at) / timedelta(seconds=1)
+        waited = waited_s(before.waited_s, since_look_s, before.planned_s)
+    look_at = now + timedelta(seconds=next_look_s(waited, bounded=bounded))
+    looks = {
+        card: at for card, at in (before.looks if before else {}).items() if card != worker.card
+    }
+    if cause is Cause.BUSY:
+        looks[worker.card] = look_at
+    return Wait(
+        since=before.since if before else now,
+        at=now,
+        why=why,
+        cause=cause,
+        device=worker.device,
+        worker=worker.name,
+        waited_s=waited,
+        look_at=look_at,
+        pause_at=now + timedelta(seconds=max(0.0, MOST_WAIT_S - waited)) if bounded else None,
+        looks=looks,
+        card=worker.card,
+    )
+
+
+def _plan(wait: Wait) -> str:
+    if wait.is_over:
+        return f"it has waited for {minutes(wait.waited_s)} min"
+    looks = f"looks again at {wait.look_at:%H:%M} UTC"
+    return f"{looks}, pauses at {wait.pause_at:%H:%M} UTC" if wait.pause_at else looks
+
+
+def _pause(campaign: Campaign, wait: Wait) -> bool:
+    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
+    if not claim(asked, pause_requested=True):
+        return False
+    words = f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
+    record(campaign, "pause_requested", f"{words}when there is one. Last seen: {wait.why}")
+    return True
