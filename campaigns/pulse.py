@@ -27,12 +27,15 @@ RECONCILE_EVERY_S = 20.0
 
 
 class Pulse(threading.Thread):
-    """Beats until `stop`. device: what this worker measures on; None for one that only advances."""
+    """Beats until `stop`. device: what this worker measures on; None for one that only advances.
+
+    A worker that moves to another device sets it here.
+    """
 
     def __init__(self, name: str, device: Device | None) -> None:
         super().__init__(name=f"pulse of {name}", daemon=True)
         self._worker = name
-        self._device = device
+        self.device = device
         self._ended = threading.Event()
         self._look_at = 0.0
         self._swept = False
@@ -50,7 +53,7 @@ class Pulse(threading.Thread):
 
     def beat(self) -> None:
         """One turn: show life, sweep up once, and when due look for lost work and a passport."""
-        worker = worker_beat(self._worker, self._device) if self._device else None
+        worker = worker_beat(self._worker, self.device) if self.device else None
         if not self._swept:
             self._swept = True
             for folder in sweep():
@@ -61,7 +64,7 @@ class Pulse(threading.Thread):
         for look in (reconcile, reproduce):
             for campaign, following in look():
                 ring(campaign, following)
-        if worker and self._device and passport_wanted(worker, self._device):
+        if worker and self.device and passport_wanted(worker, self.device):
             ring_worker(worker)
 
     def stop(self) -> None:

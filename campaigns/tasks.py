@@ -8,14 +8,16 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
+from django.db import OperationalError
 
 from campaigns import pulse
 from campaigns.bell import AGAIN, Next, ring
-from campaigns.devices.discover import this_device
+from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign
 from campaigns.steps.advance import advance as take_step
+from campaigns.steps.choose_device import choose_device, elsewhere
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.evaluate import evaluate as measure_row
 from campaigns.steps.give_up import give_up
@@ -29,9 +31,10 @@ PLATFORM_QUEUE = "platform."
 
 
 class _Process:
-    """What lives as long as this worker process: its evaluator service and its pulse."""
+    """What lives as long as this worker process: its evaluator service, its device, its pulse."""
 
     service: EvaluatorService | None = None
+    device: Device | None = None
     pulse: pulse.Pulse | None = None
 
 
@@ -55,14 +58,38 @@ def _step_or_give_up(campaign: Campaign) -> Next:
 
 @shared_task(bind=True)
 def measure(self: Any, key: int) -> None:
-    """Measure one evaluation on this worker's device."""
-    try:
-        campaign = measure_row(key, _bench(self.request.hostname))
-    except DeviceBusy as busy:
-        log.warning("evaluation %s waits: %s", key, busy)
-        return
+    """Measure one evaluation on this worker's device, or on one alike that others do not use."""
+    name = self.request.hostname
+    campaign = _measure_here(key, name)
+    if campaign is None and _move(name):
+        campaign = _measure_here(key, name)
     if campaign is not None:
         ring(campaign, AGAIN)
+
+
+def _measure_here(key: int, name: str) -> Campaign | None:
+    try:
+        return measure_row(key, _bench(name))
+    except DeviceBusy as busy:
+        log.warning("evaluation %s waits: %s", key, busy)
+        return None
+
+
+def _move(name: str) -> bool:
+    """Take another device where others use the present one."""
+    found = elsewhere(name, _Process.device) if _Process.device else None
+    if found is None:
+        return False
+    log.warning("worker %s goes on with %s, as others use its device", name, found.device)
+    _take(found)
+    return True
+
+
+def _take(device: Device) -> Device:
+    _Process.device = device
+    if _Process.pulse is not None:
+        _Process.pulse.device = device
+    return device
 
 
 @shared_task(bind=True)
@@ -83,7 +110,7 @@ def passport(self: Any, name: str) -> None:
 
 
 def _bench(hostname: str) -> Bench:
-    device = this_device()
+    device = _Process.device or _take(choose_device(hostname))
     if _Process.service is None:
         _Process.service = EvaluatorService()
     return Bench(_Process.service, device, worker_beat(hostname, device))
@@ -94,7 +121,13 @@ def start_pulse(sender: Any, **_: Any) -> None:
     """Start the heartbeat; its first turn reconciles, so what a killed worker held goes on."""
     queues = sender.app.amqp.queues.consume_from
     measures = any(name.startswith(PLATFORM_QUEUE) for name in queues)
-    _Process.pulse = pulse.Pulse(sender.hostname, this_device() if measures else None)
+    if measures:
+        try:
+            _Process.device = choose_device(sender.hostname)
+        except OperationalError:
+            # The pulse goes on without a database, and says when it is back.
+            _Process.device = this_device()
+    _Process.pulse = pulse.Pulse(sender.hostname, _Process.device)
     _Process.pulse.start()
 
 

@@ -94,7 +94,8 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 5_100
 KOPT_LEASE_S = env.number("KOPT_LEASE_S", 30.0, least=1.0)
 KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 
-# Which device this host measures on ("cpu", "cuda:1"); empty: the first GPU torch can use.
+# Which device this host measures on ("cpu", "cuda:1"); empty: the first GPU torch can use, of
+# several alike the most idle.
 KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
 # Which busy devices are waited for before a measurement: GPUs, all, or none. The others' state is

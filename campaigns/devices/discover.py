@@ -72,6 +72,11 @@ def this_device(choice: str | None = None) -> Device:
     return named
 
 
+def alike(device: Device) -> list[Device]:
+    """The devices of this host of the same model, itself among them."""
+    return [other for other in devices() if (other.kind, other.name) == (device.kind, device.name)]
+
+
 def ensure_platform(device: Device) -> Platform:
     """The platform with exactly this device's name among its aliases, made without specs if new.
 

@@ -41,6 +41,7 @@ from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.bisect import BisectRefused, Place, Question, search
 from campaigns.steps.commit_accepted import rebuild
+from campaigns.steps.choose_device import choose_device
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import (
     CampaignRefused,
@@ -338,8 +339,9 @@ class Command(Door):
             self.fail(ExitCode.USAGE, str(error))
 
     def _run_local(self, campaign: Campaign) -> None:
-        device = this_device()
-        worker = worker_beat(f"local-{campaign.pk}", device)
+        name = f"local-{campaign.pk}"
+        device = choose_device(name)
+        worker = worker_beat(name, device)
         with EvaluatorService() as service:
             bench = Bench(service, device, worker, patience_s=PATIENCE_S)
             try:

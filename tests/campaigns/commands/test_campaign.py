@@ -38,6 +38,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
     monkeypatch.setattr(f"{command}.EvaluatorService", Service)
     monkeypatch.setattr(f"{command}.this_device", lambda: cast.DEVICE)
+    monkeypatch.setattr(f"{command}.choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(f"{command}.prepare_database", lambda tell: None)
     monkeypatch.setattr(f"{command}.prepare_platform", prepared)
 

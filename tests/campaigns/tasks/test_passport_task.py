@@ -15,7 +15,8 @@ def host(db, monkeypatch, settings, tmp_path):
     settings.DATA_DIR = tmp_path
     cast.make_platform()
     rung = []
-    monkeypatch.setattr(tasks, "this_device", lambda: cast.DEVICE)
+    monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
+    monkeypatch.setattr(tasks._Process, "device", None)
     monkeypatch.setattr(tasks._Process, "service", cast.Judge())
     monkeypatch.setattr(tasks, "is_free", lambda worker, device: True)
     monkeypatch.setattr("campaigns.steps.passport.is_free", lambda worker, device: True)
