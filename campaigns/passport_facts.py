@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.models import Passport, Worker
+from campaigns.models import Campaign, Passport, Worker
 from campaigns.passports import PassportState
+from campaigns.waits import Wait, waits_on
 
 
-def worker_facts(worker: Worker, state: PassportState) -> dict[str, Any]:
-    """One worker with the state of its passport."""
+def worker_facts(
+    worker: Worker, state: PassportState, waits: Iterable[tuple[Campaign, Wait]] = ()
+) -> dict[str, Any]:
+    """One worker with the state of its passport and with those of these waits for its device."""
     return {
         "id": worker.pk,
         "worker": worker.name,
@@ -20,6 +24,10 @@ def worker_facts(worker: Worker, state: PassportState) -> dict[str, Any]:
         "heartbeat_age_s": round(worker.silent_s, 1),
         "alive": worker.is_alive,
         "passport": passport_facts(state),
+        "waits": [
+            {"campaign": campaign.pk, **wait.stored}
+            for campaign, wait in waits_on(worker.card, waits)
+        ],
     }
 
 

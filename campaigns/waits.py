@@ -1,7 +1,8 @@
-"""The waits for a device as they stand, read from the events: since when, why, until when.
+"""The waits for a device as they stand: since when, why, until when.
 
 A look that finds the device busy is an event, and so is its end. The newest of them is the truth
-about a wait; what follows from it (the next look, the pause) survives any restart.
+about a wait; what follows from it (the next look, the pause) survives any restart. Before a worker
+has looked at all, a measurement waits in the queue, which its row tells.
 """
 
 from __future__ import annotations
@@ -12,13 +13,24 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
-from campaigns.models import Campaign, Evaluation, EvaluationKind, Event
-from campaigns.models.transitions import WORKING, CampaignState
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Event,
+    Worker,
+)
+from campaigns.models.transitions import WORKING
 from campaigns.rules.device_gate import is_over
+from campaigns.rules.wording import minutes
 
 RESUMED = "resumed"
+# The next measurement is taken within moments where nothing is in its way.
+SHOWN_AFTER = timedelta(minutes=1)
 
 
 class Cause(StrEnum):
@@ -78,6 +90,18 @@ class Wait:
         return self.pause_at is not None and is_over(self.waited_s)
 
     @property
+    def words(self) -> str:
+        """For what, why, and what comes next; without a full stop."""
+        return f"waits for {self.device} of {self.worker}: {self.why}; {self._plan}"
+
+    @property
+    def _plan(self) -> str:
+        if self.is_over:
+            return f"it has waited for {minutes(self.waited_s)} min"
+        looks = f"looks again at {self.look_at:%H:%M} UTC"
+        return f"{looks}, pauses at {self.pause_at:%H:%M} UTC" if self.pause_at else looks
+
+    @property
     def planned_s(self) -> float:
         """How long after the newest look the next one was to come."""
         return (self.look_at - self.at) / timedelta(seconds=1)
@@ -103,6 +127,24 @@ class Wait:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A measurement that no worker has taken yet. ahead: those of other campaigns before it."""
+
+    since: datetime
+    ahead: int
+    workers: int
+
+    @property
+    def why(self) -> str:
+        """Without a full stop, as in a Wait."""
+        if not self.workers:
+            return "no worker of this platform shows life"
+        if self.ahead:
+            return f"{self.ahead} measurement{'s' * (self.ahead > 1)} of other campaigns before it"
+        return "no worker has come to it yet"
+
+
 def kinds_of(evaluation: Evaluation) -> Kinds:
     """Reproductions wait apart from their campaigns."""
     beside = evaluation.kind == EvaluationKind.REPRODUCE
@@ -121,6 +163,22 @@ def shown_wait(campaign: Campaign) -> Wait | None:
     if wait is None or campaign.state in WORKING:
         return wait
     return wait if wait.is_over and campaign.state == CampaignState.PAUSED else None
+
+
+def queue_for(campaign: Campaign, now: datetime) -> Queue | None:
+    """How long a measurement has been in the queue with nobody at it; None under a minute."""
+    own = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    first = own.filter(state=EvaluationState.QUEUED).exclude(kind=EvaluationKind.REPRODUCE).first()
+    newest = campaign.events.last()
+    if first is None or newest is None or now - newest.at < SHOWN_AFTER:
+        return None
+    others = Evaluation.objects.filter(
+        candidate__round__campaign__platform=campaign.platform_id,
+        candidate__round__campaign__state__in=WORKING,
+    ).exclude(candidate__round__campaign=campaign)
+    before = Q(state=EvaluationState.RUNNING) | Q(state=EvaluationState.QUEUED, pk__lt=first.pk)
+    workers = Worker.objects.filter(platform=campaign.platform_id).alive()
+    return Queue(newest.at, others.filter(before).count(), workers.count())
 
 
 def open_waits() -> list[tuple[Campaign, Wait]]:

@@ -12,6 +12,7 @@ from campaigns.models import Worker
 from campaigns.passport_facts import passport_facts, worker_facts
 from campaigns.passports import state_of
 from campaigns.steps.passport import ask_for
+from campaigns.waits import open_waits
 from knowledge.api.door import Door
 from knowledge.curation.errors import Forbidden
 
@@ -19,11 +20,12 @@ MAY_ASK = "campaigns.change_campaign"
 
 
 class Workers(Door):
-    """GET: every worker, with what counts of its noise."""
+    """GET: every worker, with what counts of its noise and who waits for its device."""
 
     def get(self, request: Request) -> Response:
         found = Worker.objects.select_related("platform")
-        return Response({"results": [worker_facts(worker, state_of(worker)) for worker in found]})
+        waits = open_waits()
+        return Response({"results": [worker_facts(w, state_of(w), waits) for w in found]})
 
 
 class OnePassport(Door):

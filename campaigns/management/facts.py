@@ -60,15 +60,16 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
 
 
 def campaign_details(campaign: Campaign) -> dict[str, Any]:
-    """What `campaign show` answers beyond that: pitfalls, assumptions, and pins as they stand."""
-    drift = drift_of(campaign)
+    """What `campaign show` answers beyond that: wait, pitfalls, assumptions, pins as they are."""
+    drift, sheet = drift_of(campaign), campaign_sheet(campaign, timezone.now())
     return {
         **campaign_facts(campaign),
+        "wait": sheet.wait.stored if sheet.wait else None,
         "goal": campaign.goal,
         "findings_policy": stored_policy(policy_of(campaign)),
         "own_kernels": campaign.own_kernels or [],
         "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
-        "goal_words": campaign_sheet(campaign, timezone.now()).goal_words,
+        "goal_words": sheet.goal_words,
         "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
         "commits": [commit_facts(commit) for commit in lineage_of(campaign).commits],
         "pitfalls": [
@@ -129,8 +130,11 @@ def campaign_line(campaign: Campaign) -> str:
 
 def campaign_text(campaign: Campaign) -> str:
     """The campaign with its rounds."""
+    sheet = campaign_sheet(campaign, timezone.now())
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {campaign.state}"]
-    lines.append(f"target: {campaign_sheet(campaign, timezone.now()).goal_words}")
+    lines += [f"{sheet.wait.words}"] if sheet.wait else []
+    lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
+    lines.append(f"target: {sheet.goal_words}")
     lines += [
         f"findings {stance}: {', '.join(kind.words for kind in kinds)}"
         for stance, kinds in kinds_by_stance(campaign).items()

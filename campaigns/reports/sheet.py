@@ -14,6 +14,7 @@ from campaigns.evaluator.contract import protocol_from
 from campaigns.examined import finding_counts, kinds_by_stance
 from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
+from campaigns.models.transitions import WORKING
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.standings import standing_of, with_standing
 from campaigns.reports.stored import (
@@ -30,6 +31,7 @@ from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
 from campaigns.rules.roofline import share_of_floor
+from campaigns.waits import Queue, Wait, queue_for, shown_wait
 from knowledge.specs.cited import Cited, Evidence
 
 BASELINE = "v0 (round 1)"
@@ -145,6 +147,8 @@ class CampaignSheet:
     phase: str
     pulse: Pulse | None
     eta: Eta | None
+    wait: Wait | None = None
+    queue: Queue | None = None
 
     @property
     def budget(self) -> int | None:
@@ -206,11 +210,16 @@ class CampaignSheet:
 
 
 def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
-    """Read a campaign with its rounds and verdicts. Three queries, however many rounds."""
+    """Read a campaign with its rounds and verdicts. A few queries, however many rounds."""
     target = target_of(campaign)
     rows = tuple(round_row(round_, target) for round_ in rounds_of(campaign))
     accepted = [row for row in rows if row.word is Word.ACCEPTED]
     baseline = accepted[0] if accepted and accepted[0].number == 1 else None
+    pulse = pulse_of(campaign, now)
+    measuring = pulse is None or pulse.measuring
+    wait = None if measuring else shown_wait(campaign)
+    at_work = campaign.state in WORKING
+    queue = queue_for(campaign, now) if at_work and not (measuring or wait) else None
     return CampaignSheet(
         campaign=campaign,
         target=target,
@@ -218,9 +227,11 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         baseline=baseline,
         best=accepted[-1] if accepted else None,
         total=_total(campaign, accepted),
-        phase=_phase(campaign, rows),
-        pulse=pulse_of(campaign, now),
+        phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
+        pulse=pulse,
         eta=_eta(campaign, rows),
+        wait=wait,
+        queue=queue,
     )
 
 

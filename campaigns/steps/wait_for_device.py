@@ -41,8 +41,7 @@ def wait_for_device(
         return None
     wait = _next(before, (worker, cause, why), now, bounded=_is_bounded(evaluation))
     with transaction.atomic():
-        message = f"waits for {wait.device} of {wait.worker}: {why}; {_plan(wait)}"
-        record(campaign, kinds.busy, message, evaluation=evaluation.pk, **wait.stored)
+        record(campaign, kinds.busy, wait.words, evaluation=evaluation.pk, **wait.stored)
         return campaign if wait.is_over and _pause(campaign, wait) else None
 
 
@@ -86,13 +85,6 @@ def _next(
         looks=looks,
         card=worker.card,
     )
-
-
-def _plan(wait: Wait) -> str:
-    if wait.is_over:
-        return f"it has waited for {minutes(wait.waited_s)} min"
-    looks = f"looks again at {wait.look_at:%H:%M} UTC"
-    return f"{looks}, pauses at {wait.pause_at:%H:%M} UTC" if wait.pause_at else looks
 
 
 def _pause(campaign: Campaign, wait: Wait) -> bool:

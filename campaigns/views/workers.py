@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -13,11 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 from campaigns.bell import ring_worker
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
-from campaigns.models import Passport, Worker
+from campaigns.models import Campaign, Passport, Worker
 from campaigns.passports import PassportState, found_words, of_device, state_of
 from campaigns.reports.surroundings import conditions_words, floors_words
 from campaigns.steps.passport import ask_for
 from campaigns.views.lookup import may_change
+from campaigns.waits import Wait, open_waits, waits_on
+
+Waits = Sequence[tuple[Campaign, Wait]]
 
 SHOWN = 10
 ASKED = "Asked {} for a new noise passport. It is taken as soon as no campaign needs the device."
@@ -25,7 +29,10 @@ ASKED = "Asked {} for a new noise passport. It is taken as soon as no campaign n
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One worker on the page. seen: around the passport. history: each with floors and faults."""
+    """One worker on the page. seen: around the passport. history: each with floors and faults.
+
+    waits: the campaigns that wait for its device.
+    """
 
     worker: Worker
     state: PassportState
@@ -33,13 +40,16 @@ class Card:
     chart_id: str
     seen: tuple[tuple[str, str], ...]
     history: tuple[tuple[Passport, str, str], ...]
+    waits: Waits
 
 
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
     """Every worker; those that live first."""
     found = Worker.objects.select_related("platform")
-    cards = sorted(map(_card, found), key=lambda card: (not card.worker.is_alive, card.worker.name))
+    waits = open_waits()
+    cards = [_card(worker, waits_on(worker.card, waits)) for worker in found]
+    cards.sort(key=lambda card: (not card.worker.is_alive, card.worker.name))
     return render(request, "campaigns/workers.html", {"cards": cards})
 
 
@@ -55,7 +65,7 @@ def ask_passport(request: HttpRequest, worker_id: int) -> HttpResponse:
     return redirect("workers")
 
 
-def _card(worker: Worker) -> Card:
+def _card(worker: Worker, waits: Waits) -> Card:
     state = state_of(worker)
     rows = of_device(worker).select_related("worker")[:SHOWN]
     return Card(
@@ -64,5 +74,6 @@ def _card(worker: Worker) -> Card:
         chart=chart.build(state.lengths),
         chart_id=f"noise-{worker.pk}",
         seen=tuple(conditions_words(state.conditions)) if state.passport else (),
+        waits=waits,
         history=tuple((row, floors_words(row.lengths), found_words(row)) for row in rows),
     )

@@ -7,16 +7,18 @@ from typing import Any
 from campaigns.bell import ring_worker
 from campaigns.devices.discover import Device, DeviceError, devices, this_device
 from campaigns.devices.hold import DeviceBusy, holder
-from campaigns.devices.idle import look
+from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.passport_facts import passport_facts, taken_facts, worker_facts
 from campaigns.passports import PassportState, found_words, state_of
+from campaigns.rules.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.passport import ask_for, take_passport
 from campaigns.steps.worker_beat import card_of, worker_beat
+from campaigns.waits import open_waits
 from knowledge.lookup import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.
@@ -82,18 +84,21 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, str(error))
 
     def list_all(self, **options: Any) -> None:
-        found = [_device(device) for device in devices()]
-        rows = Worker.objects.select_related("platform")
-        workers = [worker_facts(worker, state_of(worker)) for worker in rows]
+        here = devices()
+        found = [_device(*pair) for pair in zip(here, look_at_all(here), strict=True)]
+        rows, waits = Worker.objects.select_related("platform"), open_waits()
+        workers = [worker_facts(worker, state_of(worker), waits) for worker in rows]
         lines = [_device_line(row) for row in found] + [_worker_line(row) for row in workers]
         self.emit({"devices": found, "workers": workers}, "\n".join(lines))
         if not workers:
             self.progress("no worker has ever reported; start them with `python manage.py up`")
 
 
-def _device(device: Device) -> dict[str, Any]:
-    platform = platform_for_device(device.name)
-    activity = look(device)
+def _device(device: Device, seen: Found) -> dict[str, Any]:
+    """A device that one of our own processes holds is busy, whatever that one does just now."""
+    platform, held_by = platform_for_device(device.name), holder(device)
+    gate, why = (Gate.BUSY, f"held by {held_by}") if held_by else (seen.gate, seen.why)
+    activity = seen.newest
     return {
         "device": device.device,
         "kind": device.kind,
@@ -101,7 +106,10 @@ def _device(device: Device) -> dict[str, Any]:
         "platform": platform.slug if platform else None,
         "target": device.target,
         "memory_bytes": device.memory_bytes,
-        "holder": holder(device),
+        "gate": gate.value,
+        "why": why,
+        "waited_for": is_gated(device),
+        "holder": held_by,
         "other_processes": activity.others,
         "busy_percent": activity.busy_percent,
         "memory_used_bytes": activity.memory_used_bytes,
@@ -110,23 +118,21 @@ def _device(device: Device) -> dict[str, Any]:
 
 
 def _device_line(row: dict[str, Any]) -> str:
-    busy = "unknown load" if row["busy_percent"] is None else f"{row['busy_percent']:.0f} % busy"
-    others = len(row["other_processes"] or ())
     parts = [
         row["name"],
         f"platform {row['platform'] or 'not in the wiki yet'}",
         f"target {row['target']}",
-        f"held by {row['holder']}" if row["holder"] else "free",
-        f"{busy}, {others} other processes" if row["kind"] == "gpu" else busy,
+        f"{row['gate']}, {row['why']}",
     ]
     return f"{row['device']}: {'; '.join(parts)}"
 
 
 def _worker_line(row: dict[str, Any]) -> str:
+    waits = "".join(f"; campaign {wait['campaign']} waits for it" for wait in row["waits"])
     return (
         f"worker {row['worker']}: {row['device']} of {row['platform']}, process "
         f"{row['process_id']}, heartbeat {row['heartbeat_age_s']:.0f} s ago; "
-        f"{row['passport']['words']}"
+        f"{row['passport']['words']}{waits}"
     )
 
 

@@ -10,6 +10,10 @@ from django.utils import timezone
 from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.hold import hold
 from campaigns.models import Worker
+from campaigns.rules.device_gate import NOT_TOLD, Activity, Found, Gate
+from tests.campaigns.steps import cast
+
+COMMAND = "campaigns.management.commands.device"
 
 
 @pytest.fixture
@@ -37,6 +41,48 @@ def test_it_names_platform_and_holder(db, cpu, capsys):
         row = _listed(capsys)["devices"][-1]
     assert row["platform"] == platform.slug
     assert row["holder"].startswith("process ")
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        (
+            Found(Gate.IDLE, "at most 3 % busy at one look", Activity((), 3.0, None)),
+            "idle, at most",
+        ),
+        (Found(Gate.BUSY, "97 % busy", Activity((), 97.0, None)), "busy, 97 % busy"),
+        (Found(Gate.UNKNOWN, "this host does not tell", NOT_TOLD), "unknown, this host"),
+    ],
+)
+def test_it_says_whether_a_device_is_idle_and_why(db, cpu, capsys, monkeypatch, found, line):
+    monkeypatch.setattr(f"{COMMAND}.look_at_all", lambda devices: [found] * len(devices))
+    row = _listed(capsys)["devices"][-1]
+    assert (row["gate"], row["why"], row["waited_for"]) == (found.gate.value, found.why, False)
+    assert row["busy_percent"] == found.newest.busy_percent
+    call_command("device", "list")
+    assert line in capsys.readouterr().out
+
+
+def test_it_calls_a_held_device_busy(db, cpu, capsys):
+    with hold(cpu):
+        row = _listed(capsys)["devices"][-1]
+    assert row["gate"] == "busy"
+    assert row["why"].startswith("held by process ")
+
+
+def test_it_tells_which_campaigns_wait_for_a_worker(db, tmp_path, monkeypatch, capsys):
+    cast.set_the_scene(monkeypatch)
+    campaign, worker = cast.waiting_campaign(tmp_path)
+    (row,) = _listed(capsys)["workers"]
+    (wait,) = row["waits"]
+    assert (wait["campaign"], wait["why"]) == (campaign.pk, "process 4711 computes on it")
+    assert wait["since"] < wait["look_at"] < wait["pause_at"]
+    call_command("device", "list")
+    assert f"; campaign {campaign.pk} waits for it" in capsys.readouterr().out
+    call_command("campaign", "show", str(campaign.pk), "--json")
+    assert json.loads(capsys.readouterr().out)["wait"]["worker"] == worker.name
+    call_command("campaign", "show", str(campaign.pk))
+    assert "waits for cpu of tester: process 4711 computes on it" in capsys.readouterr().out
 
 
 def test_it_tells_how_old_a_workers_heartbeat_is(db, cpu, capsys):

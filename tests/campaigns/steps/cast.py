@@ -25,7 +25,7 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
 )
-from campaigns.models import Campaign, Evaluation
+from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Situation, Variant
 from campaigns.rules.goal import parse_goal
 from campaigns.rules.stop import StopPolicy
@@ -35,7 +35,9 @@ from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.reproduce import reproduce
 from campaigns.steps.run_here import run_here
+from campaigns.steps.wait_for_device import wait_for_device
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.waits import Cause
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
@@ -257,6 +259,16 @@ def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> B
     """A bench on the test device, or on another of its model."""
     make_platform()
     return Bench(judge, device, worker_beat(name, device))
+
+
+def waiting_campaign(parent: Path) -> tuple[Campaign, Worker]:
+    """A campaign whose baseline waits for a device that others use, and that device's worker."""
+    campaign = make_campaign(parent)
+    step_until(campaign, CampaignState.BASELINE)
+    worker = make_bench(Judge()).worker
+    queued = Evaluation.objects.get(candidate__round__campaign=campaign)
+    wait_for_device(queued, worker, Cause.BUSY, "process 4711 computes on it")
+    return campaign, worker
 
 
 def fresh(campaign: Campaign) -> Campaign:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Passport, PassportWish, Worker
+from campaigns.steps.pause import pause
 from tests.campaigns.steps import cast
 
 LENGTH = {
@@ -160,3 +161,15 @@ def test_it_lists_living_workers_first(page, worker):
     assert "silent for 2" in html
     # A silent one can not be asked.
     assert html.count("Take a new passport") == 1
+
+
+def test_it_tells_who_waits_for_a_device(page, tmp_path, monkeypatch):
+    cast.set_the_scene(monkeypatch)
+    campaign, _ = cast.waiting_campaign(tmp_path)
+    html = read(page)
+    assert 'data-waits="1"' in html
+    assert f'<a href="/c/{campaign.pk}/">Tiny' in html
+    assert ": process 4711 computes on it. Next look at" in html
+    pause(cast.fresh(campaign))
+    cast.step(campaign)
+    assert "data-waits" not in read(page)
