@@ -11,12 +11,17 @@ from pathlib import Path
 NAME_LENGTH = 60
 
 
+def boot_id() -> str:
+    """Name this boot of this machine; the same in all of its containers, and in no other's."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    return boot.read_text() if boot.exists() else os.uname().nodename
+
+
 @cache
 def host_key() -> str:
     """Name this boot of this process namespace: only inside it does a process id mean anything."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
     namespace = Path("/proc/self/ns/pid")
-    found = boot.read_text() if boot.exists() else os.uname().nodename
+    found = boot_id()
     if namespace.is_symlink():
         found += str(namespace.readlink())
     return hashlib.sha256(found.encode()).hexdigest()[:12]

@@ -1,13 +1,15 @@
-"""One process of this host holds a device at a time: a kernel lock on a file named for it.
+"""One process holds a device at a time: a kernel lock on a file named for it.
 
 The lock goes with the process, however that ends, and stays while a child that inherited it runs:
-such a child may still be using the device.
+such a child may still be using the device. Several hosts may share the data folder: a CPU of one
+is not that of another, though its model is; containers of one host are one host.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import platform
 import re
 import time
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from typing import TextIO
 from django.conf import settings
 
 from campaigns.devices.discover import Device
+from campaigns.identity import boot_id
 
 POLL_S = 0.1
 # `holder` takes the lock for an instant to see whether it can; that must not look like a holder.
@@ -38,7 +41,7 @@ def hold(device: Device, *, wait_s: float = 0.0) -> Iterator[None]:
         _take(file, device, time.monotonic() + max(wait_s, GLANCE_S))
         file.seek(0)
         file.truncate()
-        file.write(f"{os.getpid()}\n")
+        file.write(f"{os.getpid()} {platform.node()}\n")
         file.flush()
         try:
             yield
@@ -49,7 +52,7 @@ def hold(device: Device, *, wait_s: float = 0.0) -> Iterator[None]:
 
 
 def holder(device: Device) -> str | None:
-    """Who holds the device now ("process 4711"); None when it is free."""
+    """Who holds the device now ("process 4711", "process 7 of box"); None when it is free."""
     path = _lock_file(device)
     if not path.exists():
         return None
@@ -76,11 +79,13 @@ def _take(file: TextIO, device: Device, deadline: float) -> None:
 
 def _named(file: TextIO) -> str:
     file.seek(0)
-    process_id = file.read().strip()
-    return f"process {process_id}" if process_id else "another process"
+    process_id, _, host = file.read().strip().partition(" ")
+    named = f"process {process_id}" if process_id else "another process"
+    return named if host in ("", platform.node()) else f"{named} of {host}"
 
 
 def _lock_file(device: Device) -> Path:
     folder = Path(settings.DATA_DIR) / "devices"
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', device.uuid)}.lock"
+    name = device.uuid if device.kind == "gpu" else f"{device.uuid}-{boot_id().strip()}"
+    return folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', name)}.lock"
