@@ -18,6 +18,9 @@ from campaigns.rules.device_gate import MOST_WAIT_S, next_look_s, waited_s
 from campaigns.rules.wording import minutes
 from campaigns.waits import Cause, Wait, kinds_of, wait_of
 
+# Under this reason the event that asks for the pause can be told from a person's (R49).
+WAITED = "no_free_device"
+
 
 def is_put_off(evaluation: Evaluation, card: str) -> bool:
     """Whether this device was seen in use by others and its next look is not due."""
@@ -92,5 +95,6 @@ def _pause(campaign: Campaign, wait: Wait) -> bool:
     if not claim(asked, pause_requested=True):
         return False
     words = f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
-    record(campaign, "pause_requested", f"{words}when there is one. Last seen: {wait.why}")
+    sentence = f"{words}when there is one. Last seen: {wait.why}"
+    record(campaign, "pause_requested", sentence, reason=WAITED, cause=wait.cause.value)
     return True

@@ -181,8 +181,9 @@ def test_it_pauses_the_campaign_after_sixty_minutes(
     cast.step(campaign)
     held = cast.fresh(campaign)
     assert (held.state, held.paused_from) == (CampaignState.PAUSED, CampaignState.BASELINE)
-    said = held.events.get(kind="pause_requested").message
-    assert said == (
+    asked = held.events.get(kind="pause_requested")
+    assert (asked.data["reason"], asked.data["cause"]) == ("no_free_device", "busy")
+    assert asked.message == (
         "No free device for 60 min; the campaign is paused. Resume it when there is one. "
         f"Last seen: {WHY}"
     )
