@@ -35,6 +35,7 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
+from campaigns.evaluator.judge.hold import below
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.policy import Policy
@@ -43,6 +44,7 @@ from campaigns.scratch import owned_prefix
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0
 CANCEL_LIMIT_S = 15.0
+REST_LIMIT_S, REST_POLL_S = 10.0, 0.02
 # What the evaluator may inherit; secrets of the web side (database, keys) stay behind.
 PASSED_ON = (
     "PATH",
@@ -129,6 +131,22 @@ class EvaluatorService:
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
         finally:
             shutil.rmtree(job.scratch, ignore_errors=True)
+
+    def rest(self) -> None:
+        """Have the service use no device until the next job, and wait until nothing of it does.
+
+        Whoever looks at a device then sees what others do with it; in a container the driver's
+        process ids would not tell ours from theirs.
+        """
+        process = self._process
+        if process is None or process.poll() is not None or process.stdin is None:
+            return
+        with contextlib.suppress(OSError):
+            process.stdin.write(b"rest\n")
+            process.stdin.flush()
+        deadline = time.monotonic() + REST_LIMIT_S
+        while below(process.pid) and time.monotonic() < deadline:
+            time.sleep(REST_POLL_S)
 
     def _evaluate(self, job: Job, beat: Beat) -> Report:
         address = self._ready()

@@ -43,6 +43,8 @@ class Measurer(Protocol):
 
     def evaluate(self, job: Job, beat: Beat | None = None) -> Report: ...
 
+    def rest(self) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:

@@ -4,8 +4,8 @@ Started as `python -m campaigns.evaluator.service SOCKET POLICY` (sandbox/policy
 connection is one evaluation: the client sends `DEVICE JOB-FILE`, a forked supervisor answers with
 lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within
 milliseconds; a fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device
-started, forked while the job before it was compiling. The service ends when its standard input
-closes, so it never outlives its starter.
+started, forked while the job before it was compiling; any line on standard input ends that one. The
+service ends when its standard input closes, so it never outlives its starter.
 """
 
 from __future__ import annotations
@@ -79,8 +79,10 @@ class Zygote:
         while True:
             ready, _, _ = select.select(waited, [], [], 0.5)
             self._reap()
-            if sys.stdin.fileno() in ready and not os.read(sys.stdin.fileno(), 4096):
-                break
+            if sys.stdin.fileno() in ready:
+                if not os.read(sys.stdin.fileno(), 4096):
+                    break
+                self._end_reserve()
             if self._wishes in ready:
                 device = os.read(self._wishes, 4096).decode().splitlines()[-1]
                 if self._reserve is None:
@@ -96,6 +98,12 @@ class Zygote:
         reserve, self._reserve = self._reserve, None
         if reserve is None or not _hand_over(client, reserve[1]):
             self._fork(lambda: _serve(client, self, None))
+
+    def _end_reserve(self) -> None:
+        """Hang up: the crew in reserve ends by itself then, and gives its device back."""
+        if self._reserve is not None:
+            self._reserve[1].close()
+            self._reserve = None
 
     def _hold_in_reserve(self, device: str) -> None:
         ours, theirs = socket.socketpair()
@@ -133,8 +141,7 @@ class Zygote:
                 continue
             self._children.discard(child)
             if self._reserve is not None and self._reserve[0] == child:
-                self._reserve[1].close()
-                self._reserve = None
+                self._end_reserve()
 
 
 def _wait_in_reserve(

@@ -79,7 +79,7 @@ def evaluate(key: int, bench: Bench) -> Campaign | None:
         return None
     try:
         with hold(bench.device, wait_s=bench.patience_s):
-            found = bench.look(bench.device)
+            found = _seen(bench)
             if found.gate is Gate.BUSY and is_gated(bench.device):
                 return wait_for_device(evaluation, bench.worker, Cause.BUSY, found.why)
             if not _claim(evaluation, bench):
@@ -88,6 +88,13 @@ def evaluate(key: int, bench: Bench) -> Campaign | None:
     except DeviceBusy as busy:
         wait_for_device(evaluation, bench.worker, Cause.HELD, str(busy))
         raise
+
+
+def _seen(bench: Bench) -> Found:
+    """What others do with the device. A crew of ours may wait on a GPU, and must not be seen."""
+    if bench.device.kind == "gpu":
+        bench.service.rest()
+    return bench.look(bench.device)
 
 
 def _measure(evaluation: Evaluation, bench: Bench, found: Found) -> Campaign | None:

@@ -12,10 +12,13 @@ from statistics import median
 
 import pytest
 
+from campaigns.devices.discover import this_device
+from campaigns.devices.idle import look_closely
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
 from campaigns.evaluator.problem import load_problem
 from campaigns.rules.decision import Reason
+from campaigns.rules.device_gate import Gate
 from campaigns.rules.gates import Standard
 from campaigns.rules.own_kernels import own_kernels
 
@@ -35,8 +38,6 @@ def service() -> Iterator[EvaluatorService]:
 
 @pytest.fixture
 def judge(service: EvaluatorService, tmp_path: Path) -> Callable[..., Report]:
-    from campaigns.devices.discover import this_device
-
     target = this_device("cuda:0").target
 
     def run(
@@ -210,6 +211,16 @@ def test_it_gives_later_jobs_a_crew_whose_device_is_started(judge):
     report = judge("softmax", "cuda", text)
     assert report.outcome is Outcome.PASSED
     assert report.environment["crew"] == "from the reserve"
+
+
+def test_it_shows_the_gate_no_crew_of_its_own_that_waits(judge, service):
+    """Else every measurement within a minute of another would wait for that one's reserve."""
+    text = v0("softmax", "cuda")
+    assert judge("softmax", "cuda", text).outcome is Outcome.PASSED
+    service.rest()
+    found = look_closely(this_device("cuda:0"))
+    assert found.gate is not Gate.BUSY, found.why
+    assert judge("softmax", "cuda", text).environment["crew"] == "started for this job"
 
 
 def by_library(show: str) -> str:

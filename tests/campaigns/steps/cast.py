@@ -152,13 +152,18 @@ def make_campaign(
 class Judge:
     """A fake of EvaluatorService. jobs: what it was asked; during: called in mid-evaluation.
 
-    looks: what it was asked to run under sanitizers, apart from `jobs`; they say `said`.
+    looks: what it was asked to run under sanitizers, apart from `jobs`; they say `said`. rests: how
+    often it was told to use no device.
     """
 
     jobs: list[Job] = field(default_factory=list)
     during: Callable[[Job], None] = lambda job: None
     looks: list[Job] = field(default_factory=list)
+    rests: int = 0
     said: tuple[Sanitized, ...] = (Sanitized("AddressSanitizer", True),)
+
+    def rest(self) -> None:
+        self.rests += 1
 
     def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
         if job.sanitize:

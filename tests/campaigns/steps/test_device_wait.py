@@ -465,6 +465,21 @@ def test_what_is_not_known_or_not_waited_for_is_noted_and_passes(
     assert not queued.campaign.events.filter(kind__startswith="device_").exists()
 
 
+@pytest.mark.parametrize(("kind", "rests"), [("gpu", 1), ("cpu", 0)])
+def test_on_a_gpu_no_crew_of_ours_is_in_reserve_while_it_looks(
+    queued: Evaluation, bench: Bench, judge: cast.Judge, kind: Any, rests: int
+) -> None:
+    seen = []
+
+    def look(device: Device) -> Found:
+        seen.append(judge.rests)
+        return BUSY
+
+    device = replace(bench.device, kind=kind)
+    evaluate(queued.pk, replace(bench, device=device, look=look))
+    assert seen == [rests]
+
+
 def test_it_does_not_tell_of_a_wait_for_what_another_worker_has_begun(
     queued: Evaluation, bench: Bench, card: Card
 ) -> None:
