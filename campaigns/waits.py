@@ -29,7 +29,8 @@ from campaigns.rules.device_gate import is_over
 from campaigns.rules.wording import minutes
 
 RESUMED = "resumed"
-# The next measurement is taken within moments where nothing is in its way.
+# The next measurement is taken within moments where nothing is in its way, and a look that is due
+# made within seconds.
 SHOWN_AFTER = timedelta(minutes=1)
 
 

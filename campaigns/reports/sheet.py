@@ -31,7 +31,7 @@ from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
 from campaigns.rules.roofline import share_of_floor
-from campaigns.waits import Queue, Wait, queue_for, shown_wait
+from campaigns.waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
 from knowledge.specs.cited import Cited, Evidence
 
 BASELINE = "v0 (round 1)"
@@ -148,6 +148,7 @@ class CampaignSheet:
     pulse: Pulse | None
     eta: Eta | None
     wait: Wait | None = None
+    wait_is_late: bool = False
     queue: Queue | None = None
 
     @property
@@ -231,6 +232,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         pulse=pulse,
         eta=_eta(campaign, rows),
         wait=wait,
+        wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
         queue=queue,
     )
 

@@ -45,6 +45,15 @@ def test_it_tells_since_when_why_and_until_when(page, waiting):
     assert "waiting for a device" in page.get("/").content.decode()
 
 
+def test_it_promises_nothing_while_nobody_looks(page, waiting, monkeypatch):
+    campaign, _ = waiting
+    later = timezone.now() + timedelta(minutes=30)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    html = read(page, campaign)
+    assert "has not come; a worker makes up for it" in html
+    assert "the campaign pauses at" not in html
+
+
 def test_it_tells_of_a_held_device_that_it_is_tried_all_the_time(page, scene, tmp_path):
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, "baseline")
