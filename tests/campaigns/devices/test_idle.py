@@ -98,9 +98,17 @@ def test_it_asks_a_cpu_once_where_nothing_waits_for_it(monkeypatch, clock):
     assert clock.slept_s == 0
 
 
-@pytest.mark.parametrize(("busy", "gate"), [(60, Gate.BUSY), (40, Gate.IDLE)])
+@pytest.mark.parametrize(
+    ("busy", "gate", "why"),
+    [
+        ([60] * 10, Gate.BUSY, "60 % busy"),
+        ([40] * 4, Gate.IDLE, "40 % busy"),
+        # Each look tells of the time since the one before, not since the first.
+        ([40, 90, 10, 10, 10], Gate.IDLE, "10 % busy"),
+    ],
+)
 def test_it_reads_the_ticks_of_a_cpu_that_is_waited_for(
-    monkeypatch, settings, tmp_path, busy, gate
+    monkeypatch, settings, tmp_path, busy, gate, why
 ):
     settings.KOPT_GATE = "ALL"
     stat, ticks = tmp_path / "stat", [1000, 9000]
@@ -108,14 +116,15 @@ def test_it_reads_the_ticks_of_a_cpu_that_is_waited_for(
 
     def passes(seconds=0.0):
         """100 ticks, so many of them at work in one way or the other."""
-        ticks[0] += busy
-        ticks[1] += 100 - busy
+        now = busy.pop(0)
+        ticks[0] += now
+        ticks[1] += 100 - now
         stat.write_text(f"cpu  {ticks[0]} 1 2 {ticks[1]} 3 4 5 6 0 0\ncpu0 1 2 3\n")
 
     passes()
     found = look_closely(CPU, sleep=passes)
     assert found.gate is gate
-    assert f"{busy} % busy" in found.why
+    assert why in found.why
 
 
 @pytest.mark.parametrize(
