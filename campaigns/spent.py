@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from campaigns.models import Campaign, Evaluation
+from campaigns.waits import OF_CAMPAIGN
 
 HOUR = timedelta(hours=1)
-BEGINS, ENDS = ("confirmed", "resumed"), ("paused", "finished")
+# A wait for a device that others use is the host's doing, and no budget pays for it (law 8).
+BEGINS = ("confirmed", "resumed", OF_CAMPAIGN.idle)
+ENDS = ("paused", "finished", OF_CAMPAIGN.busy)
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """wall_h: hours since it was confirmed, pauses left out. device_h: hours of measuring."""
+    """wall_h: hours since it was confirmed, without pauses and waits for a device.
+
+    device_h: hours of measuring.
+    """
 
     wall_h: float
     device_h: float

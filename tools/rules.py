@@ -88,7 +88,7 @@ TITLES: Mapping[int, str] = {
 }
 
 OPEN: Mapping[int, str] = {
-    8: "samples before a measurement, waiting and pausing",
+    8: "cards of AMD, which are read but not found yet",
     14: "problems with a backward direction",
     16: "limits of a campaign's phases",
     17: "repairs",

@@ -1,4 +1,4 @@
-"""One process holds a device at a time: a kernel lock on a file named for it.
+"""One process holds a device at a time (R8): a kernel lock on a file named for it.
 
 The lock goes with the process, however that ends, and stays while a child that inherited it runs:
 such a child may still be using the device. Several hosts may share the data folder: a CPU of one

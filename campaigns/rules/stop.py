@@ -35,8 +35,9 @@ class StopReason(StrEnum):
 class StopPolicy:
     """A campaign's limits. max_rounds counts the baseline and stays under 120.
 
-    max_wall_h: hours since it was confirmed, pauses left out. max_device_h: hours in which
-    something was measured for it. None is no limit; both are looked at between rounds.
+    max_wall_h: hours since it was confirmed, without pauses and waits for a device. max_device_h:
+    hours in which something was measured for it. None is no limit; both are looked at between
+    rounds.
     """
 
     target_fraction: float = 0.90
@@ -167,7 +168,12 @@ def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
             failures,
             policy.max_consecutive_non_accepts,
         ),
-        Counter(StopReason.WALL_TIME, "hours without pauses", history.wall_h, policy.max_wall_h),
+        Counter(
+            StopReason.WALL_TIME,
+            "hours without pauses and waits",
+            history.wall_h,
+            policy.max_wall_h,
+        ),
         Counter(
             StopReason.DEVICE_TIME, "hours of the device", history.device_h, policy.max_device_h
         ),

@@ -58,6 +58,22 @@ def test_pauses_are_left_out(campaign):
     assert wall_h(campaign, 99) == 8
 
 
+def test_law_8_waits_for_a_device_are_left_out(campaign):
+    happens(campaign, 2, "device_busy")
+    happens(campaign, 3, "device_busy")
+    assert wall_h(campaign, 4) == 1
+    happens(campaign, 5, "device_idle")
+    assert wall_h(campaign, 6) == 2
+    happens(campaign, 7, "device_busy")
+    happens(campaign, 8, "pause_requested", "paused")
+    assert wall_h(campaign, 20) == 3
+    happens(campaign, 21, "resumed")
+    assert wall_h(campaign, 22) == 4
+    # What waits beside the campaign holds nothing up.
+    happens(campaign, 23, "reproduction_waits")
+    assert wall_h(campaign, 24) == 6
+
+
 def test_the_hours_of_the_device_are_those_of_its_evaluations(db):
     sample = build_sample()
     rows = Evaluation.objects.filter(candidate__round__campaign=sample)

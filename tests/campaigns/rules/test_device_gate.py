@@ -74,7 +74,7 @@ QUIET = Activity((), 0.0, 0)
         ([Activity(None, 50.0, None)] * 3, Gate.BUSY, "50 % busy, at most 5 % is idle"),
     ],
 )
-def test_it_says_of_a_gpu_whether_it_is_idle_and_why_not(looks, gate, why):
+def test_r8_it_says_of_a_gpu_whether_it_is_idle_and_why_not(looks, gate, why):
     found = judge(looks, GPU)
     assert found.gate is gate
     assert why in found.why
@@ -112,7 +112,7 @@ def test_it_reads_as_one_line():
     assert str(judge([QUIET] * 2, GPU)) == "unknown: 2 of 3 looks are made"
 
 
-def test_it_looks_every_ten_minutes_and_waits_for_sixty():
+def test_r8_it_looks_every_ten_minutes_and_waits_for_sixty():
     waited, looks = 0.0, 0
     while not is_over(waited):
         pause_s = next_look_s(waited, bounded=True)

@@ -64,7 +64,7 @@ def other_worker(device, name="other"):
         ([BUSIER, BUSY, BUSIER], "cuda:1"),
     ],
 )
-def test_it_takes_the_most_idle(host, seen, chosen):
+def test_r8_it_takes_the_most_idle(host, seen, chosen):
     host |= {card.uuid: found for card, found in zip(CARDS, seen, strict=True)}
     assert choose_device("mine").device == chosen
 

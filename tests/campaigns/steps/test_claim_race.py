@@ -24,7 +24,7 @@ def no_hold(*_: Any, **__: Any) -> Iterator[None]:
     yield
 
 
-def test_one_of_them_measures_and_the_other_waits(
+def test_r8_one_of_them_measures_and_the_other_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = []

@@ -121,7 +121,7 @@ def wait_out(clock: Clock, bench: Bench, queued: Evaluation) -> list[Campaign | 
     return answers
 
 
-def test_it_leaves_the_evaluation_queued_and_says_why(
+def test_r8_it_leaves_the_evaluation_queued_and_says_why(
     queued: Evaluation, bench: Bench, judge: cast.Judge, clock: Clock
 ) -> None:
     assert evaluate(queued.pk, bench) is None
@@ -140,7 +140,7 @@ def test_it_leaves_the_evaluation_queued_and_says_why(
     )
 
 
-def test_it_looks_again_after_ten_minutes_and_not_before(
+def test_r8_it_looks_again_after_ten_minutes_and_not_before(
     queued: Evaluation, bench: Bench, card: Card, clock: Clock
 ) -> None:
     evaluate(queued.pk, bench)
@@ -172,7 +172,7 @@ def test_it_measures_when_the_device_is_idle_and_notes_what_it_saw(
     assert queued.campaign.events.get(kind="device_idle").message == "cpu of tester is free"
 
 
-def test_it_pauses_the_campaign_after_sixty_minutes(
+def test_r8_it_pauses_the_campaign_after_sixty_minutes(
     queued: Evaluation, bench: Bench, card: Card, clock: Clock, judge: cast.Judge
 ) -> None:
     campaign = queued.campaign
@@ -196,7 +196,7 @@ def test_it_pauses_the_campaign_after_sixty_minutes(
     assert judge.jobs == []
 
 
-def test_it_waits_anew_when_it_is_resumed(
+def test_r8_it_waits_anew_when_it_is_resumed(
     queued: Evaluation, bench: Bench, card: Card, clock: Clock
 ) -> None:
     evaluate(queued.pk, bench)

@@ -33,7 +33,7 @@ def iso(moment):
     return moment.isoformat().replace("+00:00", "")[:19]
 
 
-def test_it_tells_since_when_why_and_until_when(page, waiting):
+def test_r8_it_tells_since_when_why_and_until_when(page, waiting):
     campaign, worker = waiting
     html = read(page, campaign)
     wait = wait_of(campaign)
