@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform as host
 from typing import Any
 
 from campaigns.bell import ring_worker
@@ -9,6 +10,7 @@ from campaigns.devices.discover import Device, DeviceError, devices, this_device
 from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.judge.hold import below
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.passport_facts import passport_facts, taken_facts, worker_facts
@@ -99,6 +101,9 @@ def _device(device: Device, seen: Found) -> dict[str, Any]:
     platform, held_by = platform_for_device(device.name), holder(device)
     gate, why = (Gate.BUSY, f"held by {held_by}") if held_by else (seen.gate, seen.why)
     activity = seen.newest
+    ready = None if held_by else _who_is_ready(activity.others)
+    if ready:
+        why = f"worker {ready} keeps a crew ready on it, for a minute at the most"
     return {
         "device": device.device,
         "kind": device.kind,
@@ -115,6 +120,13 @@ def _device(device: Device, seen: Found) -> dict[str, Any]:
         "memory_used_bytes": activity.memory_used_bytes,
         "detail": dict(device.detail),
     }
+
+
+def _who_is_ready(others: tuple[int, ...] | None) -> str | None:
+    """The worker whose evaluator all of these processes belong to; None where it is nobody's."""
+    here = Worker.objects.alive().filter(host=host.node())
+    found = (w.name for w in here if others and set(others) <= below(w.pid))
+    return next(found, None)
 
 
 def _device_line(row: dict[str, Any]) -> str:

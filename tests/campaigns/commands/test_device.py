@@ -1,6 +1,7 @@
 """`device list`: devices, who holds them, and workers with the age of their heartbeat."""
 
 import json
+import platform
 from datetime import timedelta
 
 import pytest
@@ -36,10 +37,10 @@ def test_it_lists_a_device_that_the_wiki_does_not_know_yet(db, cpu, capsys):
 
 
 def test_it_names_platform_and_holder(db, cpu, capsys):
-    platform = ensure_platform(cpu)
+    known = ensure_platform(cpu)
     with hold(cpu):
         row = _listed(capsys)["devices"][-1]
-    assert row["platform"] == platform.slug
+    assert row["platform"] == known.slug
     assert row["holder"].startswith("process ")
 
 
@@ -61,6 +62,31 @@ def test_it_says_whether_a_device_is_idle_and_why(db, cpu, capsys, monkeypatch, 
     assert row["busy_percent"] == found.newest.busy_percent
     call_command("device", "list")
     assert line in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("below", "why"),
+    [
+        ({7, 8, 9}, "worker measure@box keeps a crew ready on it, for a minute at the most"),
+        ({7}, "processes 7, 8 compute"),
+    ],
+)
+def test_it_does_not_take_a_crew_of_ours_for_others(db, cpu, capsys, monkeypatch, below, why):
+    now = timezone.now()
+    Worker.objects.create(
+        name="measure@box",
+        host=platform.node(),
+        pid=6,
+        device="cpu",
+        platform=ensure_platform(cpu),
+        started_at=now,
+        heartbeat_at=now,
+    )
+    found = Found(Gate.BUSY, "processes 7, 8 compute", Activity((7, 8), 0.0, 1))
+    monkeypatch.setattr(f"{COMMAND}.look_at_all", lambda devices: [found] * len(devices))
+    monkeypatch.setattr(f"{COMMAND}.below", lambda pid: below if pid == 6 else set())
+    row = _listed(capsys)["devices"][-1]
+    assert (row["gate"], row["why"]) == ("busy", why)
 
 
 def test_it_calls_a_held_device_busy(db, cpu, capsys):
