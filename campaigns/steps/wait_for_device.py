@@ -39,8 +39,7 @@ def wait_for_device(
     before = wait_of(campaign, kinds)
     if before is not None and cause is Cause.HELD and now < before.look_at:
         return None
-    # Looking takes a few seconds, in which the worker of another device may have begun.
-    if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
+    if _is_served(evaluation):
         return None
     wait = _next(before, (worker, cause, why), now, bounded=_is_bounded(evaluation))
     with transaction.atomic():
@@ -55,6 +54,15 @@ def end_wait(evaluation: Evaluation, worker: Worker) -> None:
     if wait is not None:
         message = f"{worker.device} of {worker.name} is free"
         record(evaluation.campaign, kinds.idle, message, evaluation=evaluation.pk)
+
+
+def _is_served(evaluation: Evaluation) -> bool:
+    """Whether another worker has begun meanwhile, with it or with another of its campaign."""
+    if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
+        return True
+    own = Evaluation.objects.filter(candidate__round__campaign=evaluation.campaign)
+    running = own.filter(state=EvaluationState.RUNNING).exclude(kind=EvaluationKind.REPRODUCE)
+    return _is_bounded(evaluation) and running.exists()
 
 
 def _is_bounded(evaluation: Evaluation) -> bool:

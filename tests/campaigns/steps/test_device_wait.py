@@ -491,6 +491,28 @@ def test_it_does_not_tell_of_a_wait_for_what_another_worker_has_begun(
     assert wait_of(queued.campaign) is None
 
 
+def test_a_campaign_that_another_worker_measures_for_does_not_wait(
+    bench: Bench, card: Card, judge: cast.Judge, tmp_path: Path, script: Callable[..., cast.Script]
+) -> None:
+    """Two workers of one device take turns at a sweep: neither keeps the campaign waiting."""
+    script(["time 90", "time 50"])
+    campaign, card.found = cast.make_campaign(tmp_path), IDLE
+    cast.step_until(campaign, CampaignState.BASELINE)
+    cast.measure_all(campaign, bench)
+    cast.step_until(campaign, CampaignState.VALIDATE)
+    first, second = cast.step(campaign).measure
+    now = timezone.now()
+    other = cast.make_bench(judge, "far").worker
+    row = Evaluation.objects.get(pk=first)
+    move(row, EvaluationState.RUNNING, holder="far abc 1 d", worker=other, heartbeat_at=now)
+    with pytest.raises(DeviceBusy):
+        evaluate(second, bench)
+    card.found = BUSY
+    claim(Evaluation.objects.filter(pk=first), heartbeat_at=now - timedelta(hours=1))
+    assert evaluate(second, bench) is None
+    assert wait_of(campaign) is None
+
+
 def test_a_person_may_pause_it_meanwhile_and_then_no_wait_is_shown(
     queued: Evaluation, bench: Bench
 ) -> None:
