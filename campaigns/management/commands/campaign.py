@@ -40,8 +40,8 @@ from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.bisect import BisectRefused, Place, Question, search
-from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.choose_device import choose_device
+from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import (
     CampaignRefused,
