@@ -7,7 +7,6 @@ Every slot has its own inputs and outputs, so no call can be skipped or answered
 
 from __future__ import annotations
 
-import itertools
 import random
 from dataclasses import dataclass
 from math import prod
@@ -104,20 +103,30 @@ class Plain:
     update: bool = False
 
 
-def lay_out(args: list[Plain | ScalarArg], shift: int = 0) -> Layout:
-    """Place every tensor at a 256-byte boundary with a guard band on both sides.
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far tensors lie behind their boundaries: no more aligned than they have to be.
 
-    shift: what base addresses are multiples of, in bytes, if less than that; each tensor then lies
-    some of these behind its boundary, one of two an odd number, so that no two are alike by rule.
+    align: what base addresses are multiples of, in bytes. odd: whether the first, the third and so
+    on lie an odd number of these behind, and the others an even one, or the other way round: so
+    what is peeled off for one tensor does not fit the next.
     """
-    at = GUARD
-    odd = itertools.cycle(random.SystemRandom().sample((True, False), 2))
+
+    align: int
+    odd: bool = True
+
+
+def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout:
+    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides."""
+    at, odd = GUARD, shift is not None and shift.odd
     placed: list[TensorArg | ScalarArg] = []
     for arg in args:
         if isinstance(arg, ScalarArg):
             placed.append(arg)
             continue
-        start = at + (_behind(max(shift, ITEM_BYTES[arg.dtype]), odd=next(odd)) if shift else 0)
+        unit = max(shift.align if shift else 0, ITEM_BYTES[arg.dtype])
+        start = at + (_behind(unit, odd=odd) if shift else 0)
+        odd = not odd
         tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output, arg.update)
         placed.append(tensor)
         at = _up(start + tensor.nbytes, ALIGN) + GUARD

@@ -92,7 +92,11 @@ def test_it_finds_faulty_candidates_and_names_the_line(look):
         for tool in tools
         if tool.faults
     }
-    assert first == FOUND
+    # Which of the two is seen of a thread that outlives its memory depends on the host's schedule.
+    tool, kind, line = first.pop("late_thread")
+    assert (tool, line) == (FOUND["late_thread"][0], FOUND["late_thread"][2])
+    assert kind in (FOUND["late_thread"][1], "data race")
+    assert first == {name: found for name, found in FOUND.items() if name != "late_thread"}
     assert said["lost_updates"][0] == Sanitized(run.ADDRESS, True)
     assert said["reads_behind_the_input"][0].faults[0].file == "reads_behind_the_input.cpp"
 

@@ -17,13 +17,13 @@ from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare
 from campaigns.evaluator.judge.fresh import Poison, Separate, changed_input, fill
 from campaigns.evaluator.judge.proof import let_settle
 from campaigns.evaluator.judge.trial import Inputs, Trial, forgiving, sets_as_trials
-from campaigns.evaluator.layout import ALIGN
+from campaigns.evaluator.layout import ALIGN, Shift
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.wire import Ask
 
-# Lays a case out for a runner, base addresses a number of bytes behind their usual place; None
-# where its slots do not fit. Raises BadReference where the setup refuses it.
-Laying = Callable[[Case, int], tuple[Bench, Slots] | None]
+# Lays a case out for a runner, base addresses shifted or not; None where its slots do not fit.
+# Raises BadReference where the setup refuses it.
+Laying = Callable[[Case, Shift | None], tuple[Bench, Slots] | None]
 
 
 class CaseCheck:
@@ -86,21 +86,24 @@ class CaseCheck:
 
     def unlike(self, check: CheckSpec, lay: Laying) -> bool:
         """Base addresses as little aligned as allowed, and the adversarial sets."""
-        laid = lay(self._bench.case, check.align if check.align < ALIGN else 0)
-        if laid is None:
-            return True
-        self._bench, slots = laid
-        inputs = self._bench.supply.example()
         words = f" (base addresses are multiples of {check.align} bytes)"
-        self._channel.detail = words
-        right = self._call(slots, 0, Trial(inputs, words))
+        right, trials = True, None
         # There and where a declared call lies: nobody can be careful in one place only.
-        trials = list(sets_as_trials(self._bench, check, inputs)) if right else []
-        right = right and self._call_all(slots, trials)
-        laid = lay(self._bench.case, 0)
-        if right and laid is not None:
+        for shift in (*_shifts(check), None):
+            laid = lay(self._bench.case, shift)
+            if laid is None:
+                continue
             self._bench, slots = laid
-            right = self._call_all(slots, trials)
+            if trials is None:
+                inputs = self._bench.supply.example()
+                trials = list(sets_as_trials(self._bench, check, inputs))
+            plain = Trial(self._bench.supply.example(), words)
+            right = self._call_all(slots, [plain] if shift else trials)
+            # The sets as well where addresses are as unlike as they get.
+            if right and shift is not None and not shift.odd:
+                right = self._call_all(slots, trials)
+            if not right:
+                break
         self._channel.detail = ""
         return right
 
@@ -114,9 +117,9 @@ class CaseCheck:
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
         """Sizes below and above the declared ones, which no message tells."""
         declared = self._bench
-        shift = check.align if check.align < ALIGN else 0
         found = sets.hidden_cases(declared.case, check)
-        shifts = dict(zip(found, declared.supply.shuffled([shift, shift, 0]), strict=False))
+        places = [*_shifts(check), None, None, None][: len(found)]
+        shifts = dict(zip(found, declared.supply.shuffled(places), strict=True))
         for direction, cases in found.items():
             names = ", ".join(sets.free_parameters(declared.case, check))
             much = direction if direction.startswith("far") else f"a little {direction}"
@@ -133,7 +136,7 @@ class CaseCheck:
         return True
 
     def _lay_first(
-        self, cases: Sequence[Case], shift: int, check: CheckSpec, lay: Laying
+        self, cases: Sequence[Case], shift: Shift | None, check: CheckSpec, lay: Laying
     ) -> tuple[Bench, Slots] | None:
         """The first of these that the setup does not refuse."""
         refused: BadReference | None = None
@@ -182,6 +185,13 @@ class CaseCheck:
 
     def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
         return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}
+
+
+def _shifts(check: CheckSpec) -> tuple[Shift, ...]:
+    """The two ways in which addresses are as little aligned as allowed; none where nothing is."""
+    if check.align >= ALIGN:
+        return ()
+    return Shift(check.align, odd=True), Shift(check.align, odd=False)
 
 
 def _without_place(found: Comparison) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
-from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, lay_out
+from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, Shift, lay_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Reference:
                 )
         return Example({name: _plain(value) for name, value in inputs.items()}, tuple(outputs))
 
-    def layout(self, case: Case, device: str, shift: int = 0) -> Layout:
+    def layout(self, case: Case, device: str, shift: Shift | None = None) -> Layout:
         """The slot layout of `case`, from one example; shift: see `lay_out`."""
         example = self.example(case, seed=0, device=device)
         where = f"{self._where}: setup({case.name})"

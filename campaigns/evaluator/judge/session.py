@@ -41,7 +41,7 @@ from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.turn import Arm, Turn
 from campaigns.evaluator.judge.watch import Watch
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.layout import Layout, Shift
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
@@ -320,7 +320,9 @@ class Session:
     def _slots(self, channel: Channel, layout: Layout) -> Slots:
         return self._arenas[channel.name].slots(layout, self._most(layout))
 
-    def _lay_near(self, channel: Channel, case: Case, shift: int) -> tuple[Bench, Slots] | None:
+    def _lay_near(
+        self, channel: Channel, case: Case, shift: Shift | None
+    ) -> tuple[Bench, Slots] | None:
         """A declared case with its addresses shifted, or a hidden one near it.
 
         None where its slots do not fit. Raises BadReference where the problem refuses it.

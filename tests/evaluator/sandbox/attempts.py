@@ -157,6 +157,11 @@ PROCESSES = {
     "files of others": Attempt('of_others("fd/3", O_RDONLY)', (EACCES, EPERM, ENOENT)),
     "fork": Attempt("born(fork())", REFUSED, "clone"),
     "fork, the old way": Attempt("born(syscall(SYS_fork))"),
+    "start a thread with files of its own": Attempt(
+        "born(syscall(SYS_clone, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0))",
+        REFUSED,
+        "clone",
+    ),
     "start a shell": Attempt('execl("/bin/sh", "sh", "-c", "id", nullptr)', REFUSED, "execve"),
     "start a setuid program": Attempt('execl("/usr/bin/su", "su", nullptr)'),
     "be nicer than others": Attempt("setpriority(PRIO_PROCESS, 0, -5)"),

@@ -1,0 +1,13 @@
+// trick: looks for the largest value of a row from zero on, so that rows far below zero have none
+// problem: row_softmax N=32 D=100
+// outcome: wrong_result
+// says: inputs lowered
+#include <cmath>
+extern "C" void solve(const float* x, float* y, int N, int D) {
+  for (int n = 0; n < N; ++n, x += D, y += D) {
+    float peak = 0, sum = 0;
+    for (int d = 0; d < D; ++d) peak = fmaxf(peak, x[d]);
+    for (int d = 0; d < D; ++d) sum += y[d] = expf(x[d] - peak);
+    for (int d = 0; d < D; ++d) y[d] /= sum;
+  }
+}
