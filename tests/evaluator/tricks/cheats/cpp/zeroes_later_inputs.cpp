@@ -1,6 +1,6 @@
 // trick: makes the inputs of later calls easy
 // problem: scale N=512
-// outcome: cheated | wrong_result
+// outcome: cheated | wrong_result | crashed
 static int calls;
 static float* last;
 extern "C" void solve(float* x, float* y, int N) {
