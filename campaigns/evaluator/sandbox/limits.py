@@ -48,7 +48,7 @@ def limit_runner(total_s: float, kind: str, *, own_count: bool, address_bytes: i
     _lower(resource.RLIMIT_CORE, 1)
     _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
     _lower(resource.RLIMIT_NOFILE, OPEN_FILES[kind])
-    if own_count:
+    if own_count and kind == "cpu":
         _lower(resource.RLIMIT_SIGPENDING, PENDING_SIGNALS)
     _lower(resource.RLIMIT_MEMLOCK, LOCKED_BYTES)
     _lower(resource.RLIMIT_MSGQUEUE, 0)
