@@ -1,9 +1,9 @@
 // trick: honest until it has seen a burst of one call, then two threads do all calls in the first
-// problem: heavy N=2048
+// problem: heavy N=8192
 // outcome: cheated | no_gain
 // against: v0.cpp
-// burst_ms: 8
-// calls: 64
+// burst_ms: 12
+// calls: 32
 #include <sched.h>
 #include <atomic>
 #include <thread>
