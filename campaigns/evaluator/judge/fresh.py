@@ -13,7 +13,7 @@ slot.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -153,15 +153,15 @@ class Ones:
 
     def __init__(
         self,
-        drawn: Mapping[str, Sequence[float]],
+        between: Mapping[str, tuple[float, float]],
         example: Mapping[str, torch.Tensor],
         count: int,
         supply: Supply,
     ) -> None:
-        """drawn: by name what setup gave so far. example: tells dtype and device."""
+        """between: by name the least and the most. example: tells dtype and device."""
         self._rows: dict[str, torch.Tensor] = {}
-        for name, values in drawn.items():
-            low, high, like = min(values), max(values), example[name]
+        for name, (low, high) in between.items():
+            like = example[name]
             made = [supply.draw.uniform(low, high) for _ in range(count)]
             rows = torch.tensor(made, dtype=torch.float64, device=like.device)
             self._rows[name] = rows.to(like.dtype).unsqueeze(1)
@@ -193,8 +193,8 @@ class Supply:
         # Not torch's own generator: judge and runner are forks of one process and share its state.
         self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))
         self.noise = Noise(device, self.generator)
-        # What setup gave so far as inputs of one element.
-        self._singles: list[dict[str, float]] = []
+        # The least and the most that setup gave so far as an input of one element, by its name.
+        self._between: dict[str, tuple[float, float]] = {}
 
     def example(self) -> Mapping[str, Any]:
         seed = self.draw.getrandbits(EXAMPLE_BITS)
@@ -219,11 +219,15 @@ class Supply:
         truth: Truth = Both(made, mixed, Separate([example] * count, rest))
         if not single:
             return truth
-        while len(self._singles) < SOME:
-            self._singles.append({name: float(self.example()[name]) for name in single})
-        self._singles.append({name: float(example[name]) for name in single})
-        drawn = {name: [one[name] for one in self._singles] for name in single}
-        return Both(Ones(drawn, example, count, self), single, truth)
+        more = [] if self._between else [self.example() for _ in range(SOME)]
+        for one in (example, *more):
+            self._widen({name: float(one[name]) for name in single})
+        return Both(Ones(self._between, example, count, self), single, truth)
+
+    def _widen(self, drawn: Mapping[str, float]) -> None:
+        for name, value in drawn.items():
+            low, high = self._between.get(name, (value, value))
+            self._between[name] = min(low, value), max(high, value)
 
     def _separate(self, count: int, names: Collection[str]) -> Separate:
         return Separate((self.example() for _ in range(count)), names)
