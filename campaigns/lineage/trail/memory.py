@@ -12,11 +12,10 @@ from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.lineage.trail.markdown import NOTHING, facts, fenced, page, said, table
-from campaigns.lineage.trail.tried import Trail, Tried
+from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
 from campaigns.rules.wording import duration, share
 
 PASS, FAIL, TIMEOUT = "PASS", "FAIL", "TIMEOUT_FAIL"
-GIGA, TERA = 1e9, 1e12
 
 
 def memory_files(trail: Trail) -> Iterator[tuple[str, str]]:
@@ -110,17 +109,9 @@ def _optimization(one: Tried) -> dict[str, str]:
     return {
         "action_category": idea.strategy,
         "action_description": one.what,
-        "expected_impact": _expected(one),
+        "expected_impact": one.expected,
         "risks_and_rollback": idea.risks,
     }
-
-
-def _expected(one: Tried) -> str:
-    idea = one.hypothesis
-    if idea is None or not idea.expected_metric:
-        return ""
-    amount = "" if idea.expected_amount is None else f" by {share(idea.expected_amount)}"
-    return f"{idea.expected_metric} {idea.expected_direction}{amount}"
 
 
 def _evidence(trail: Trail, one: Tried) -> dict[str, str]:
@@ -179,7 +170,7 @@ def _plan(one: Tried) -> str:
                 ("Strategy", idea.strategy),
                 ("One change", idea.change),
                 ("Why", idea.rationale),
-                ("Expected", _expected(one)),
+                ("Expected", one.expected),
                 ("Risks and rollback", idea.risks),
             ]
         ),

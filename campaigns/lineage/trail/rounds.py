@@ -11,16 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
-from campaigns.lineage.trail.tried import Trail, Tried
+from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
 from campaigns.models.transitions import CampaignState
 from campaigns.reports.stored import classes_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.noise import Gain
-from campaigns.rules.wording import change, duration, share
+from campaigns.rules.wording import change, duration
 
 BEFORE = ("Round", "Status", "Description", "Fwd Avg", "Fwd Peak", "Bwd Avg", "Bwd Peak")
 BEHIND = ("vs Baseline", "Key Finding")
-GIGA, TERA = 1e9, 1e12
 NO_BACKWARD = "-"
 
 
@@ -224,12 +223,10 @@ def _mark(passed: bool | None) -> str:
 
 def _rollback(trail: Trail, one: Tried) -> list[str]:
     idea, kept = one.hypothesis, trail.kept_before(one)
-    amount = idea.expected_amount if idea else None
-    expected = f"{idea.expected_metric} {idea.expected_direction}" if idea else ""
     return facts(
         [
             ("Change", idea.change or idea.title if idea else ""),
-            ("Expected", f"{expected} by {share(amount)}" if amount is not None else expected),
+            ("Expected", one.expected),
             ("Actual", one.row.sentence),
             ("Back to", f"round {kept.number}: {kept.title}" if kept else ""),
         ]

@@ -14,6 +14,9 @@ from campaigns.reports.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
+from campaigns.rules.wording import share
+
+GIGA, TERA = 1e9, 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,15 @@ class Tried:
     def snapshot(self) -> str:
         """Where its source is, beside nothing else."""
         return f"{self.folder}/kernel_snapshot/{self.file_name}"
+
+    @property
+    def expected(self) -> str:
+        """How far which metric should move; empty where nobody said so."""
+        idea = self.hypothesis
+        if idea is None or not idea.expected_metric:
+            return ""
+        amount = "" if idea.expected_amount is None else f" by {share(idea.expected_amount)}"
+        return f"{idea.expected_metric} {idea.expected_direction}{amount}"
 
     @property
     def what(self) -> str:

@@ -94,12 +94,10 @@ def _profile(one: Tried) -> str:
 def _hypothesis(one: Tried) -> str:
     idea = one.hypothesis
     assert idea is not None
-    amount = "" if idea.expected_amount is None else f" by {share(idea.expected_amount)}"
-    expected = f"{idea.expected_metric} {idea.expected_direction}{amount}".strip()
     lines = {
         "Hypothesis": one.what,
         "Rationale": idea.rationale,
-        "Expected": expected,
+        "Expected": one.expected,
     }
     return "".join(f"{name}: {' '.join(text.split()) or NOTHING}\n" for name, text in lines.items())
 
