@@ -32,9 +32,9 @@ def briefly(monkeypatch):
     monkeypatch.setattr(stillness, "PAUSE_S", 0.01)
 
 
-def listened(heard, runner):
+def listened(heard, runner, neighbours=0.0):
     """Let the judge listen in as many bursts as an evaluation may have."""
-    ears = Stillness(heard)
+    ears = Stillness(heard, lambda: neighbours)
     for _ in range(BURSTS):
         ears.listen(runner)
 
@@ -58,6 +58,19 @@ def test_it_blames_nobody_for_a_neighbour():
         listened(lambda: BUSY, runner)
 
 
+def test_it_blames_nobody_for_a_neighbour_that_ends_with_the_runner():
+    runner = Runner()
+    with pytest.raises(HostError, match="somebody else"):
+        listened(lambda: BUSY if runner.alive else QUIET, runner, neighbours=1.0)
+    assert runner.alive
+
+
+def test_it_blames_work_where_nobody_tells_of_neighbours():
+    runner = Runner()
+    with pytest.raises(RuntimeError, match="while it was stopped"):
+        listened(lambda: BUSY if runner.alive else QUIET, runner, neighbours=None)
+
+
 def test_it_bears_a_neighbour_that_comes_and_goes():
     runner, at = Runner(), iter(range(10**6))
     listened(lambda: BUSY if next(at) % LAST < ODD - 1 else QUIET, runner)
@@ -79,7 +92,7 @@ def test_it_keeps_the_runners_apart():
     loud, quiet = Runner(), Runner()
     quiet.name = "incumbent"
     turn = []
-    ears = Stillness(lambda: BUSY if loud.alive and turn[-1] is loud else QUIET)
+    ears = Stillness(lambda: BUSY if loud.alive and turn[-1] is loud else QUIET, lambda: None)
 
     def take_turns():
         for burst in range(BURSTS):

@@ -94,7 +94,9 @@ class Session:
         progress.environment.update(surroundings.describe(self._device))
         self._watch = Watch(self._device)
         # Before the candidate's first byte, so that it hears what silence is.
-        self._stillness = Stillness(Chain(self._device).stretched) if on_gpu else None
+        self._stillness = (
+            Stillness(Chain(self._device).stretched, self._watch.neighbours) if on_gpu else None
+        )
 
     @property
     def can_be_timed(self) -> bool:

@@ -12,6 +12,7 @@ import statistics
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
@@ -29,6 +30,7 @@ CHAIN_MIB, FEW, MEASURED = 16, 100, 7
 LAST, ODD = 5, 4
 # After the runner has been killed: how long its work may take to be torn down.
 QUIET_S, PAUSE_S = 5.0, 0.05
+SOMEBODY = "somebody else works on the device; wait until it is free"
 
 
 class Suspect(Protocol):
@@ -79,12 +81,26 @@ class Chain:
         return float(start.elapsed_time(end))
 
 
-class Stillness:
-    """Listens to the device before every burst. stretched: see `Chain.stretched`."""
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """Before one burst. busy: the device worked. crowded: and others had processes there."""
 
-    def __init__(self, stretched: Callable[[], float]) -> None:
-        self._stretched = stretched
-        self._heard: dict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=LAST))
+    busy: bool
+    crowded: bool
+
+
+class Stillness:
+    """Listens to the device before every burst.
+
+    stretched: see `Chain.stretched`. neighbours: how many processes that are not ours compute on
+    the device now; None where nobody tells.
+    """
+
+    def __init__(
+        self, stretched: Callable[[], float], neighbours: Callable[[], float | None]
+    ) -> None:
+        self._stretched, self._neighbours = stretched, neighbours
+        self._heard: dict[str, deque[_Heard]] = defaultdict(lambda: deque(maxlen=LAST))
 
     def listen(self, suspect: Suspect) -> None:
         """Call with the runners stopped and the inputs written, so that all bursts begin alike.
@@ -93,15 +109,20 @@ class Stillness:
         the device goes on being busy without it.
         """
         heard = self._heard[suspect.name]
-        heard.append(self._stretched() > LIMIT)
-        if sum(heard) < ODD:
+        busy = self._stretched() > LIMIT
+        heard.append(_Heard(busy, busy and bool(self._neighbours())))
+        odd = sum(one.busy for one in heard)
+        if odd < ODD:
             return
+        # Theirs may end while the runner does, and would look like the runner's.
+        if any(one.crowded for one in heard):
+            raise HostError(SOMEBODY)
         suspect.kill()
         if not self._falls_silent():
-            raise HostError("somebody else works on the device; wait until it is free")
+            raise HostError(SOMEBODY)
         raise suspect.blame(
             Outcome.CHEATED,
-            f"the device worked for it before the clock started: in {sum(heard)} of {len(heard)} "
+            f"the device worked for it before the clock started: in {odd} of {len(heard)} "
             "bursts, while it was stopped",
         )
 

@@ -75,6 +75,13 @@ class Watch:
             **({"others": self._others(before, now)} | card),
         )
 
+    def neighbours(self) -> float | None:
+        """Processes that are not ours and compute on the card now; None where nobody tells."""
+        ours = below(self._service) | {self._service, os.getpid()}
+        with contextlib.suppress(pynvml.NVMLError):
+            return None if self._card is None else _neighbours(self._card, ours)
+        return None
+
     def _ticks(self) -> _Ticks:
         ours = {os.getpid(), self._service} | below(self._service)
         return _Ticks(
