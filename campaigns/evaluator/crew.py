@@ -20,6 +20,7 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import Job, dump, load_job
 from campaigns.evaluator.judge import main as judge
+from campaigns.evaluator.leftovers import remove_cuda_files
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
 from campaigns.evaluator.sandbox import cards, warden
@@ -63,6 +64,7 @@ class Crew:
         self._members: dict[str, Member] = {}
         self._notes: dict[str, Notes] = {}
         self._leases: list[Lease] = []
+        self._ended: list[int] = []
         log = _memory_file("kopt-crew-log")
         pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in ARMS}
         for name in in_any_order(ARMS):
@@ -138,6 +140,7 @@ class Crew:
             return None
         self._close_orders(name)
         pid = self._members.pop(name).pid
+        self._ended.append(pid)
         status = wait_status(pid, grace_s)
         if name in ARMS:
             if status is None:
@@ -152,6 +155,7 @@ class Crew:
         for name in list(self._members):
             self.end_member(name, 0.0)
         end_descendants()
+        remove_cuda_files(self._ended)
         for lease in self._leases:
             lease.end()
 

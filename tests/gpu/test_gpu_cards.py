@@ -73,3 +73,15 @@ def test_a_runner_that_is_not_told_its_card_finds_more(tmp_path, monkeypatch):
     with EvaluatorService() as service:
         report = service.evaluate(looking_around(gpus()[0], tmp_path / "scratch"))
     assert report.outcome is Outcome.WRONG_RESULT
+
+
+@pytest.mark.gpu
+def test_it_leaves_nothing_of_cuda_in_shared_memory(tmp_path):
+    """Neither of the processes of a job nor of those that wait for the next one."""
+    device, shared = gpus()[0], Path("/dev/shm")
+    with EvaluatorService() as service:
+        job = v0_job(device, load_problem(ADD), "cuda", tmp_path / "scratch", PROTOCOL)
+        assert service.evaluate(job).outcome is Outcome.PASSED
+        before = {path.name for path in shared.glob("cuda.shm.*")}
+        assert service.evaluate(job).outcome is Outcome.PASSED
+    assert {path.name for path in shared.glob("cuda.shm.*")} <= before
