@@ -31,14 +31,13 @@ class Ask(IntEnum):
     CALL = 5  # one synchronous call on one slot
     PREPARE = 6  # get ready for bursts of n calls, call by call if so asked
     BURST = 7  # wait for go, make n calls, synchronise, say done
-    PROFILE = 8  # device time per call of a burst, as the driver's tracer sees it
+    PROFILE = 8  # device time per call, as the driver's tracer sees it
     STOP = 9
     LAUNCH = 10  # one part (0 to 3) of how a call's longest kernel was launched
     KERNEL = 11  # what the last profile saw of the kernel of that name, "" for everything
     SANITIZE = 12  # build and run it under sanitizers on slot 0; nothing is loaded
     SEAL = 13  # close the lock: the last thing that code of ours alone does and answers
     ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
-    EVENTS = 15  # device time per call of a burst, between two events around it
 
 
 class Answer(IntEnum):

@@ -44,11 +44,8 @@ class Plan(Protocol):
     def run(self, calls: int) -> None:
         """One burst over the first `calls` slots, finished when this returns."""
 
-    def profile(self, calls: int) -> float:
-        """Device µs per call, as the tracer sees them; negative where it sees none."""
-
-    def events(self, calls: int) -> float:
-        """µs per call between two events around one burst; negative where there are no events."""
+    def profile(self, calls: int) -> tuple[float, float]:
+        """(device µs, event µs) per call, each negative where it can not be had."""
 
     def kernel(self, name: str) -> tuple[int, float, float]:
         """What the last profile saw of the candidate's own kernel of that name.

@@ -112,6 +112,12 @@ class DevicePlan:
                     call()
         torch.cuda.synchronize()
 
+    def profile(self, calls: int) -> tuple[float, float]:
+        """Device time of everything the driver's tracer saw, and events around one burst."""
+        # Events first: once the tracer has been attached every launch takes longer.
+        event_us = self._event_us(calls)
+        return self._traced_us(min(calls, PROFILED_CALLS)), event_us
+
     def kernel(self, name: str) -> tuple[int, float, float]:
         if name:
             own = [us for traced, us in self._seen if last_name(traced) == name]
@@ -128,11 +134,9 @@ class DevicePlan:
             trace.export_chrome_trace(file.name)
             return read_launch(Path(file.name).read_text())
 
-    def profile(self, calls: int) -> float:
-        """Device time of everything that the tracer saw in the first calls of a burst."""
+    def _traced_us(self, calls: int) -> float:
         import torch
 
-        calls = min(calls, PROFILED_CALLS)
         with self._tracing() as trace:
             for call in self._calls[:calls]:
                 call()
@@ -159,7 +163,7 @@ class DevicePlan:
                 yield trace
             torch.cuda.synchronize()
 
-    def events(self, calls: int) -> float:
+    def _event_us(self, calls: int) -> float:
         import torch
 
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

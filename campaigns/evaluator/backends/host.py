@@ -52,11 +52,8 @@ class HostPlan:
 
         return burst
 
-    def profile(self, calls: int) -> float:
-        return -1.0
-
-    def events(self, calls: int) -> float:
-        return -1.0
+    def profile(self, calls: int) -> tuple[float, float]:
+        return -1.0, -1.0
 
     def kernel(self, name: str) -> tuple[int, float, float]:
         return 0, 0.0, 0.0

@@ -227,20 +227,9 @@ class Turn:
         """(device µs, event µs) per call as the runner's driver says; it informs, no more."""
         if self.timer not in (Timer.GRAPH, Timer.LOOP):
             return None, None
-        # Events first: once the tracer has been attached every launch takes longer.
-        event_us = self._told_us(Ask.EVENTS)
-        return self._told_us(Ask.PROFILE), event_us
-
-    def _told_us(self, ask: Ask) -> float | None:
-        """What the runner says of a burst on slots made ready as for one on the judge's clock.
-
-        Without that, caches and address translation would be warm from the burst before: 1 to 2 %
-        of a kernel that reads and writes 128 MiB.
-        """
-        arm, calls = self._arm, self._lengths.long
-        set_up(arm.bench, arm.channel, arm.slots, calls)
-        arm.bench.wait()
-        return _positive(arm.channel.ask(ask, calls, arm.job.protocol.limits.prepare_s).x)
+        limit_s = self._arm.job.protocol.limits.prepare_s
+        reply = self._arm.channel.ask(Ask.PROFILE, self._lengths.long, limit_s)
+        return _positive(reply.x), _positive(reply.y)
 
     def _launch(self) -> Launch | None:
         """How the runner's driver says that a call is launched; it informs, no more."""

@@ -127,11 +127,9 @@ class Runner:
         return 0
 
     def _tell(self, ask: Ask, body: Any) -> tuple[int, float, float]:
-        """What the driver saw."""
+        """What the driver's tracer saw."""
         if ask is Ask.PROFILE:
-            return 0, self._planned().profile(body), 0.0
-        if ask is Ask.EVENTS:
-            return 0, self._planned().events(body), 0.0
+            return (0, *self._planned().profile(body))
         if ask is Ask.KERNEL:
             return self._planned().kernel(body)
         if ask is Ask.LAUNCH:
