@@ -29,7 +29,7 @@ FRESH_PAIRS = 8
 SEED = 1
 # Few kinds, so that both parts hold each kind several times.
 HONEST_KINDS = 8
-# What ended is gone at once; a crew in reserve on a GPU ends after a minute without work.
+# What ended is gone at once, also a crew in reserve that is told to; a driver may take a while.
 SETTLE_S = 75.0
 PROGRESS_EVERY = 25
 
@@ -101,6 +101,7 @@ def soak(
             _turn(service, trick, device, scratch)
         pid = _process(service)
         watch = _Watch(device, pid, folder, known)
+        service.rest()
         before = watch.settled(None)
         load_before = os.getloadavg()[0]
         turns = []
@@ -110,6 +111,7 @@ def soak(
                 progress(f"{number}/{evaluations}: {dict(Counter(t.outcome for t in turns))}")
         if _process(service) != pid:
             raise SoakError("the evaluator service was started anew on the way")
+        service.rest()
         after = watch.settled(before)
         load_after = os.getloadavg()[0]
         first, last = _parts(turns)
