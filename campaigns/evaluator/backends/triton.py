@@ -67,6 +67,7 @@ class TritonKernel:
             # Read once by Triton at import, which has not happened yet in this process.
             os.environ["TRITON_INTERPRET"] = "1"
             install_stub(self._target)
+            mark_blanks()
         run = load_entry(self._path)
         _check_parameters(run, self._example, self._source.name)
         self._run = run
@@ -80,6 +81,18 @@ class TritonKernel:
         import torch
 
         return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
+
+
+def mark_blanks() -> None:
+    """From now on `torch.empty` gives NaN or the largest integer in this process.
+
+    Memory that comes from the system afresh holds zeros, and who takes that for granted is found
+    out on a GPU only, and not always there.
+    """
+    import torch
+
+    # It imports less than `torch.use_deterministic_algorithms`, which sets the same switch.
+    torch.set_deterministic_debug_mode("warn")
 
 
 def refuses(layout: Layout, device: str) -> str:
