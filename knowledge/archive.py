@@ -81,18 +81,28 @@ def read_uploads(files: Sequence[UploadedFile[Any]]) -> Brought:
 
 def read_archive(name: str, file: IO[bytes]) -> Brought:
     """The documents and records in a .zip; one folder around all of them is taken off."""
+    texts, left_out = read_entries(name, file, TAKEN)
+    if not texts:
+        raise ImportRefused(f"{name}.zip: holds no .md and no .json file; accepted: at least one")
+    return Brought(name, by_own_names(_without_common_folder(texts)), left_out)
+
+
+def read_entries(
+    name: str, file: IO[bytes], taken: tuple[str, ...]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Path → text of the files with one of these endings, and the names of all others.
+
+    Raises ImportRefused. name: of the archive, without its ending.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             entries = _entries(archive)
-            texts = _texts(archive, [e for e in entries if e.filename.endswith(TAKEN)])
+            texts = _texts(archive, [e for e in entries if e.filename.endswith(taken)])
     except ImportRefused:
         raise
     except UNREADABLE as error:
         raise ImportRefused(f"{name}.zip: not a readable .zip archive: {error}") from error
-    if not texts:
-        raise ImportRefused(f"{name}.zip: holds no .md and no .json file; accepted: at least one")
-    left_out = tuple(sorted(e.filename for e in entries if not e.filename.endswith(TAKEN)))
-    return Brought(name, by_own_names(_without_common_folder(texts)), left_out)
+    return texts, tuple(sorted(e.filename for e in entries if not e.filename.endswith(taken)))
 
 
 def write_archive(files: Iterable[tuple[str, str]]) -> bytes:

@@ -5,6 +5,7 @@ from campaigns.models.candidate import Candidate
 from campaigns.models.commit import Commit
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
+from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.models.passport import Passport, PassportWish, Void
 from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
@@ -34,6 +35,9 @@ __all__ = [
     "EvaluationState",
     "Event",
     "IllegalTransition",
+    "ImportedCampaign",
+    "ImportedFile",
+    "ImportedRound",
     "Passport",
     "PassportWish",
     "Pitfall",

@@ -9,13 +9,17 @@ from collections.abc import Mapping
 
 from campaigns.lineage.trail.kept import performance_files
 from campaigns.lineage.trail.memory import memory_files
+from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import Trail, trail_of
 from campaigns.lineage.trail.versions import version_files
 from campaigns.lineage.trail.workspace import workspace_files
 from campaigns.models import Campaign
 
-FORMATS = (workspace_files, memory_files, round_files, version_files, performance_files)
+FORMATS = (
+    *(workspace_files, memory_files, round_files, version_files, performance_files),
+    record_files,
+)
 # The oldest time that an archive can hold: when a file was written says nothing here.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 PLAIN_FILE = 0o644 << 16
@@ -43,9 +47,14 @@ def trail_name(campaign: Campaign) -> str:
 
 def trail_archive(campaign: Campaign) -> bytes:
     """All files in one .zip, below one folder."""
-    file, folder = io.BytesIO(), trail_name(campaign)
+    return packed(trail_name(campaign), trail_files(campaign))
+
+
+def packed(folder: str, files: Mapping[str, str]) -> bytes:
+    """A .zip of these files below a folder: the same bytes wherever it is made."""
+    file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in sorted(trail_files(campaign).items()):
+        for path, text in sorted(files.items()):
             entry = zipfile.ZipInfo(f"{folder}/{path}", NO_TIME)
             entry.external_attr = PLAIN_FILE
             entry.compress_type = zipfile.ZIP_DEFLATED

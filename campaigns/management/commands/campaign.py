@@ -15,12 +15,13 @@ from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
-from campaigns.findings.kinds import Kind as FindingKind
-from campaigns.findings.kinds import PolicyError, Stance, parse_choices
+from campaigns.findings.kinds import PolicyError, parse_choices
+from campaigns.lineage.brought.claims import System, TrailRefused
+from campaigns.lineage.brought.files import read_path
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
-from campaigns.lineage.trail.archive import trail_archive, trail_name
+from campaigns.lineage.trail.archive import packed, trail_archive, trail_name
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import (
@@ -30,12 +31,30 @@ from campaigns.management.facts import (
     campaign_text,
     event_facts,
 )
+from campaigns.management.importing import (
+    IMPORT,
+    IMPORTED,
+    imported_details,
+    imported_facts,
+    imported_line,
+    imported_text,
+    planned_facts,
+    planned_text,
+)
 from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.models import AbortReason, Campaign, CampaignState, IllegalTransition, Worker
+from campaigns.management.wishes import ASSUMED, BISECT, KEY, WISH
+from campaigns.models import (
+    AbortReason,
+    Campaign,
+    CampaignState,
+    IllegalTransition,
+    ImportedCampaign,
+    Worker,
+)
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
-from campaigns.rules.ceilings import PLACEHOLDER, QUESTIONS
-from campaigns.rules.goal import ACCEPTED, Goal, GoalError, parse_goal
+from campaigns.rules.ceilings import PLACEHOLDER
+from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
@@ -50,6 +69,7 @@ from campaigns.steps.create_campaign import (
     create_campaign,
 )
 from campaigns.steps.evaluate import Bench
+from campaigns.steps.import_trail import import_trail, plan_import
 from campaigns.steps.pause import pause
 from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
@@ -61,59 +81,6 @@ from knowledge.models import Platform
 WATCH_EVERY_S = 1.0
 PATIENCE_S = 600.0
 GOAL_PERCENT = 90.0
-
-KEY = argument("campaign", type=int, help="the campaign's number")
-WISH = (
-    argument("--problem", required=True, help="a shipped problem or a problem folder"),
-    argument("--backend", required=True, help="cpp, cuda or triton"),
-    argument("--platform", help="else the platform of this host's device"),
-    argument("--rounds", type=int, default=20, help="most rounds, the baseline counted"),
-    argument("--hours", type=float, help="stop after so many hours, pauses left out"),
-    argument("--device-hours", type=float, help="stop after so many hours of measuring"),
-    argument("--goal", type=float, help="share of the ceilings to reach, in percent; default: 90"),
-    argument("--target", help=f"what to reach instead: {ACCEPTED}".replace("%", "%%")),
-    argument("--case", action="append", default=[], help="a case's name; may be repeated"),
-    argument(
-        "--findings",
-        action="append",
-        default=[],
-        metavar="KIND=STANCE",
-        help="what becomes of a suspect construct (refused: neither built nor run); may be "
-        f"repeated. KIND: {', '.join(FindingKind)}. STANCE: {', '.join(Stance)}",
-    ),
-    argument(
-        "--own-kernel",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a kernel of a header or macro that counts as a candidate's own; may be repeated",
-    ),
-    argument(
-        "--require-sanitizers",
-        action="store_true",
-        help="accept nothing that a sanitizer of the backend did not look at",
-    ),
-    argument("--title", default=""),
-    argument("--seed", type=int),
-)
-
-
-ASSUMED = (
-    KEY,
-    argument("question", help=", ".join(QUESTIONS)),
-    argument("value", help='value and unit, such as "4 TB/s"'),
-    argument("--why", required=True, help="stays beside every figure that it leads to"),
-    argument("--by", required=True, metavar="USER", help="the curator or lead who allows it"),
-)
-
-
-BISECT = (
-    KEY,
-    argument("--good", type=int, default=1, help="an accepted round that is fast; default: 1"),
-    argument("--bad", type=int, help="one that is slower; default: the last accepted"),
-    argument("--slower-than", default="3%", help="by how much it is slower; default: 3%%"),
-    argument("--case", action="append", default=[], help="a case's name; may be repeated"),
-)
 
 
 class Command(Door):
@@ -138,6 +105,8 @@ class Command(Door):
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb("export", "write the whole trail as one .zip", self.export, (KEY, archive)),
+            Verb("import", "read a trail back in, ours or another system's", self.bring, IMPORT),
+            Verb("imported", "list or show what was imported", self.imported, IMPORTED),
             Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
             Verb("bisect", "find the first slower accepted round", self.bisect, BISECT),
         )
@@ -193,18 +162,48 @@ class Command(Door):
         if out is None:
             self.emit({"campaign": row.pk, "html": html}, html)
         else:
-            self._write(row, out, html.encode())
+            self._write({"campaign": row.pk}, out, html.encode())
 
     def export(self, *, campaign: int, out: Path | None) -> None:
         row = self._get(campaign)
-        self._write(row, out or Path(f"{trail_name(row)}.zip"), trail_archive(row))
+        self._write({"campaign": row.pk}, out or Path(f"{trail_name(row)}.zip"), trail_archive(row))
 
-    def _write(self, campaign: Campaign, out: Path, content: bytes) -> None:
+    def bring(self, *, path: Path, plan: bool, source: str | None) -> None:
+        try:
+            planned = plan_import(read_path(path), System(source) if source else None)
+        except FileNotFoundError:
+            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file or folder")
+        except TrailRefused as error:
+            self.fail(ExitCode.USAGE, str(error))
+        if plan or planned.there:
+            told = planned_facts(planned) | ({} if plan else {"new": False})
+            self.emit(told, planned_text(planned))
+            return
+        row, is_new = import_trail(planned)
+        self.emit(planned_facts(planned) | {"imported": row.pk, "new": is_new}, imported_text(row))
+
+    def imported(self, *, imported: int | None, out: Path | None) -> None:
+        rows = ImportedCampaign.objects.all()
+        if imported is None:
+            if out:
+                self.fail(ExitCode.USAGE, "out: without a number; accepted: that of an import")
+            self.emit([imported_facts(r) for r in rows], "\n".join(map(imported_line, rows)))
+            return
+        row = rows.filter(pk=imported).first()
+        if row is None:
+            self.fail(ExitCode.NOT_FOUND, f"import {imported}: no such import")
+        if out is None:
+            self.emit(imported_details(row), imported_text(row))
+        else:
+            files = dict(row.files.values_list("path", "text"))
+            self._write({"imported": row.pk}, out, packed(row.name, files))
+
+    def _write(self, told: dict[str, int], out: Path, content: bytes) -> None:
         try:
             out.write_bytes(content)
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
-        self.emit({"campaign": campaign.pk, "file": str(out)}, str(out))
+        self.emit({**told, "file": str(out)}, str(out))
 
     def lineage(self, *, campaign: int) -> None:
         row = self._get(campaign)

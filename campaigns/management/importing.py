@@ -1,0 +1,101 @@
+"""`campaign import` and `campaign imported`: their arguments, and what they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from campaigns.lineage.brought.claims import System
+from campaigns.lineage.brought.figures import figure_words
+from campaigns.management.door import argument
+from campaigns.models import ImportedCampaign, ImportedRound
+from campaigns.steps.import_trail import Planned
+
+IMPORT = (
+    argument("path", type=Path, help="a folder or a .zip: a trail of kopt, or of another system"),
+    argument("--plan", action="store_true", help="say what would be stored, and store nothing"),
+    argument("--source", choices=list(System), help="who wrote it, where files of several are in"),
+)
+IMPORTED = (
+    argument("imported", type=int, nargs="?", help="the import's number; else all are listed"),
+    argument("--out", type=Path, help="write the files of that one as a .zip"),
+)
+
+
+def planned_facts(planned: Planned) -> dict[str, Any]:
+    """What an import would store."""
+    found = planned.claimed
+    return {
+        "imported": planned.there.pk if planned.there else None,
+        "system": found.system.value,
+        "name": planned.trail.name,
+        "title": found.title,
+        "rounds": len(found.rounds),
+        "files": len(planned.trail.files),
+        "left_out": list(planned.trail.left_out),
+        "incumbent": found.incumbent,
+        "stop_reason": found.stop_reason,
+        "missing": list(found.missing),
+    }
+
+
+def planned_text(planned: Planned) -> str:
+    """The same for people."""
+    found = planned.claimed
+    lines = [
+        f"{planned.trail.name}: a trail of {found.system}, {len(found.rounds)} rounds, "
+        f"{len(planned.trail.files)} files",
+        *(f"left out: {name}" for name in planned.trail.left_out),
+        *(f"missing: {name}" for name in found.missing),
+        *(
+            f"{one.name}: {figure_words(one.figure, one.unit)}, {one.status or 'no status'} "
+            f"({one.path}:L{one.line})"
+            for one in found.rounds
+        ),
+    ]
+    if planned.there:
+        lines.append(f"the same content is there already, as imported campaign {planned.there.pk}")
+    return "\n".join(lines)
+
+
+def imported_facts(row: ImportedCampaign) -> dict[str, Any]:
+    """One import, without its rounds."""
+    names = ("system", "name", "title", "operator", "platform", "backend", "incumbent")
+    return {
+        "imported": row.pk,
+        **{name: getattr(row, name) for name in (*names, "stop_reason", "missing", "left_out")},
+        "imported_at": row.imported_at.isoformat(),
+    }
+
+
+def imported_line(row: ImportedCampaign) -> str:
+    """One import in a line."""
+    return f"{row.pk}: {row.heading}, claimed by {row.system}, {row.imported_at:%Y-%m-%d %H:%M}"
+
+
+def imported_details(row: ImportedCampaign) -> dict[str, Any]:
+    """One import with its claims and rounds."""
+    names = (
+        *("ordinal", "number", "name", "title", "hypothesis", "rationale", "status", "kept"),
+        *("masked", "figure", "unit", "metric", "convention", "amends", "path", "line", "kernel"),
+        *("at", "claims", "missing"),
+    )
+    rounds = [{name: getattr(one, name) for name in names} for one in row.rounds.all()]
+    return {**imported_facts(row), "facts": row.facts, "tips": row.tips, "rounds": rounds}
+
+
+def imported_text(row: ImportedCampaign) -> str:
+    """The same for people."""
+    lines = [imported_line(row)]
+    lines += [f"best, as it says: {row.incumbent}"] if row.incumbent else []
+    lines += [f"ended, as it says: {row.stop_reason}"] if row.stop_reason else []
+    lines += [_round_line(one) for one in row.rounds.all()]
+    lines += [f"missing: {name}" for name in row.missing]
+    return "\n".join(lines)
+
+
+def _round_line(one: ImportedRound) -> str:
+    marks = " masked" if one.masked else ""
+    amends = f", amends {one.amends}" if one.amends else ""
+    claim = f"claims {figure_words(one.figure, one.unit)}, {one.status or 'no status'}"
+    return f"{one.name}{marks}: {claim}{amends}: {one.title or '–'} ({one.path}:L{one.line})"

@@ -1,0 +1,129 @@
+"""Campaigns of other systems, and of other installations: what they claimed, kept apart.
+
+Nothing here is a verdict of ours (law 2): no gain, no noise and no experience is counted from it,
+and no other table points at it.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from knowledge.models.guarded import ALWAYS, Guarded, Immutable
+
+
+class ImportedCampaign(Guarded):
+    """One trail that was read, whole or not at all. It is sealed with its last row.
+
+    digest: of all its files, so that the same content comes in once. system: who wrote it, as
+    `campaigns.lineage.brought.claims.System`. facts, tips: claims, each with field, value, unit,
+    path and line. incumbent: the name of the round that it calls its best; empty where it does not
+    say. missing: what its format has and it lacks. left_out: files that are no text.
+    """
+
+    SEALED = models.Q(sealed=True)
+
+    digest = models.CharField(max_length=64, unique=True)
+    system = models.CharField(max_length=40)
+    name = models.CharField(max_length=200)
+    title = models.TextField(blank=True)
+    operator = models.TextField(blank=True)
+    platform = models.TextField(blank=True)
+    backend = models.TextField(blank=True)
+    incumbent = models.TextField(blank=True)
+    stop_reason = models.TextField(blank=True)
+    facts = models.JSONField(default=list)
+    tips = models.JSONField(default=list)
+    missing = models.JSONField(default=list)
+    left_out = models.JSONField(default=list)
+    sealed = models.BooleanField(default=False)
+    imported_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    imported_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"imported campaign {self.pk} ({self.name})"
+
+    def get_absolute_url(self) -> str:
+        """Its page."""
+        return reverse("imported_campaign", args=[self.pk])
+
+    @property
+    def heading(self) -> str:
+        """What it calls itself, else what it was brought as."""
+        return self.title or self.name
+
+
+class ImportedRound(Guarded):
+    """One attempt as its system wrote it down: `campaigns.lineage.brought.claims.ClaimedRound`.
+
+    ordinal: its place in the trail, from 1; number is what its system gave, which may come twice.
+    """
+
+    SEALED = ALWAYS
+
+    campaign = models.ForeignKey(ImportedCampaign, on_delete=models.PROTECT, related_name="rounds")
+    ordinal = models.PositiveIntegerField()
+    number = models.BigIntegerField(null=True, blank=True)
+    name = models.TextField()
+    title = models.TextField(blank=True)
+    hypothesis = models.TextField(blank=True)
+    rationale = models.TextField(blank=True)
+    status = models.TextField(blank=True)
+    kept = models.BooleanField(null=True)
+    masked = models.BooleanField(null=True)
+    figure = models.FloatField(null=True)
+    unit = models.TextField(blank=True)
+    metric = models.TextField(blank=True)
+    convention = models.TextField(blank=True)
+    amends = models.TextField(blank=True)
+    path = models.TextField()
+    line = models.PositiveIntegerField()
+    kernel = models.TextField(blank=True)
+    at = models.TextField(blank=True)
+    claims = models.JSONField(default=list)
+    missing = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ("campaign", "ordinal")
+        constraints = (
+            models.UniqueConstraint(fields=["campaign", "ordinal"], name="one_imported_ordinal"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} of imported campaign {self.campaign_id}"
+
+    def refuse_late(self) -> None:
+        _refuse_late(self.campaign_id)
+
+
+class ImportedFile(Guarded):
+    """A file of the trail as it came."""
+
+    SEALED = ALWAYS
+
+    campaign = models.ForeignKey(ImportedCampaign, on_delete=models.PROTECT, related_name="files")
+    path = models.CharField(max_length=500)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ("campaign", "path")
+        constraints = (
+            models.UniqueConstraint(fields=["campaign", "path"], name="one_imported_path"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.path} of imported campaign {self.campaign_id}"
+
+    def refuse_late(self) -> None:
+        _refuse_late(self.campaign_id)
+
+
+def _refuse_late(campaign_id: int) -> None:
+    if ImportedCampaign.objects.filter(pk=campaign_id, sealed=True).exists():
+        raise Immutable(f"imported campaign {campaign_id} is complete and takes no more rows")

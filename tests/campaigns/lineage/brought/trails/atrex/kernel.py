@@ -1,0 +1,1 @@
+"""The kernel as it is now."""
