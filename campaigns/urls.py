@@ -9,6 +9,13 @@ from campaigns.views.compare import compare
 from campaigns.views.controls import STEPS, control
 from campaigns.views.health import health
 from campaigns.views.home import home
+from campaigns.views.imported import (
+    imported,
+    imported_archive,
+    imported_campaign,
+    imported_file,
+    imported_round,
+)
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.placeholder import placeholder
 from campaigns.views.report import report, report_file, trail
@@ -19,6 +26,7 @@ from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"
 ROUND = CAMPAIGN + "r/<int:number>/"
+IMPORTED = "c/imported/<int:key>/"
 
 urlpatterns: list[URLPattern] = [
     path("", home, name="home"),
@@ -28,6 +36,11 @@ urlpatterns: list[URLPattern] = [
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("c/", campaigns, name="campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
+    path("c/imported/", imported, name="imported"),
+    path(IMPORTED, imported_campaign, name="imported_campaign"),
+    path(IMPORTED + "files.zip", imported_archive, name="imported_archive"),
+    path(IMPORTED + "r/<int:ordinal>/", imported_round, name="imported_round"),
+    path(IMPORTED + "f/<path:path>", imported_file, name="imported_file"),
     path(CAMPAIGN, campaign, name="campaign"),
     *(
         path(f"{CAMPAIGN}{verb}", control, {"verb": verb}, name=f"campaign_{verb}")

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.lineage.brought.claims import System
-from campaigns.lineage.brought.figures import figure_words
 from campaigns.management.door import argument
 from campaigns.models import ImportedCampaign, ImportedRound
+from campaigns.rules.wording import as_claimed
 from campaigns.steps.import_trail import Planned
 
 IMPORT = (
@@ -48,7 +48,7 @@ def planned_text(planned: Planned) -> str:
         *(f"left out: {name}" for name in planned.trail.left_out),
         *(f"missing: {name}" for name in found.missing),
         *(
-            f"{one.name}: {figure_words(one.figure, one.unit)}, {one.status or 'no status'} "
+            f"{one.name}: {as_claimed(one.figure, one.unit)}, {one.status or 'no status'} "
             f"({one.path}:L{one.line})"
             for one in found.rounds
         ),
@@ -97,5 +97,5 @@ def imported_text(row: ImportedCampaign) -> str:
 def _round_line(one: ImportedRound) -> str:
     marks = " masked" if one.masked else ""
     amends = f", amends {one.amends}" if one.amends else ""
-    claim = f"claims {figure_words(one.figure, one.unit)}, {one.status or 'no status'}"
+    claim = f"claims {one.claimed}, {one.status or 'no status'}"
     return f"{one.name}{marks}: {claim}{amends}: {one.title or '–'} ({one.path}:L{one.line})"

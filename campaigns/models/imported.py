@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from campaigns.rules.wording import as_claimed
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
@@ -97,6 +98,11 @@ class ImportedRound(Guarded):
 
     def __str__(self) -> str:
         return f"{self.name} of imported campaign {self.campaign_id}"
+
+    @property
+    def claimed(self) -> str:
+        """Its figure as it was written."""
+        return as_claimed(self.figure, self.unit)
 
     def refuse_late(self) -> None:
         _refuse_late(self.campaign_id)

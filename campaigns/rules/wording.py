@@ -51,3 +51,8 @@ def change(fraction: float) -> str:
 def share(fraction: float) -> str:
     """Write an unsigned share given as a fraction: 0.9 is "90 %", 0.955 is "95.5 %"."""
     return f"{fraction * 100:.1f}".removesuffix(".0") + " %"
+
+
+def as_claimed(figure: float | None, unit: str) -> str:
+    """A figure of somebody else with its own unit: nothing is converted or rounded away."""
+    return "no figure" if figure is None else f"{figure:.10g} {unit}".strip()

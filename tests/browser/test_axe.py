@@ -4,7 +4,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.urls import resolve
 
+from campaigns.lineage.brought.files import read_path
+from campaigns.steps.import_trail import import_trail, plan_import
 from tests.browser.full_wiki import build_full_wiki
+from tests.campaigns.lineage.brought.test_import import TRAILS
 from tests.campaigns.sample import build_sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,7 +40,14 @@ CAMPAIGN = {
 def addresses(site):
     running = build_sample(rounds=3, running=True)
     pages = {name: path.format(site[1].pk) for name, path in CAMPAIGN.items()}
-    return pages | {"running": f"/c/{running.pk}/"} | build_full_wiki()
+    return pages | {"running": f"/c/{running.pk}/"} | _imported() | build_full_wiki()
+
+
+def _imported():
+    row, _ = import_trail(plan_import(read_path(TRAILS / "optimize")))
+    own = row.get_absolute_url()
+    more = {"imported round": f"{own}r/2/", "imported file": f"{own}f/manifest.yaml"}
+    return {"imports": "/c/imported/", "import": own} | more
 
 
 def held_against(page, name, schemes=RULES):

@@ -15,6 +15,7 @@ PATHS = (
     "/", "/c/", "/c/new", "/c/{}/", "/c/{}/rounds/", "/c/{}/r/2/", "/c/{}/r/5/",
     "/c/{}/r/7/",
     "/c/{}/r/2/diff?view=split", "/c/{}/r/2/source", "/c/{}/compare/2..6", "/c/{}/report/", "/w/",
+    "/c/imported/",
 )  # fmt: skip
 
 

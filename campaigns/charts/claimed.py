@@ -1,0 +1,84 @@
+"""The trend of claimed figures: what others say that each attempt reached, and no verdict on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.charts.marks import Frame
+from campaigns.charts.scale import Kind, Scale, Tick, outward_125, ticks_125, ticks_linear
+
+FRAME = Frame(width=720, height=300, left=80, right=704, top=34, bottom=244)
+LOG_FROM = 10
+FEWEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPoint:
+    """One attempt. kept: None where nobody says."""
+
+    ordinal: int
+    name: str
+    figure: float
+    kept: bool | None
+    masked: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point's place, and what it is told by beside its colour."""
+
+    x: float
+    y: float
+    text: str
+    shape: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedChart:
+    """Geometry; `templates/campaigns/charts/claimed.svg` draws it."""
+
+    frame: Frame
+    y_title: str
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    dots: tuple[Dot, ...]
+
+
+def build(points: Sequence[ClaimedPoint], unit: str) -> ClaimedChart | None:
+    """Lay out the attempts that claim a figure, in their order; None where none does."""
+    if not points:
+        return None
+    last = max(FEWEST, *(point.ordinal for point in points))
+    x = Scale(Kind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
+    y, ticks = _y([point.figure for point in points])
+    return ClaimedChart(
+        frame=FRAME,
+        y_title=f"claimed, {unit}" if unit else "claimed",
+        x_ticks=tuple(tick for tick in ticks_linear(x, 8) if tick.value == int(tick.value)),
+        y_ticks=ticks,
+        dots=tuple(
+            Dot(x.position(p.ordinal), y.position(p.figure), _text(p, unit), _shape(p))
+            for p in points
+        ),
+    )
+
+
+def _y(figures: Sequence[float]) -> tuple[Scale, tuple[Tick, ...]]:
+    low, high = min(figures), max(figures)
+    if low > 0 and high / low > LOG_FROM:
+        scale = Scale(Kind.LOG, *outward_125(low, high), FRAME.bottom, FRAME.top)
+        return scale, ticks_125(scale)
+    room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
+    scale = Scale(Kind.LINEAR, low - room, high + room, FRAME.bottom, FRAME.top)
+    return scale, ticks_linear(scale)
+
+
+def _text(point: ClaimedPoint, unit: str) -> str:
+    said = {True: "kept", False: "not kept", None: "nobody says whether it was kept"}[point.kept]
+    masked = ", masked" if point.masked else ""
+    return f"{point.name}: claims {point.figure:g} {unit}, {said}{masked}"
+
+
+def _shape(point: ClaimedPoint) -> str:
+    return {True: "kept", False: "lost", None: "open"}[point.kept]

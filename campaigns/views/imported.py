@@ -1,0 +1,138 @@
+"""Imported trails: the list with its upload, one trail, one of its rounds, and its files.
+
+What is shown here was claimed by others. None of it is counted with what was measured here.
+"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from campaigns.charts import claimed
+from campaigns.lineage.brought.claims import System, TrailRefused
+from campaigns.lineage.brought.files import read_zip
+from campaigns.lineage.trail.archive import packed
+from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
+
+PER_PAGE = 50
+ROUNDS_PER_PAGE = 200
+FILES_SHOWN = 500
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def imported(request: HttpRequest) -> HttpResponse:
+    """All imports, and the form that brings another one: `files`, `source`, `plan` or `import`."""
+    if request.method != "POST":
+        return _list(request)
+    if not request.user.has_perm("campaigns.add_campaign"):
+        raise PermissionDenied
+    file, source = request.FILES.get("trail"), request.POST.get("source", "")
+    try:
+        if file is None or not (file.name or "").lower().endswith(".zip"):
+            raise TrailRefused("trail: no .zip; accepted: the .zip of one trail")
+        if (file.size or 0) > MAX_TOTAL_BYTES:
+            raise TrailRefused(f"trail: larger than {MAX_TOTAL_BYTES} bytes; accepted: less")
+        if source and source not in tuple(System):
+            raise TrailRefused(f"source: {source!r}; accepted: {', '.join(System)}")
+        chosen = System(source) if source else None
+        planned = plan_import(read_zip(file.name or "", file.read()), chosen)
+    except TrailRefused as error:
+        return _list(request, error=str(error), status=422)
+    if "plan" in request.POST:
+        return _list(request, planned=planned)
+    row, is_new = import_trail(planned, request.user)
+    said = "is imported" if is_new else "was there already, with the same content"
+    messages.success(request, f"{row.heading} {said}.")
+    return redirect(row)
+
+
+def _list(
+    request: HttpRequest, error: str = "", planned: Planned | None = None, status: int = 200
+) -> HttpResponse:
+    rows = ImportedCampaign.objects.select_related("imported_by")
+    heavy = rows.defer("facts", "tips", "missing", "left_out")
+    context = {
+        "page": Paginator(heavy, PER_PAGE).get_page(request.GET.get("page")),
+        "systems": list(System),
+        "source": request.POST.get("source", ""),
+        "error": error,
+        "planned": planned,
+        "max_files": MAX_FILES,
+        "max_mb": MAX_BYTES // 1_000_000,
+        "max_total_mb": MAX_TOTAL_BYTES // 1_000_000,
+    }
+    return render(request, "campaigns/imported.html", context, status=status)
+
+
+@require_safe
+def imported_campaign(request: HttpRequest, key: int) -> HttpResponse:
+    """One trail: what it says of itself, the trend of its claims, its rounds and files."""
+    campaign = _campaign(key)
+    rounds = campaign.rounds.defer("claims")
+    page = Paginator(rounds, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
+    paths = list(campaign.files.values_list("path", flat=True))
+    conventions = [one.convention for one in page if one.convention]
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "chart": claimed.build(_points(list(page)), _unit(list(page))),
+        "conventions": list(dict.fromkeys(conventions)),
+        "paths": paths[:FILES_SHOWN],
+        "more_files": max(0, len(paths) - FILES_SHOWN),
+        "files": len(paths),
+    }
+    return render(request, "campaigns/imported_campaign.html", context)
+
+
+@require_safe
+def imported_round(request: HttpRequest, key: int, ordinal: int) -> HttpResponse:
+    """One attempt with every claim of it, each linked to its line."""
+    campaign = _campaign(key)
+    one = get_object_or_404(campaign.rounds, ordinal=ordinal)
+    return render(request, "campaigns/imported_round.html", {"campaign": campaign, "round": one})
+
+
+@require_safe
+def imported_file(request: HttpRequest, key: int, path: str) -> HttpResponse:
+    """A file as it came, with its lines."""
+    campaign = _campaign(key)
+    # PostgreSQL refuses NUL in any text.
+    file = get_object_or_404(ImportedFile, campaign=campaign, path=path.replace("\0", ""))
+    context = {"campaign": campaign, "file": file, "lines": file.text.splitlines()}
+    return render(request, "campaigns/imported_file.html", context)
+
+
+@require_safe
+def imported_archive(request: HttpRequest, key: int) -> HttpResponse:
+    """The files as they came, in one .zip."""
+    campaign = _campaign(key)
+    files = dict(campaign.files.values_list("path", "text"))
+    response = HttpResponse(packed(campaign.name, files), content_type="application/zip")
+    # The name is somebody else's: only a number of ours goes into a header.
+    name = f"imported-{campaign.pk}.zip"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _campaign(key: int) -> ImportedCampaign:
+    return get_object_or_404(ImportedCampaign.objects.select_related("imported_by"), pk=key)
+
+
+def _unit(rounds: list[ImportedRound]) -> str:
+    """The unit that the trend is drawn in: of several, the first."""
+    return next((one.unit for one in rounds if one.figure is not None), "")
+
+
+def _points(rounds: list[ImportedRound]) -> list[claimed.ClaimedPoint]:
+    unit = _unit(rounds)
+    return [
+        claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
+        for one in rounds
+        if one.figure and one.unit == unit
+    ]
