@@ -18,7 +18,7 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.placeholder import placeholder
-from campaigns.views.report import report, report_file, trail
+from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
 from campaigns.views.theme import theme
@@ -55,5 +55,6 @@ urlpatterns: list[URLPattern] = [
     path(ROUND, round_, name="round"),
     path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),
+    path(ROUND + "reproduce.zip", reproducer, name="reproducer"),
     path(ROUND + "source", round_source, name="round_source"),
 ]

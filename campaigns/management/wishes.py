@@ -60,3 +60,11 @@ BISECT = (
     argument("--slower-than", default="3%", help="by how much it is slower; default: 3%%"),
     argument("--case", action="append", default=[], help="a case's name; may be repeated"),
 )
+
+ONE_ROUND = argument(
+    "--round",
+    type=int,
+    dest="number",
+    metavar="K",
+    help="only this round beside its incumbent, in a folder that runs by itself",
+)

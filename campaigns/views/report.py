@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from campaigns.lineage.trail.archive import trail_archive, trail_name
+from campaigns.lineage.trail.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.views.lookup import campaign_at
@@ -40,5 +40,19 @@ def trail(request: HttpRequest, campaign_id: int) -> HttpResponse:
     campaign = campaign_at(campaign_id)
     response = HttpResponse(trail_archive(campaign), content_type="application/zip")
     name = f"{trail_name(campaign)}.zip"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@require_safe
+def reproducer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """One round in a folder that runs by itself, beside the incumbent of its time."""
+    campaign = campaign_at(campaign_id)
+    try:
+        content = reproducer_archive(campaign, number)
+    except LookupError as error:
+        raise Http404(str(error)) from None
+    response = HttpResponse(content, content_type="application/zip")
+    name = f"{trail_name(campaign)}_round-{number}.zip"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

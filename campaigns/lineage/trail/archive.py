@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from campaigns.lineage.trail.kept import performance_files
 from campaigns.lineage.trail.memory import memory_files
 from campaigns.lineage.trail.record import record_files
+from campaigns.lineage.trail.reproducer import reproducer_files
 from campaigns.lineage.trail.rounds import round_files
+from campaigns.lineage.trail.tips import tip_files
 from campaigns.lineage.trail.tried import Trail, trail_of
 from campaigns.lineage.trail.versions import version_files
 from campaigns.lineage.trail.workspace import workspace_files
@@ -18,7 +20,7 @@ from campaigns.models import Campaign
 
 FORMATS = (
     *(workspace_files, memory_files, round_files, version_files, performance_files),
-    record_files,
+    *(record_files, tip_files),
 )
 # The oldest time that an archive can hold: when a file was written says nothing here.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -48,6 +50,12 @@ def trail_name(campaign: Campaign) -> str:
 def trail_archive(campaign: Campaign) -> bytes:
     """All files in one .zip, below one folder."""
     return packed(trail_name(campaign), trail_files(campaign))
+
+
+def reproducer_archive(campaign: Campaign, number: int) -> bytes:
+    """One round in one folder that runs by itself. Raises LookupError where there is none."""
+    files = dict(reproducer_files(trail_of(campaign), number))
+    return packed(f"{trail_name(campaign)}_round-{number}", files)
 
 
 def packed(folder: str, files: Mapping[str, str]) -> bytes:

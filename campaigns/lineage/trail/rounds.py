@@ -32,11 +32,16 @@ def round_files(trail: Trail) -> Iterator[tuple[str, str]]:
         yield f"{one.folder}/summary.md", _summary(trail, one)
         if one.candidate:
             yield one.snapshot, one.candidate.text
-        yield f"{one.folder}/artifacts/verdict.json", _json(_verdict(one))
+        yield f"{one.folder}/artifacts/verdict.json", verdict_text(one)
         if one.stored:
             yield f"{one.folder}/artifacts/report.json", _json(one.stored)
         if one.report and one.report.build_log:
             yield f"{one.folder}/artifacts/build.log", one.report.build_log
+
+
+def verdict_text(one: Tried) -> str:
+    """verdict.json of a round."""
+    return _json(_verdict(one))
 
 
 def status(one: Tried) -> str:

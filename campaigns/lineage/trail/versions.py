@@ -25,7 +25,6 @@ def version_files(trail: Trail) -> Iterator[tuple[str, str]]:
     yield "env_check.md", page("# Environment", _environment(trail))
     yield "benchmark.md", _benchmark(trail)
     yield "final_report.md", _final(trail)
-    yield "tips.md", page("# Tips", "N/A — no lesson has been written down for this campaign.")
 
 
 def _environment(trail: Trail) -> list[str]:

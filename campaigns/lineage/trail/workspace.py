@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from campaigns.evaluator.backends.base import BuildFailed, Unsupported
+from campaigns.evaluator.backends.signature import read_parameters
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
-from campaigns.lineage.trail.tried import Trail
+from campaigns.lineage.trail.tried import Trail, Tried
+from campaigns.models import Candidate
 from campaigns.reports.stored import CaseTarget
 from campaigns.rules.wording import amount, duration
 from knowledge.specs.cited import UNKNOWN
@@ -21,22 +24,45 @@ def workspace_files(trail: Trail) -> Iterator[tuple[str, str]]:
     for name, text in sorted(trail.campaign.problem.files.items()):
         yield f"problem/{name}", text
     best = trail.best
-    if best is None or best.candidate is None:
-        return
-    yield f"best/{best.file_name}", best.candidate.text
-    yield "quick_test_bench.py", BENCH.read_text()
+    if best is not None and best.candidate is not None:
+        yield f"best/{best.file_name}", best.candidate.text
+    if any(one.candidate for one in trail.tried):
+        yield "quick_test_bench.py", BENCH.read_text()
+        yield "bench.json", bench_text(trail, trail.tried)
+
+
+def bench_text(trail: Trail, tried: Iterable[Tried], **chosen: int | None) -> str:
+    """What the bench has to know of these rounds. chosen: what it does when nobody asks."""
+    best = trail.best
     cases = {case.name: case.params for case in trail.campaign.problem.cases.all()}
     known = {
         "backend": trail.campaign.backend,
-        "best": best.number,
-        "rounds": {
-            str(one.number): {"kernel": one.snapshot, "flags": one.candidate.flags}
-            for one in trail.tried
-            if one.candidate
-        },
+        "best": best.number if best else None,
+        **chosen,
+        "rounds": {str(one.number): _kernel(one, one.candidate) for one in tried if one.candidate},
         "cases": {name: cases[name] for name in map(str, trail.campaign.cases) if name in cases},
     }
-    yield "bench.json", json.dumps(known, indent=1) + "\n"
+    return json.dumps(known, indent=1) + "\n"
+
+
+def _kernel(one: Tried, code: Candidate) -> dict[str, object]:
+    return {
+        "kernel": one.snapshot,
+        "flags": code.flags,
+        "against": one.row.against,
+        "signature": _signature(code),
+    }
+
+
+def _signature(code: Candidate) -> list[str]:
+    """The parameters of a compiled kernel, aliases resolved; empty where the source has none."""
+    if code.file_name.endswith(".py"):
+        return []
+    try:
+        found = read_parameters(code.text, code.file_name)
+    except (BuildFailed, Unsupported):
+        return []
+    return [f"{one.type}{'*' if one.pointer else ''} {one.name}" for one in found]
 
 
 def _readme(trail: Trail) -> str:
@@ -116,7 +142,7 @@ def _files(trail: Trail) -> list[str]:
         "checks and times it. It needs torch, not kopt, and locks nothing up: a kernel runs as you"
     )
     return [
-        f"- {bench}" if trail.best else "- there is no kept kernel yet, so nothing to run",
+        f"- {bench}" if trail.tried else "- there is no round yet, so nothing to run",
         "- `rounds/round-N/`: what each round tried, its source, and everything that was measured",
         "- `logs/`, `performance.md`: the history and the trend, a row a round",
         "- `memory/`, `plans/`: the same a version a file; v0 is round 1",

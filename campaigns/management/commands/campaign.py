@@ -21,7 +21,12 @@ from campaigns.lineage.brought.files import read_path
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
-from campaigns.lineage.trail.archive import packed, trail_archive, trail_name
+from campaigns.lineage.trail.archive import (
+    packed,
+    reproducer_archive,
+    trail_archive,
+    trail_name,
+)
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.management.facts import (
@@ -42,7 +47,7 @@ from campaigns.management.importing import (
     planned_text,
 )
 from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.management.wishes import ASSUMED, BISECT, KEY, WISH
+from campaigns.management.wishes import ASSUMED, BISECT, KEY, ONE_ROUND, WISH
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -104,7 +109,12 @@ class Command(Door):
             Verb("resume", "go on with a paused campaign", self._control(resume), (KEY,)),
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
-            Verb("export", "write the whole trail as one .zip", self.export, (KEY, archive)),
+            Verb(
+                "export",
+                "write the whole trail as one .zip",
+                self.export,
+                (KEY, archive, ONE_ROUND),
+            ),
             Verb("import", "read a trail back in, ours or another system's", self.bring, IMPORT),
             Verb("imported", "list or show what was imported", self.imported, IMPORTED),
             Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
@@ -164,8 +174,16 @@ class Command(Door):
         else:
             self._write({"campaign": row.pk}, out, html.encode())
 
-    def export(self, *, campaign: int, out: Path | None) -> None:
+    def export(self, *, campaign: int, out: Path | None, number: int | None) -> None:
         row = self._get(campaign)
+        if number is not None:
+            try:
+                content = reproducer_archive(row, number)
+            except LookupError as error:
+                self.fail(ExitCode.NOT_FOUND, str(error))
+            file = out or Path(f"{trail_name(row)}_round-{number}.zip")
+            self._write({"campaign": row.pk, "round": number}, file, content)
+            return
         self._write({"campaign": row.pk}, out or Path(f"{trail_name(row)}.zip"), trail_archive(row))
 
     def bring(self, *, path: Path, plan: bool, source: str | None) -> None:

@@ -7,18 +7,25 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from django.conf import settings
 
+from campaigns.evaluator.backends import cpp, cuda
+from campaigns.lineage.trail.reproducer import reproducer_files
 from campaigns.lineage.trail.standalone.quick_test_bench import (
+    COMPILERS,
     load,
     parser,
     row_of,
     type_of,
     types_of,
 )
-from campaigns.lineage.trail.workspace import BENCH
+from campaigns.lineage.trail.tried import trail_of
+from campaigns.lineage.trail.workspace import BENCH, workspace_files
+from campaigns.models import Candidate
+from tests.campaigns.sample import build_sample
 
 SOFTMAX = settings.BASE_DIR / "campaigns" / "problems" / "softmax"
 CASES = {"63x129": {"N": 63, "D": 129}, "8x1000": {"N": 8, "D": 1000}}
@@ -107,3 +114,70 @@ def test_it_knows_the_types_of_a_signature():
     assert [kind.__name__ for kind in types_of(source)] == ["c_void_p", "c_long", "c_int"]
     assert type_of("unsigned long long n").__name__ == "c_long"
     assert type_of("double scale").__name__ == "c_double"
+
+
+WRONG = 7
+UNBUILT = 8
+FLAGS = {2: ["-O3", "-march=native"], 3: ["-fopenmp"]}
+
+
+@pytest.fixture
+def trail(db):
+    """The sample with C++ in the place of CUDA, so that every round of it runs on this host."""
+    sample = build_sample()
+    sample.backend, sample.cases = "cpp", ["255x2051"]
+    v0 = (SOFTMAX / "v0.cpp").read_text()
+    texts = {WRONG: v0.replace("total += ", "total -= "), UNBUILT: "no C++ at all"}
+    # A block, aliases and a comment in between: what a pattern over the source would not read.
+    texts[2] = v0.replace('extern "C" void solve(', 'using rows = int;\nextern "C" {\nvoid solve(')
+    texts[2] = texts[2].replace("int N", "rows N") + "\n}\n"
+    found = trail_of(sample)
+    tried = tuple(
+        replace(one, candidate=Candidate(file_name="v0.cpp", text=texts.get(one.number, v0),
+                                         flags=FLAGS.get(one.number, [])))
+        for one in found.tried
+    )  # fmt: skip
+    return replace(found, campaign=sample, tried=tried)
+
+
+def put(files, folder):
+    for name, text in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
+    for one in trail.tried:
+        own = tmp_path / str(one.number)
+        put(reproducer_files(trail, one.number), own)
+        code, said = run(own, "--repeats", "1")
+        assert code == (1 if one.number in (WRONG, UNBUILT) else 0), said
+        assert ("does not compile" in said) is (one.number == UNBUILT)
+        beside = one.row.against is not None and one.number not in (1, UNBUILT)
+        assert ("the other one: label 255x2051" in said) is beside, said
+        assert ("its time over the first one's" in said) is beside
+        known = json.loads((own / "bench.json").read_text())
+        assert known["round"] == one.number
+        assert known["rounds"][str(one.number)]["flags"] == FLAGS.get(one.number, [])
+
+
+def test_the_whole_trail_runs_any_round_against_any_other(trail, tmp_path):
+    put(workspace_files(trail), tmp_path)
+    for one in trail.tried:
+        put([(one.snapshot, one.candidate.text)], tmp_path)
+    code, said = run(tmp_path, "--round", "2", "--against", "1", "--repeats", "1")
+    assert (code, "its time over" in said) == (0, True), said
+    signature = json.loads((tmp_path / "bench.json").read_text())["rounds"]["2"]["signature"]
+    assert signature == ["float* input", "float* output", "int N", "int D"]
+
+
+def test_it_says_which_rounds_can_be_reproduced(trail):
+    with pytest.raises(LookupError, match=r"round 11: no closed round .* accepted: 1, 2"):
+        list(reproducer_files(trail, 11))
+
+
+def test_it_builds_as_the_evaluator_does():
+    assert COMPILERS["cpp"] == (cpp.COMPILERS, cpp.FLAGS)
+    ours = {*cuda.target_flags("sm_90"), *cuda.FLAGS}
+    # Which card there is only its own host knows.
+    assert {*COMPILERS["cuda"][1]} - {"-arch=native"} == {f for f in ours if "gencode" not in f}

@@ -11,9 +11,11 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
+from campaigns.lineage.brought.tips import tips_of
 from campaigns.lineage.trail import archive
 from campaigns.lineage.trail.archive import trail_archive, trail_files, trail_name
 from campaigns.lineage.trail.markdown import fenced, said, table
+from campaigns.lineage.trail.tips import tip_files, told
 from campaigns.models import Commit
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.decision import Verdict as Word
@@ -196,3 +198,25 @@ def test_it_escapes_what_markdown_would_read(text, written):
 def test_no_source_closes_its_fence():
     lines = fenced("a\n````\nb", "cpp")
     assert (lines[0], lines[-1]) == ("`````cpp", "`````")
+
+
+def test_r41_tips_have_four_fields_and_the_round_that_they_rest_on(sample, files):
+    trail = archive.trail_of(sample)
+    rounds = told(trail)
+    tips = list(tips_of("tips.md", files["tips.md"]))
+    assert 1 < len(rounds) <= 5
+    assert len(tips) == 4 * len(rounds)
+    by_field = {tip.field: tip.value for tip in tips}
+    for one in rounds:
+        name = f"round-{one.number} {'ACCEPTED' if one.is_kept else 'ROLLED BACK'}"
+        assert by_field[f"{name}: Takeaway"] == f"{one.row.word.words}: {one.row.sentence}"
+        assert by_field[f"{name}: Context"].startswith("softmax in cuda on NVIDIA H200 SXM; ")
+        assert f"against round {one.row.against} " in by_field[f"{name}: Applicability"]
+        assert by_field[f"{name}: Signal"]
+    # What was wrong, cheated or fast beyond physics teaches nothing about speed.
+    assert not {7, 8} & {one.number for one in rounds}
+
+
+def test_a_campaign_without_a_result_has_no_tips(sample):
+    empty = replace(archive.trail_of(sample), tried=())
+    assert "N/A" in dict(tip_files(empty))["tips.md"]

@@ -56,3 +56,16 @@ def test_the_trail_is_one_archive_named_after_the_campaign(page, sample):
         assert f"{name}/rounds/round-10/summary.md" in packed.namelist()
     body = page.get(reverse("report", args=[sample.pk])).content.decode()
     assert reverse("trail", args=[sample.pk]) in body
+
+
+def test_a_round_comes_as_a_folder_that_runs_elsewhere(page, sample):
+    answer = page.get(reverse("reproducer", args=[sample.pk, 6]))
+    assert answer.headers["Content-Disposition"].endswith('_round-6.zip"')
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
+        names = {name.partition("/")[2] for name in packed.namelist()}
+    assert {"quick_test_bench.py", "bench.json", "README.md", "problem/ref.py"} <= names
+    kernels = {name for name in names if "kernel_snapshot" in name}
+    assert kernels == {f"rounds/round-{n}/kernel_snapshot/kernel.cu" for n in (3, 6)}
+    assert page.get(reverse("reproducer", args=[sample.pk, 11])).status_code == 404
+    body = page.get(reverse("round", args=[sample.pk, 6])).content.decode()
+    assert reverse("reproducer", args=[sample.pk, 6]) in body
