@@ -1,5 +1,7 @@
 """Read a problem folder: `problem.toml` beside `ref.py` and the shipped v0 files.
 
+`weights = ["gamma", "beta"]` names inputs that stay as they are over many calls in real use (R20).
+
 Only the description is read here; `ref.py` is code and is loaded by the judge (reference.py).
 """
 
@@ -29,7 +31,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=,x-]{0,79}")
 REQUIRED = {"name": str, "title": str, "op": str, "dtype": str}
 OPTIONAL = {
     *("schema", "summary", "refresh", "config_class", "files", "tolerance", "case"),
-    *("accumulate", "check"),
+    *("accumulate", "check", "weights"),
 }
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
 # problems; a set on which the reference is not finite is left out.
@@ -85,6 +87,7 @@ class ProblemSpec:
     """What problem.toml says. refresh: how the judge makes each timed call's inputs new.
 
     bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
+    weights: inputs that keep address and values over many calls in real use, until a new version.
     """
 
     folder: Path
@@ -102,6 +105,7 @@ class ProblemSpec:
     accumulate: str = ACCUMULATES[0]
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     check: CheckSpec = field(default_factory=CheckSpec)
+    weights: tuple[str, ...] = ()
 
     def cases_on(self, kind: str) -> tuple[ProblemCase, ...]:
         return tuple(case for case in self.cases if kind in case.on)
@@ -142,6 +146,7 @@ def load_problem(folder: Path) -> ProblemSpec:
         accumulate=_accumulate(where, data),
         bounds=bounds,
         check=_check(where, data.get("check", {})),
+        weights=_weights(where, data.get("weights", [])),
     )
 
 
@@ -235,6 +240,12 @@ def _check(where: str, value: Any) -> CheckSpec:
         raise ProblemError(f"{table} align: {align!r}; accepted: {listed}")
     free = tuple(map(str, value["free"])) if "free" in value else None
     return CheckSpec(sets, "sets" in value, free, align)
+
+
+def _weights(where: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        raise ProblemError(f"{where}: weights: a list of names of inputs is needed")
+    return tuple(value)
 
 
 def _cases(where: str, value: Any) -> tuple[ProblemCase, ...]:

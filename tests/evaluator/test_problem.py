@@ -29,6 +29,8 @@ def test_it_reads_a_problem(problem):
         ("params = { N = 4096 }", "params = {}", r"\[\[case\]\] 1: params"),
         ("params = { N = 4096 }", "colour = 1", r"\[\[case\]\] 1: colour: unknown"),
         ("schema = 1", "schema = = 1", "problem.toml: "),
+        ("schema = 1", 'schema = 1\nweights = "x"', "weights: a list of names"),
+        ("schema = 1", "schema = 1\nweights = [1]", "weights: a list of names"),
     ],
 )
 def test_it_names_what_is_wrong(tmp_path, old, new, words):
@@ -42,6 +44,11 @@ def test_it_names_what_is_wrong(tmp_path, old, new, words):
 def test_r4_a_problem_allows_tf32_by_its_declared_precision(tmp_path):
     toml = small.TOML.replace('dtype = "float32"', 'dtype = "tfloat32"')
     assert load_problem(small.write_problem(tmp_path, toml=toml)).dtype == "tfloat32"
+
+
+def test_r20_a_problem_names_the_inputs_that_act_as_weights(tmp_path):
+    toml = small.TOML.replace("schema = 1", 'schema = 1\nweights = ["x"]')
+    assert load_problem(small.write_problem(tmp_path, toml=toml)).weights == ("x",)
 
 
 def test_it_refuses_a_link_that_leaves_the_folder(problem, tmp_path):

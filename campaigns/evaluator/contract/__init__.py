@@ -23,7 +23,7 @@ from campaigns.evaluator.contract.report import (
     Report,
     Sanitized,
 )
-from campaigns.evaluator.contract.timing import Launch, OwnKernel, Timer, Timing, Traced
+from campaigns.evaluator.contract.timing import Launch, OwnKernel, Repeats, Timer, Timing, Traced
 
 __all__ = [
     "SCHEMA",
@@ -40,6 +40,7 @@ __all__ = [
     "Param",
     "Phase",
     "Protocol",
+    "Repeats",
     "Report",
     "Sanitized",
     "Source",

@@ -61,6 +61,23 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeats:
+    """Bursts of `calls` calls by what they found in memory, in µs a call with all overhead (R20).
+
+    Times of equal index are of one round, and each is what was usual in it.
+    fresh_us: contents that are new, at other addresses than the burst before. same_us: new ones at
+    its addresses. kept_us: new ones at its addresses, but the inputs that act as weights are as
+    they were; empty where the problem names none. again_us: everything as it was.
+    """
+
+    calls: int
+    fresh_us: tuple[float, ...]
+    same_us: tuple[float, ...]
+    kept_us: tuple[float, ...]
+    again_us: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """Per-call times of one arm on one case, in microseconds, in the order they were taken.
 
@@ -72,6 +89,7 @@ class Timing:
     traced: which kernels ran, and how long; None where nothing was traced.
     warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
     or nobody asked. eager_us: a call launched by itself, where samples are of a GRAPH.
+    repeats: what it takes on inputs that it has seen; None where no other arm was beside it.
     """
 
     samples_us: tuple[float, ...]
@@ -85,3 +103,4 @@ class Timing:
     traced: Traced | None = None
     warm_us: float | None = None
     eager_us: float | None = None
+    repeats: Repeats | None = None

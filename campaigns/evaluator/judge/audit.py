@@ -18,11 +18,11 @@ import torch
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import WARM, run_burst
+from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import telling_positions
 from campaigns.evaluator.judge.overhead import waking_s
-from campaigns.evaluator.judge.stage import Stage
+from campaigns.evaluator.judge.stage import WARM, Stage
 from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 
 # How often there is a look before a sample.

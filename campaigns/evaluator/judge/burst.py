@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from campaigns.evaluator.judge.arena import Slots
@@ -20,7 +19,7 @@ from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.fence import Fence
 from campaigns.evaluator.judge.proof import prove
-from campaigns.evaluator.judge.stage import Stage, set_up
+from campaigns.evaluator.judge.stage import USUAL, WARM, Manner, Stage, set_up
 from campaigns.evaluator.wire import Ask
 
 # A burst in which somebody ran who was stopped says nothing and is made again. That may happen once
@@ -28,21 +27,6 @@ from campaigns.evaluator.wire import Ask
 ATTEMPTS = 5
 # How many slots are made ready for an idle burst.
 IDLE_SLOTS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How a burst is made.
-
-    cold: whether the caches are emptied before. breadth: over how many slots the fence is spread,
-    if those are more than the calls.
-    """
-
-    cold: bool = True
-    breadth: int = 0
-
-
-USUAL, WARM = Manner(), Manner(cold=False)
 
 
 class Look(Protocol):
@@ -119,7 +103,7 @@ def _ready(
     """The runner stopped with its question before it, and slots and fence made ready for it."""
     order = _draw_order(bench, channel, calls)
     channel.pose(calls, bench.limit_s)
-    stage = change(set_up(bench, channel, slots, calls, cold=manner.cold, order=order))
+    stage = change(set_up(bench, channel, slots, calls, manner, order))
     return stage, Fence(bench, slots.part(0, max(calls, manner.breadth)), stage.truth, calls)
 
 
@@ -136,7 +120,7 @@ def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> f
     """Seconds of a burst in which the runner is told to make no call, with a fence as usual."""
     channel.pose(0, bench.limit_s)
     few = min(slots.count, IDLE_SLOTS)
-    stage = set_up(bench, channel, slots, few, cold=cold)
+    stage = set_up(bench, channel, slots, few, USUAL if cold else WARM)
     # On a CPU what no burst has used yet is not there yet, and to have it made takes far longer.
     breadth = few if bench.device.type == "cpu" else slots.count
     fence = Fence(bench, slots.part(0, breadth), stage.truth, few)

@@ -11,7 +11,7 @@ import time
 from campaigns.evaluator.contract import Phase
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.salted import maybe_salted
-from campaigns.evaluator.judge.stage import set_up
+from campaigns.evaluator.judge.stage import WARM, set_up
 from campaigns.evaluator.judge.turn import Arm
 from campaigns.evaluator.wire import Ask
 
@@ -41,6 +41,6 @@ def rehearse(arm: Arm) -> None:
 
 def _prepare(arm: Arm, calls: int) -> None:
     # The runner tries the burst: its slots must hold inputs that a call may be made on.
-    set_up(arm.bench, arm.channel, arm.slots, calls, cold=False)
+    set_up(arm.bench, arm.channel, arm.slots, calls, WARM)
     arm.channel.phase = Phase.PREPARE
     arm.channel.ask(Ask.PREPARE, (calls, False), arm.job.protocol.limits.prepare_s)

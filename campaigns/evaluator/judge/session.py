@@ -36,6 +36,7 @@ from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.overhead import Overhead, measure
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
+from campaigns.evaluator.judge.repeats import Steps, compare_repeats
 from campaigns.evaluator.judge.schedule import agree, calls_to_prove, turns
 from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import of_usual_size, tolerances
@@ -75,6 +76,9 @@ class Session:
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder, progress.notes.append)
         self._layouts = {c.name: self._reference.layout(c, job.device) for c in job.cases}
+        self._require_weights()
+        # On one case of each evaluation, drawn: it takes a while, and a cache knows no cases.
+        self._repeated = random.SystemRandom().choice(job.cases)
         total = Total(job.protocol.limits.total_s)
         hold = Hold()
         # In an order that is not known: nobody can tell by turns whether it is the incumbent, which
@@ -97,6 +101,15 @@ class Session:
         self._stillness = (
             Stillness(Chain(self._device).stretched, self._watch.neighbours) if on_gpu else None
         )
+
+    def _require_weights(self) -> None:
+        """Raises ProblemError where problem.toml calls something a weight that is no input."""
+        inputs = {arg.name for layout in self._layouts.values() for arg in layout.inputs}
+        for name in self._spec.weights:
+            if name not in inputs:
+                where, listed = f"{self._spec.folder.name}/problem.toml", ", ".join(sorted(inputs))
+                words = f"weights: {name!r} is no tensor that is only read; accepted: {listed}"
+                raise problems.ProblemError(f"{where}: {words}")
 
     @property
     def can_be_timed(self) -> bool:
@@ -226,7 +239,18 @@ class Session:
             if not inside:
                 self._note_surroundings(case, block)
         explained = len(arms) > 1
-        return {name: arm.timing(explained=explained) for name, arm in arms.items()}
+        timings = {name: arm.timing(explained=explained) for name, arm in arms.items()}
+        asked = explained and case is self._repeated
+        return self._with_repeats(arms, timings) if asked else timings
+
+    def _with_repeats(
+        self, arms: Mapping[str, Turn], timings: Mapping[str, Timing]
+    ) -> dict[str, Timing]:
+        """What both arms take on inputs that they have seen, after all that counts as time."""
+        weights = self._spec.weights
+        steps = {name: Steps(turn.arm, weights, timings[name]) for name, turn in arms.items()}
+        found = compare_repeats(steps)
+        return {name: replace(timing, repeats=found[name]) for name, timing in timings.items()}
 
     def _settled(self, case: Case) -> dict[str, Turn]:
         """Both arms with bursts of lengths that suit them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from campaigns.evaluator.judge.arena import Guards, Slots
@@ -11,6 +12,23 @@ from campaigns.evaluator.judge.fresh import Poison, Truth, fill
 
 # Slots behind those of a burst that are made ready like them and must stay as they are.
 SPARE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a burst is made.
+
+    cold: whether the caches are emptied before, where the slots would fit into them. breadth: over
+    how many slots the fence is spread, if those are more than the calls. inputs: what so many slots
+    hold; None has it be new.
+    """
+
+    cold: bool = True
+    breadth: int = 0
+    inputs: Callable[[int], Truth] | None = None
+
+
+USUAL, WARM = Manner(), Manner(cold=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +57,17 @@ def set_up(
     channel: Channel,
     slots: Slots,
     calls: int,
-    *,
-    cold: bool = True,
+    manner: Manner = USUAL,
     order: tuple[int, ...] = (),
 ) -> Stage:
-    """Make `calls` slots and some spare ones ready while no runner can look.
-
-    cold: whether the caches are emptied where the slots would fit into them. order: see `Stage`.
-    """
+    """Make `calls` slots and some spare ones ready while no runner can look. order: see `Stage`."""
     channel.freeze()
     part = slots.part(0, min(slots.count, calls + SPARE))
-    truth = bench.supply.fresh(part.count, bench.refresh)
+    made, inputs = part.count, manner.inputs
+    truth = inputs(made) if inputs else bench.supply.fresh(made, bench.refresh)
     guards = Guards(part, bench.supply.noise)
     poison = Poison(part, bench.supply.noise)
     fill(part, truth)
-    if cold and bench.scrub is not None:
+    if manner.cold and bench.scrub is not None:
         bench.scrub.add_(1)
     return Stage(bench, channel, part, calls, truth, poison, guards, order)

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Tim
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.audit import Audit
 from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.burst import Manner, run_burst
+from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.overhead import Overhead
 from campaigns.evaluator.judge.salted import maybe_salted, salted_bursts
@@ -22,7 +22,7 @@ from campaigns.evaluator.judge.schedule import (
     lengthen,
     shorten,
 )
-from campaigns.evaluator.judge.stage import set_up
+from campaigns.evaluator.judge.stage import WARM, Manner, set_up
 from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.traced_parts import asked_names, traced_from
@@ -74,6 +74,10 @@ class Turn:
         self._retaken = 0
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
+
+    @property
+    def arm(self) -> Arm:
+        return self._arm
 
     def settle(self, call_s: float) -> None:
         """Have bursts prepared, and looked into, whose calls take about so long."""
@@ -199,7 +203,7 @@ class Turn:
         if calls > self._legal or any(arg.update for arg in bench.layout.outputs):
             # The runner tries the burst: its slots must hold inputs that a call may be made on, and
             # what the burst before has updated in place may be one no more.
-            set_up(bench, channel, self._arm.slots, calls, cold=False)
+            set_up(bench, channel, self._arm.slots, calls, WARM)
             self._legal = calls
         channel.phase = Phase.PREPARE
         limit_s = self._arm.job.protocol.limits.prepare_s
