@@ -94,7 +94,6 @@ OPEN: Mapping[int, str] = {
     17: "repairs",
     18: "levels",
     19: "a dispatch split for classes that diverge",
-    20: "the behavioural test with its ratio",
     21: "transfer",
     22: "distributions",
     **dict.fromkeys((23, 24, 25, 26, 28, 29, 30, 31), "profiles"),

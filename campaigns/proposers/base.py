@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from campaigns.evaluator.contract import Param, Source
+from campaigns.rules.buckets import Bucket
 
 
 class UnknownProposerError(LookupError):
@@ -60,7 +61,9 @@ class Situation:
 class Hypothesis:
     """One change, why it should help, and what would show that it did.
 
-    expected_amount: the share by which the metric should move (0.45 = 45 %).
+    expected_amount: the share by which the metric should move (0.45 = 45 %). bucket: how the gain
+    reaches real use. work_us, step_us: of a weight cache (W1) what it leaves out once a step, and
+    one step of the real use, both measured.
     """
 
     strategy: str
@@ -73,6 +76,9 @@ class Hypothesis:
     expected_amount: float
     risks: str
     params: Mapping[str, Param]
+    bucket: Bucket = Bucket.K1
+    work_us: float | None = None
+    step_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from campaigns.declared import declared_of
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import ContractError, Report
 from campaigns.models import Campaign, Evaluation, Round, Verdict
+from campaigns.rules.buckets import Declared
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.expectation import Borne, borne_out
 from campaigns.rules.goal import Goal, goal_from
@@ -123,6 +125,7 @@ class Hypothesis:
     expected_direction: str
     expected_amount: float | None
     risks: str
+    declared: Declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,7 @@ def hypothesis_of(round_: Round) -> Hypothesis | None:
         expected_direction=str(stored.get("expected_direction", "")),
         expected_amount=None if amount is None else float(amount),
         risks=str(stored.get("risks", "")),
+        declared=declared_of(round_) or Declared(None),
     )
 
 

@@ -54,6 +54,8 @@ class Reason(StrEnum):
     NO_DEVICE_TIME = "no_device_time"
     NOT_ITS_OWN_KERNEL = "not_its_own_kernel"
     NOT_TIMED = "not_timed"
+    NO_TRANSFER = "no_transfer"
+    FITTED = "fitted_to_the_benchmark"
 
     @property
     def words(self) -> str:
@@ -88,6 +90,8 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.NO_DEVICE_TIME: Verdict.NEEDS_REVIEW,
     Reason.NOT_ITS_OWN_KERNEL: Verdict.NEEDS_REVIEW,
     Reason.NOT_TIMED: Verdict.NEEDS_REVIEW,
+    Reason.NO_TRANSFER: Verdict.REJECTED,
+    Reason.FITTED: Verdict.REJECTED,
 }
 
 

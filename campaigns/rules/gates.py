@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
 from campaigns.findings.kinds import Examined
+from campaigns.rules.buckets import Declared
 from campaigns.rules.decision import Gate, Reason
 from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.noise import LEAST_FLOOR, LEAST_PAIRS
@@ -39,6 +40,7 @@ class Standard:
     examined: what the candidate's source holds, and what the campaign makes of it.
     require_sanitizers: whether one that did not run stops a gain. cases: all that have to be in the
     report; None asks for no more than one. classes: case → its config class (`classes.class_of`).
+    declared: what the round's hypothesis says of its transfer; None where there is none.
     """
 
     has_incumbent: bool
@@ -55,6 +57,7 @@ class Standard:
     require_sanitizers: bool = False
     cases: frozenset[str] | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
+    declared: Declared | None = None
 
 
 @dataclass(frozen=True, slots=True)

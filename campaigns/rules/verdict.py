@@ -13,7 +13,9 @@ from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
 from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, pooled, regressed
 from campaigns.rules.own_kernels import own_kernels
+from campaigns.rules.repeats import repeats
 from campaigns.rules.static_findings import static_findings
+from campaigns.rules.transfer import credit_words, transfer
 from campaigns.rules.wording import change, share
 
 _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
@@ -23,15 +25,18 @@ _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
     gates.device_time,
     own_kernels,
     gates.samples,
+    repeats,
 )
 GATE_NAMES = (
     "static findings",
+    "transfer",
     "build",
     "correctness",
     "plausibility",
     "device time",
     "own kernels",
     "samples",
+    "repeats",
     "guard",
     "aggregate",
 )
@@ -77,12 +82,15 @@ def decide(report: Report | None, standard: Standard) -> Decision:
     source = static_findings(standard.examined)
     if source.reason:
         return _decision(source.reason, source.sentence, (source.gate,))
+    bucket = transfer(standard.declared)
+    if bucket.reason:
+        return _decision(bucket.reason, bucket.sentence, (source.gate, bucket.gate))
     if report is None:
         raise ValueError("report: None; accepted: the report of a candidate that is not refused")
     if report.outcome is Outcome.BROKEN_HOST:
         sentence = f"The host failed, not the candidate: {report.reason}. It is measured again."
         return _decision(Reason.BROKEN_HOST, sentence, ())
-    passed = [source.gate]
+    passed = [source.gate, bucket.gate]
     for check in _FACT_GATES:
         finding = check(report, standard)
         passed.append(finding.gate)
@@ -153,7 +161,7 @@ def judge_comparison(
     if first.reason:
         return _decision(first.reason, first.sentence + more, found, compared)
     credited = compared.credited
-    sentence = _promoted(credited, compared, standard) + more
+    sentence = _promoted(credited, compared, standard) + credit_words(standard.declared) + more
     return _decision(Reason.PROMOTED, sentence, found, credited)
 
 

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 
 from campaigns.bell import Next
+from campaigns.declared import declared_of
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
@@ -99,7 +100,8 @@ def _standard(evaluation: Evaluation) -> Standard:
     """The campaign's, with the noise floor of the device that measured."""
     floor = floor_for(evaluation.campaign, evaluation)
     standard = standard_of(evaluation.campaign, has_incumbent=True)
-    return replace(standard, noise=floor.value, noise_source=floor.words)
+    declared = declared_of(evaluation.candidate.round)
+    return replace(standard, noise=floor.value, noise_source=floor.words, declared=declared)
 
 
 def _queue(platform: int, workers: list[Worker]) -> None:

@@ -1,14 +1,16 @@
-"""Ask for a measurement of a candidate, unless its source holds what the campaign refuses."""
+"""Ask for a measurement of a candidate, unless its source or its bucket is refused (R21)."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
+from campaigns.declared import declared_of
 from campaigns.examined import examined
 from campaigns.models import Candidate, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.static_findings import static_findings
+from campaigns.rules.transfer import transfer
 
 
 def request_evaluation(
@@ -22,6 +24,8 @@ def request_evaluation(
     round_ = candidate.round
     evaluation = Evaluation.objects.create(candidate=candidate, against=against, kind=kind)
     found = static_findings(examined(candidate, round_.campaign))
+    if found.reason is None:
+        found = transfer(declared_of(round_))
     if found.reason is not None:
         move(
             evaluation,

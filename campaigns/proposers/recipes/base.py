@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from campaigns.evaluator.contract import Param, Source
 from campaigns.proposers.base import Situation, Variant, discover
 from campaigns.proposers.evidence import Facts
+from campaigns.rules.buckets import Bucket
 
 Rewrite = Callable[[Situation], tuple[Variant, ...]]
 Estimate = Callable[[Facts], float]
@@ -18,7 +19,8 @@ class About:
     """The words and numbers of a recipe.
 
     expected: the speed-up to expect from the facts (2.0 = half the time), before the floor
-    caps it. ops: the operations it knows; empty means any source whose structure it recognises.
+    caps it. bucket: how its gain reaches real use. ops: the operations it knows; empty means any
+    source whose structure it recognises.
     """
 
     id: str
@@ -28,6 +30,7 @@ class About:
     rationale: str
     risks: str
     expected: Estimate
+    bucket: Bucket
     ops: tuple[str, ...] = ()
 
 

@@ -7,6 +7,7 @@ from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import SIMD_FLAGS
 from campaigns.proposers.recipes.cpp_matmul_nest import recognise
 from campaigns.proposers.syntax.edits import Edit, edited
+from campaigns.rules.buckets import Bucket
 
 NEST = """\
 for (int i = 0; i < {m}; ++i) {{
@@ -29,6 +30,7 @@ for (int i = 0; i < {m}; ++i) {{
     About(
         id="cpp.interchange",
         title="Walk along rows in the innermost loop",
+        bucket=Bucket.K1,
         backend="cpp",
         change="Row-column-term order becomes row-term-column: each value of A is multiplied into "
         "a whole row of B and added to a row of C.",

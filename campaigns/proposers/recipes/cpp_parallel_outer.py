@@ -21,6 +21,7 @@ from campaigns.proposers.syntax.c_family import (
 )
 from campaigns.proposers.syntax.dependence import examine
 from campaigns.proposers.syntax.edits import Edit, edited
+from campaigns.rules.buckets import Bucket
 
 
 def expected(facts: Facts) -> float:
@@ -33,6 +34,7 @@ def expected(facts: Facts) -> float:
     About(
         id="cpp.parallel_outer",
         title="Share the outer loop among all cores",
+        bucket=Bucket.K1,
         backend="cpp",
         change="`#pragma omp parallel for` before each outer loop of solve whose turns are "
         "independent; built with -fopenmp.",

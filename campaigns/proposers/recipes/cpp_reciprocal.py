@@ -20,12 +20,14 @@ from campaigns.proposers.syntax.c_family import (
     walk,
 )
 from campaigns.proposers.syntax.edits import Edit, edited
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cpp.reciprocal",
         title="Divide once per row instead of once per value",
+        bucket=Bucket.K1,
         backend="cpp",
         change="Divisions in an innermost loop by a float that does not change in it become "
         "multiplications by its reciprocal, computed once before the loop.",

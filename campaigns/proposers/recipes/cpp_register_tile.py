@@ -9,6 +9,7 @@ from campaigns.proposers.recipes.cpp_matmul_nest import MatmulNest, recognise
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.syntax.c_family import functions, parse
 from campaigns.proposers.syntax.edits import Edit, edited
+from campaigns.rules.buckets import Bucket
 
 LOOP = """\
 for (int i = 0; i < {rows}; i += ROWS) {{
@@ -23,6 +24,7 @@ for (int i = 0; i < {rows}; i += ROWS) {{
     About(
         id="cpp.register_tile",
         title="Keep a tile of sums in vector registers",
+        bucket=Bucket.K1,
         backend="cpp",
         change="The three loops become tiles of ROWS x LANES outputs: one vector of B is loaded "
         "per term and used for ROWS rows of A; sums stay in registers until the tile is done.",

@@ -14,12 +14,14 @@ from campaigns.proposers.recipes.cpp_loops import (
 )
 from campaigns.proposers.syntax.c_family import parse
 from campaigns.proposers.syntax.edits import edited
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cpp.simd_loops",
         title="Vectorise the innermost loops",
+        bucket=Bucket.K1,
         backend="cpp",
         change="`#pragma omp simd` with reductions before each innermost loop that may run in any "
         "order; built with -O3 -march=native.",

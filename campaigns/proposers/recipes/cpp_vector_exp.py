@@ -14,6 +14,7 @@ from campaigns.proposers.recipes.cpp_loops import (
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.syntax.c_family import functions, parse, text_of, walk
 from campaigns.proposers.syntax.edits import Edit, edited
+from campaigns.rules.buckets import Bucket
 
 HELPER = "exp_lanes"
 
@@ -22,6 +23,7 @@ HELPER = "exp_lanes"
     About(
         id="cpp.vector_exp",
         title="Compute the exponentials in vector lanes",
+        bucket=Bucket.K1,
         backend="cpp",
         change="Calls of expf inside loops become calls of an inline polynomial "
         "(range reduction by powers of two, degree 6), and those loops get `#pragma omp simd`.",

@@ -6,12 +6,14 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cuda.block_per_row",
         title="Give every row a block",
+        bucket=Bucket.K1,
         backend="cuda",
         change="Threads of a block share one row and combine their parts with warp shuffles.",
         rationale="With one thread per row, the lanes of a warp read addresses a whole row "

@@ -6,12 +6,14 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cuda.register_tile",
         title="Keep a square of sums per thread",
+        bucket=Bucket.K1,
         backend="cuda",
         change="Each thread computes SIDE x SIDE outputs in registers from tiles in shared memory.",
         rationale="With one output per thread each multiply-add waits for two loads; a square"

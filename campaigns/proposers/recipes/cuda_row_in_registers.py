@@ -6,12 +6,14 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cuda.row_in_registers",
         title="Keep the row in registers",
+        bucket=Bucket.K1,
         backend="cuda",
         change="A block, or a warp where rows are short, loads its row once with 16-byte "
         "accesses, holds it in registers through all reductions and writes the result once.",

@@ -6,12 +6,14 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cuda.shared_tile",
         title="Stage tiles in shared memory",
+        bucket=Bucket.K1,
         backend="cuda",
         change="Blocks copy a tile of A and of B into shared memory and every thread sums "
         "over the tiles.",

@@ -6,12 +6,14 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="cuda.vector_access",
         title="Move 16 bytes per access",
+        bucket=Bucket.K1,
         backend="cuda",
         change="float4 loads and stores; each thread handles PER_THREAD vectors a grid apart.",
         rationale="One 4-byte value per thread in small blocks spends its time on starting "

@@ -10,6 +10,7 @@ from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.triton_kernels import program_ids, read_plain
 from campaigns.proposers.syntax.edits import Edit, edited, replaced
 from campaigns.proposers.syntax.triton_source import Launch
+from campaigns.rules.buckets import Bucket
 
 STEPS = (1, 2, 4)
 BLOCK = 512
@@ -27,6 +28,7 @@ LOOP = """\
     About(
         id="triton.blocks_per_program",
         title="Give each thread four values, and each program several blocks",
+        bucket=Bucket.K1,
         backend="triton",
         change="Each program works through STEPS neighbouring blocks of 512 values, four a "
         "thread, in a loop that is unrolled at compile time.",

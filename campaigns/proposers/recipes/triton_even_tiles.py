@@ -9,6 +9,7 @@ from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import read_plain
 from campaigns.proposers.syntax.edits import Edit, edited, replaced
 from campaigns.proposers.syntax.triton_source import code
+from campaigns.rules.buckets import Bucket
 
 MASKS = re.compile(
     r"^(?P<in>[ ]+)(?P<a>\w+) = \((?P<row>\w+)\[:, None\] < M\) & \((?P<k>\w+)\[None, :\] < K\)\n"
@@ -29,6 +30,7 @@ EVEN = """\
     About(
         id="triton.even_tiles",
         title="Drop the inner masks of whole tiles",
+        bucket=Bucket.K1,
         backend="triton",
         change="EVEN_K, fixed at compile time, removes the inner dimension from the masks of A "
         "and B where it is a multiple of BLOCK_K.",

@@ -7,6 +7,7 @@ from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import program_ids, read_plain
 from campaigns.proposers.syntax.edits import Edit, edited, replaced
 from campaigns.proposers.syntax.triton_source import Kernel, code
+from campaigns.rules.buckets import Bucket
 
 GROUP = 8
 ORDER = """\
@@ -24,6 +25,7 @@ ORDER = """\
     About(
         id="triton.grouped_order",
         title="Walk the tiles in groups",
+        bucket=Bucket.K1,
         backend="triton",
         change="The grid becomes one-dimensional and consecutive programs take tiles from a group "
         f"of {GROUP} tile rows.",

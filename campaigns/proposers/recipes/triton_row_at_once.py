@@ -7,12 +7,14 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.recipes.triton_kernels import loops, read_plain, row_per_program
+from campaigns.rules.buckets import Bucket
 
 
 @recipe(
     About(
         id="triton.row_at_once",
         title="Load the row once and keep it in registers",
+        bucket=Bucket.K1,
         backend="triton",
         change="One block as wide as the row replaces the loops over short blocks: the row is "
         "loaded once, and both reductions and the result work on registers.",

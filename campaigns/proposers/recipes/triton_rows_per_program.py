@@ -7,6 +7,7 @@ from campaigns.proposers.base import Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.recipes.triton_kernels import loops, read_plain, row_per_program
+from campaigns.rules.buckets import Bucket
 
 VALUES = (512, 1024, 2048)
 
@@ -15,6 +16,7 @@ VALUES = (512, 1024, 2048)
     About(
         id="triton.rows_per_program",
         title="Take several short rows per program",
+        bucket=Bucket.K1,
         backend="triton",
         change="Each program loads, reduces and writes as many rows as make up 512, 1024 or 2048 "
         "values, and one row where that is longer.",

@@ -10,6 +10,7 @@ from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.triton_kernels import read_plain
 from campaigns.proposers.syntax.edits import Edit, edited
 from campaigns.proposers.syntax.triton_source import Launch
+from campaigns.rules.buckets import Bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ SHAPES = (
     About(
         id="triton.tile_shapes",
         title="Try tiles with the warps and stages that suit them",
+        bucket=Bucket.K1,
         backend="triton",
         change="BLOCK_M x BLOCK_N x BLOCK_K, num_warps and num_stages change together, in four "
         "combinations.",

@@ -12,6 +12,7 @@ from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
 from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
 from campaigns.proposers.search.values import values_to_try
+from campaigns.rules.buckets import Bucket
 
 BLOCK_GAIN = 1.12
 OPTION_GAIN = 1.08
@@ -32,6 +33,7 @@ class Idea:
     expected: float
     params: Mapping[str, Param]
     candidates: tuple[Variant, ...]
+    bucket: Bucket = Bucket.K1
 
     @property
     def key(self) -> tuple[str, tuple[tuple[str, object], ...]]:
@@ -55,6 +57,7 @@ class Idea:
             expected_amount=round(1.0 - 1.0 / self.expected, 3),
             risks=self.risks,
             params=self.params,
+            bucket=self.bucket,
         )
         return Draft(hypothesis, self.candidates)
 
@@ -79,6 +82,7 @@ def recipe_ideas(situation: Situation) -> Iterator[Idea]:
             expected=about.expected(facts),
             params=params,
             candidates=variants,
+            bucket=about.bucket,
         )
 
 

@@ -35,8 +35,8 @@ def test_it_accepts_a_clear_gain_and_names_its_baseline():
     assert "n=10 pairs" in found.sentence
     assert tuple(gate.name for gate in found.gates) == GATE_NAMES
     passed = {gate.name: gate.passed for gate in found.gates}
-    unknown = ("static findings", "plausibility", "device time", "own kernels")
-    assert [passed.pop(name) for name in unknown] == [None] * 4
+    unknown = ("static findings", "transfer", "plausibility", "device time", "own kernels")
+    assert [passed.pop(name) for name in (*unknown, "repeats")] == [None] * 6
     assert set(passed.values()) == {True}
 
 
