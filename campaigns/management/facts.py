@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from campaigns.declared import declared_of
 from campaigns.evaluator.contract import protocol_from
 from campaigns.examined import (
     finding_counts,
@@ -219,6 +220,8 @@ def round_text(round_: Round) -> str:
     if verdict is None:
         return lines[0]
     lines += [verdict.sentence, ""]
+    if declared := declared_of(round_):
+        lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
     lines += [f"  void and repeated: {void.sentence}" for void in _voids(round_)]
     for gate in verdict.gates:

@@ -22,6 +22,7 @@ from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
 from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, report_of
+from campaigns.reports.transfer import audit_of
 from campaigns.rules.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
@@ -68,6 +69,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "environment": _environment(sheet),
         "splits": _splits(sheet, report),
         "attributions": attributions_of(report),
+        "audit": audit_of(sheet),
         "protocol": campaign.protocol.rules,
         "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),

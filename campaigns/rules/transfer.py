@@ -54,6 +54,15 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One line of an audit: its name, the rounds that it is made of, and its ratio of times."""
+
+    name: str
+    rounds: tuple[int, ...]
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """What a campaign's whole gain is made of, each as a ratio of times (1 is no gain).
 
@@ -88,6 +97,17 @@ class Audit:
     def has_gap(self) -> bool:
         """Whether parts and whole differ by over GAP, in either direction."""
         return abs(self.residual - 1) > GAP
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything that the whole is made of, and the whole."""
+        whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
+        return (
+            Part("Kernel work (S_real)", self.structural_rounds, self.structural),
+            Part("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
+            Part("Residual (R_real)", self.uncounted, self.residual),
+            Part(whole, (), self.whole),
+        )
 
     @property
     def words(self) -> str:

@@ -14,6 +14,7 @@ from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
 from campaigns.models.transitions import CampaignState
 from campaigns.reports.stored import classes_of
+from campaigns.reports.transfer import audit_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import change, duration
@@ -142,6 +143,8 @@ def _history(trail: Trail) -> str:
         )
         if lost
         else "None so far.",
+        "## Transfer to real use",
+        *_audit(trail),
         "## Termination check",
         _termination(trail),
     )
@@ -160,6 +163,17 @@ def _entry(trail: Trail, one: Tried) -> Iterator[list[str] | str]:
             ("Data", f"{one.folder}/artifacts/"),
         ]
     )
+
+
+def _audit(trail: Trail) -> list[list[str] | str]:
+    found = audit_of(trail.sheet)
+    if found is None:
+        return ["Nothing was accepted after the baseline."]
+    rows = [
+        (part.name, ", ".join(map(str, part.rounds)) or "–", f"{part.ratio:.3f}×")
+        for part in found.parts
+    ]
+    return [found.words, table(("part", "rounds", "ratio against v0"), rows)]
 
 
 def _termination(trail: Trail) -> str:
@@ -195,6 +209,8 @@ def _summary(trail: Trail, one: Tried) -> str:
             ],
         ),
     ]
+    if idea:
+        parts += ["## Transfer to real use", facts([("Bucket", idea.declared.words)])]
     if not one.is_kept:
         parts += ["## Rollback analysis", _rollback(trail, one)]
     return page(*parts)

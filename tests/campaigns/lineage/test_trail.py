@@ -111,6 +111,16 @@ def test_each_version_says_what_its_round_says(files, sample):
     assert "By config class" not in files["rounds/round-7/summary.md"]
 
 
+def test_r21_it_tells_what_reaches_real_use(files):
+    assert "Bucket: K1: work within the kernel" in files["rounds/round-2/summary.md"].replace(
+        "**", ""
+    )
+    assert "Transfer to real use" not in files["rounds/round-1/summary.md"]
+    told = files["logs/optimize.md"]
+    assert "in real use by its parts" in told
+    assert "| Kernel work (S_real) | 2, " in told
+
+
 def test_only_what_was_kept_is_in_the_performance_table(files, sample):
     _, *rows = rows_of(files["performance.md"])
     assert [row[2] for row in rows[:5]] == ["baseline", *["keep"] * 4]

@@ -19,6 +19,23 @@ def test_it_tells_every_round_with_gates_and_diff(page, sample):
     assert HOSTILE not in body
 
 
+def test_r21_it_takes_the_gain_apart_into_what_reaches_real_use(page, sample):
+    for name in ("report", "report_file"):
+        body = page.get(reverse(name, args=[sample.pk])).content.decode()
+        found = re.search(r'<p data-audit="(\w+)">(.*?)</p>', body)
+        assert found.group(1) in ("clean", "apart")
+        assert "in real use by its parts" in found.group(2)
+        for part in ("S_real", "W_real", "R_real"):
+            assert f"({part})</th>" in body
+    assert "W1" in body
+
+
+def test_r21_while_nothing_is_measured_against_v0_the_rounds_are_the_whole(page, running):
+    body = page.get(reverse("report", args=[running.pk])).content.decode()
+    assert 'data-audit="clean"' in body
+    assert "by all rounds together" in body
+
+
 def test_it_is_one_file_that_asks_for_nothing(page, sample):
     answer = page.get(reverse("report_file", args=[sample.pk]))
     body = answer.content.decode()

@@ -49,6 +49,13 @@ def test_it_shows_gates_with_numbers_limits_and_citation(page, sample):
     assert 'data-cite-state="ok">memory_bandwidth: 4.8 TB/s' in body
 
 
+def test_r21_it_shows_the_bucket_of_a_round(page, sample):
+    body = open_round(page, sample, 2).content.decode()
+    assert 'data-bucket="K1">K1: work within the kernel' in body
+    assert 'data-gate="transfer"' in body
+    assert "data-bucket" not in open_round(page, sample, 1).content.decode()
+
+
 def test_it_shows_expected_beside_measured(page, sample):
     body = open_round(page, sample, 2).content.decode()
     assert "time down by 60 %" in body
