@@ -1,0 +1,157 @@
+"""Two Triton modules in one: what each defines is renamed, and one entry chooses.
+
+Names are found by scope, so that locals, attributes, keywords and texts of the same spelling stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+import libcst.matchers as m
+from libcst.metadata import (
+    ByteSpanPositionProvider,
+    GlobalScope,
+    ImportAssignment,
+    MetadataWrapper,
+    ScopeProvider,
+)
+
+from campaigns.evaluator.backends.triton import ENTRY
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.proposers.syntax.edits import Edit, apply_edits
+
+# They reach names by their text, which no renaming follows.
+_BY_TEXT = ("globals", "exec", "eval", "vars")
+_FUTURE = m.SimpleStatementLine(
+    body=[m.ImportFrom(module=m.Name("__future__")), m.ZeroOrMore()],
+)
+
+
+def given_names(v0: Source) -> tuple[str, ...]:
+    """What `run_kernel` receives, in order: the parameters of the problem's v0.
+
+    Raises CannotSplit where those do not say it.
+    """
+    module = _parsed("v0", v0)
+    entry = next(iter(m.findall(module, m.FunctionDef(name=m.Name(ENTRY)))), None)
+    if not isinstance(entry, cst.FunctionDef):
+        raise CannotSplit(f"v0: no function {ENTRY}")
+    listed = entry.params
+    plain = (*listed.posonly_params, *listed.params, *listed.kwonly_params)
+    star = isinstance(listed.star_arg, cst.Param) or listed.star_kwarg is not None
+    if star or any(one.default is not None for one in plain):
+        raise CannotSplit(f"v0: {ENTRY} has defaults or stars, so it does not say what is given")
+    return tuple(one.name.value for one in plain)
+
+
+def dispatcher(split: Split) -> Source:
+    """One module with both parts and one `run_kernel`. Raises CannotSplit."""
+    parts = [_Module(part) for part in (split.incumbent, split.variant)]
+    _refuse_other_imports(*parts)
+    names = given_names(split.v0)
+    passed = ", ".join(f"{name}={name}" for name in names)
+    futures = "".join(f"{line}\n" for line in dict.fromkeys(f for p in parts for f in p.futures))
+    incumbent, variant = (f"{part.name}_{ENTRY}" for part in (split.incumbent, split.variant))
+    text = (
+        f"# {split.words}\n{futures}\n"
+        f"{parts[0].text}\n\n{parts[1].text}\n\n"
+        f"def {ENTRY}({', '.join(names)}):\n"
+        f"    if {split.when.code(' and ', ' or ')}:\n        {variant}({passed})\n"
+        f"    else:\n        {incumbent}({passed})\n"
+    )
+    try:
+        compile(text, split.incumbent.source.name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise CannotSplit(f"the two sources in one: line {error.lineno}: {error.msg}") from None
+    return Source(split.incumbent.source.name, text, split.flags)
+
+
+class _Module:
+    """One part, its own names renamed. imports: name → what it stands for."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._wrapper = MetadataWrapper(_parsed(part.name, part.source))
+        self._spans = self._wrapper.resolve(ByteSpanPositionProvider)
+        scopes = self._wrapper.resolve(ScopeProvider).values()
+        found = next((scope for scope in scopes if isinstance(scope, GlobalScope)), None)
+        if found is None:
+            raise CannotSplit(f"{part.name}: an empty module")
+        self._scope = found
+        self._refuse()
+        self.imports = dict(self._imported())
+        own = {each.name for each in found.assignments} - set(self.imports)
+        if ENTRY not in own:
+            raise CannotSplit(f"{part.name}: no function {ENTRY}")
+        self._own = own
+        self.futures = [cst.Module([]).code_for_node(f).strip() for f in self._future_lines()]
+        self.text = apply_edits(part.source.text, self._edits()).strip() + "\n"
+
+    def _refuse(self) -> None:
+        module = self._wrapper.module
+        if m.findall(module, m.ImportStar()):
+            raise CannotSplit(f"{self._part.name}: import *; accepted: imports by name")
+        for name in _BY_TEXT:
+            if m.findall(module, m.Call(func=m.Name(name))):
+                raise CannotSplit(f"{self._part.name}: {name}() reaches names by their text")
+
+    def _imported(self) -> Iterator[tuple[str, str]]:
+        for each in self._scope.assignments:
+            if isinstance(each, ImportAssignment):
+                known = each.get_qualified_names_for(each.name)
+                yield each.name, ", ".join(sorted(found.name for found in known))
+
+    def _future_lines(self) -> list[cst.SimpleStatementLine]:
+        body = self._wrapper.module.body
+        return [
+            line
+            for line in body
+            if isinstance(line, cst.SimpleStatementLine) and m.matches(line, _FUTURE)
+        ]
+
+    def _edits(self) -> list[Edit]:
+        starts = {self._span(node) for node in self._mentions()}
+        renamed = [Edit(a, b, f"{self._part.name}_{self._text(a, b)}") for a, b in starts]
+        return [*renamed, *(Edit(*self._span(line), "") for line in self._future_lines())]
+
+    def _mentions(self) -> Iterator[cst.CSTNode]:
+        """Every place that names something of this module's own."""
+        for each in self._scope.assignments:
+            if each.name not in self._own:
+                continue
+            node = getattr(each, "node", None)
+            yield from (n for n in (getattr(node, "name", None), node) if isinstance(n, cst.Name))
+            for access in each.references:
+                at: cst.CSTNode = access.node
+                while isinstance(at, cst.Attribute):
+                    at = at.value
+                if isinstance(at, cst.Name):
+                    yield at
+        for said in m.findall(self._wrapper.module, m.NameItem()):
+            if isinstance(said, cst.NameItem) and said.name.value in self._own:
+                yield said.name
+
+    def _span(self, node: cst.CSTNode) -> tuple[int, int]:
+        found = self._spans[node]
+        return found.start, found.start + found.length
+
+    def _text(self, start: int, end: int) -> str:
+        return self._part.source.text.encode()[start:end].decode()
+
+
+def _parsed(name: str, source: Source) -> cst.Module:
+    try:
+        return cst.parse_module(source.text)
+    except cst.ParserSyntaxError as error:
+        raise CannotSplit(f"{name}: line {error.raw_line}: {error.message}") from None
+
+
+def _refuse_other_imports(one: _Module, other: _Module) -> None:
+    for name in sorted(one.imports.keys() & other.imports.keys()):
+        if one.imports[name] != other.imports[name]:
+            raise CannotSplit(
+                f"{name}: imported as {one.imports[name]} and as {other.imports[name]}; "
+                "accepted: one meaning for each imported name"
+            )
