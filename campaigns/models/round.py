@@ -15,6 +15,7 @@ class RoundKind(models.TextChoices):
     BASELINE = "baseline"
     ATTEMPT = "attempt"
     SWEEP = "sweep"
+    SPLIT = "split"
 
 
 class Round(Stateful):
@@ -25,6 +26,9 @@ class Round(Stateful):
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
     against: the incumbent when the round was opened, and so the other arm of its measurements.
     chosen: the candidate that the verdict is about.
+    split: of a dispatch split what `campaigns.steps.split` writes: the predicate in words, the
+    classes that take the variant, which round's kernel each class runs, and the pair of sources by
+    their digests. None in every other round.
     """
 
     SEALED = models.Q(state=RoundState.CLOSED)
@@ -34,6 +38,7 @@ class Round(Stateful):
     kind = models.CharField(max_length=20, choices=RoundKind, default=RoundKind.ATTEMPT)
     state = models.CharField(max_length=20, choices=RoundState, default=RoundState.OPEN)
     hypothesis = models.JSONField(default=dict)
+    split = models.JSONField(null=True, blank=True)
     against = models.ForeignKey(
         "campaigns.Candidate", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -38,6 +38,8 @@ class Reason(StrEnum):
     SESSIONS_DISAGREE = "sessions_disagree"
     SLOWER = "slower"
     CASE_REGRESSED = "case_regressed"
+    CLASS_REGRESSED = "class_regressed"
+    CLASS_NOT_GAINED = "class_not_gained"
     FINDING_REFUSED = "finding_refused"
     WRONG_RESULT = "wrong_result"
     BUILD_FAILED = "build_failed"
@@ -74,6 +76,8 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.SESSIONS_DISAGREE: Verdict.NEEDS_REVIEW,
     Reason.SLOWER: Verdict.REJECTED,
     Reason.CASE_REGRESSED: Verdict.REJECTED,
+    Reason.CLASS_REGRESSED: Verdict.REJECTED,
+    Reason.CLASS_NOT_GAINED: Verdict.NO_CHANGE,
     Reason.FINDING_REFUSED: Verdict.REJECTED,
     Reason.WRONG_RESULT: Verdict.REJECTED,
     Reason.BUILD_FAILED: Verdict.REJECTED,

@@ -41,6 +41,7 @@ class Standard:
     require_sanitizers: whether one that did not run stops a gain. cases: all that have to be in the
     report; None asks for no more than one. classes: case → its config class (`classes.class_of`).
     declared: what the round's hypothesis says of its transfer; None where there is none.
+    taken: in a dispatch split the classes that take the specialised kernel.
     """
 
     has_incumbent: bool
@@ -58,6 +59,7 @@ class Standard:
     cases: frozenset[str] | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
     declared: Declared | None = None
+    taken: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def count_streaks(decisions: Iterable[tuple[Verdict, Reason]]) -> Streaks:
     for verdict, reason in decisions:
         if reason is Reason.BROKEN_HOST:
             continue
-        slower = reason in (Reason.SLOWER, Reason.CASE_REGRESSED)
+        slower = reason in (Reason.SLOWER, Reason.CASE_REGRESSED, Reason.CLASS_REGRESSED)
         regressions = regressions + 1 if slower else 0
         failures = 0 if verdict is Verdict.ACCEPTED else failures + 1
         accepts += verdict is Verdict.ACCEPTED and reason is not Reason.BASELINE

@@ -14,6 +14,7 @@ from campaigns.rules.guard import CaseEffect, case_effect
 from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, pooled, regressed
 from campaigns.rules.own_kernels import own_kernels
 from campaigns.rules.repeats import repeats
+from campaigns.rules.split import judge_split
 from campaigns.rules.static_findings import static_findings
 from campaigns.rules.transfer import credit_words, transfer
 from campaigns.rules.wording import change, share
@@ -149,13 +150,22 @@ def _of_classes(
 def judge_comparison(
     compared: Comparison, standard: Standard, passed: tuple[Gate, ...]
 ) -> Decision:
-    """The last gates: no protected case may lose, and the gain over all cases has to be shown."""
+    """The last gates: no protected case may lose, and the gain over all cases has to be shown.
+
+    A dispatch split has to show one for each class that it is for besides, and no loss elsewhere.
+    """
     guard, total = _guard(compared, standard), _aggregate(compared, standard)
     if not guard.reason and not total.reason:
         guard = _guard_by_clock(compared, standard) or guard
     found = (*passed, guard.gate, total.gate)
     # A candidate that is slower over all cases is called so, whichever case shows it most.
     first = total if total.reason is Reason.SLOWER or not guard.reason else guard
+    if standard.taken:
+        split = _split(compared, standard)
+        found = (*found, split.gate)
+        # A second session is asked for only where it could be kept.
+        if split.reason and first.reason in (None, Reason.NEEDS_SECOND_SESSION):
+            first = split
     apart = divergence(compared.classes, standard.noise)
     more = f" {apart.words}" if apart else ""
     if first.reason:
@@ -163,6 +173,14 @@ def judge_comparison(
     credited = compared.credited
     sentence = _promoted(credited, compared, standard) + credit_words(standard.declared) + more
     return _decision(Reason.PROMOTED, sentence, found, credited)
+
+
+def _split(compared: Comparison, standard: Standard) -> Finding:
+    """What a dispatch split has to show beyond that (R19)."""
+    gate, reason, sentence = judge_split(
+        compared.classes, compared.clock_classes, standard.taken, standard.noise
+    )
+    return Finding(gate, reason, sentence)
 
 
 def _guard(compared: Comparison, standard: Standard) -> Finding:

@@ -32,6 +32,7 @@ from campaigns.steps.open_round import open_round
 from campaigns.steps.propose import propose
 from campaigns.steps.screen import screen
 from campaigns.steps.set_target import set_target
+from campaigns.steps.split import split_of
 
 
 def advance(campaign: Campaign) -> Next:
@@ -67,6 +68,9 @@ def _analyze(campaign: Campaign) -> Next:
     if campaign.stop_requested:
         stop = should_stop(policy, History(rounds=rounds, user_stopped=True))
     else:
+        found = split_of(campaign)
+        if found is not None:
+            return open_round(campaign, found.draft, found.stored)
         draft = propose(campaign)
         if draft is not None:
             return open_round(campaign, draft)

@@ -16,6 +16,7 @@ from django.db.models import Q
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.case_table import case_rows, class_rows
 from campaigns.declared import declared_of
+from campaigns.dispatch import taken_by
 from campaigns.evaluator.contract import Outcome, Report, protocol_from
 from campaigns.examined import examined
 from campaigns.models import (
@@ -73,7 +74,10 @@ def judge(round_: Round) -> Next:
     candidate = round_.chosen or round_.candidates.get(ordinal=1)
     standard = standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE)
     standard = replace(
-        standard, examined=examined(candidate, campaign), declared=declared_of(round_)
+        standard,
+        examined=examined(candidate, campaign),
+        declared=declared_of(round_),
+        taken=taken_by(round_),
     )
     sessions = [deciding_evaluation(candidate)]
     if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from django.db import transaction
 
@@ -15,19 +16,22 @@ from campaigns.steps.add_candidate import add_candidate
 from campaigns.steps.request_evaluation import request_evaluation
 
 
-def open_round(campaign: Campaign, draft: Draft) -> Next:
+def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = None) -> Next:
     """Open round n+1. One candidate is measured in full at once, several are screened first.
 
     What the campaign's findings policy refuses is stored, and never built or run.
+    split: what `Round.split` keeps of a dispatch split.
     """
     sweep = len(draft.candidates) > 1
+    single = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT
     with transaction.atomic():
         if not move(campaign, CampaignState.VALIDATE):
             return NOTHING
         round_ = Round.objects.create(
             campaign=campaign,
             number=campaign.rounds.count() + 1,
-            kind=RoundKind.SWEEP if sweep else RoundKind.ATTEMPT,
+            kind=RoundKind.SWEEP if sweep else single,
+            split=split,
             hypothesis=asdict(draft.hypothesis),
             against=campaign.incumbent,
         )

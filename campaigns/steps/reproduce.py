@@ -13,6 +13,7 @@ from django.db.models import Count, QuerySet
 
 from campaigns.bell import Next
 from campaigns.declared import declared_of
+from campaigns.dispatch import taken_by
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
@@ -100,8 +101,14 @@ def _standard(evaluation: Evaluation) -> Standard:
     """The campaign's, with the noise floor of the device that measured."""
     floor = floor_for(evaluation.campaign, evaluation)
     standard = standard_of(evaluation.campaign, has_incumbent=True)
-    declared = declared_of(evaluation.candidate.round)
-    return replace(standard, noise=floor.value, noise_source=floor.words, declared=declared)
+    round_ = evaluation.candidate.round
+    return replace(
+        standard,
+        noise=floor.value,
+        noise_source=floor.words,
+        declared=declared_of(round_),
+        taken=taken_by(round_),
+    )
 
 
 def _queue(platform: int, workers: list[Worker]) -> None:
