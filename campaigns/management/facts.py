@@ -20,6 +20,7 @@ from campaigns.examined import (
 )
 from campaigns.models import Campaign, Event, Round, Standing, Verdict, Void
 from campaigns.pins import Pin, drift_of
+from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.standings import (
@@ -67,6 +68,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         **campaign_facts(campaign),
         "wait": sheet.wait.stored if sheet.wait else None,
         "goal": campaign.goal,
+        "dispatch": dispatch_of(campaign.incumbent.round).facts if campaign.incumbent else None,
         "findings_policy": stored_policy(policy_of(campaign)),
         "own_kernels": campaign.own_kernels or [],
         "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
@@ -178,6 +180,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "kind": round_.kind,
         "state": round_.state,
         "hypothesis": round_.hypothesis,
+        "dispatch": {**dispatch_of(round_).facts, "no_split": no_split(round_)},
         "expectation": str(borne_of(round_, verdict) or "") if verdict else "",
         "standing": standing_words(standing_of(round_)),
         "standings": standing_facts(sessions_of(round_)),
@@ -229,6 +232,10 @@ def round_text(round_: Round) -> str:
         lines.append(f"  {gate['name']:14} {mark:7} {gate['found']}  (limit: {gate['limit']})")
     lines += [f"  {line}" for line in _finding_lines(round_)]
     lines += ["", *(case_line(case) for case in verdict.cases)]
+    dispatch = dispatch_of(round_)
+    lines += [f"  split: {dispatch.when}"] if dispatch.when else []
+    lines += [f"  {run.words}" for run in dispatch.runs]
+    lines += [f"  {why}"] if (why := no_split(round_)) else []
     return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
 from campaigns.pins import drift_of
+from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.live import Version, campaign_version
@@ -86,6 +87,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         # Looked up only where they are drawn, which a heartbeat alone does not.
         "lineage": SimpleLazyObject(lambda: lineage_of(found)),
         "drift": SimpleLazyObject(lambda: drift_of(found)),
+        "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
 

@@ -15,6 +15,7 @@ from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWor
 from campaigns.pins import drift_of
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
+from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.highlight import highlighted
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.reproduce import reproduce_commands
@@ -56,6 +57,8 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "candidate": candidate,
         "findings": finding_facts(candidate, campaign) if candidate else None,
         "classes": classes_of(verdict) if verdict else (),
+        "dispatch": dispatch_of(found),
+        "no_split": no_split(found),
         "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
         "measured": measured,
         "report": report,

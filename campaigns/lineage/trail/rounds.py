@@ -13,6 +13,7 @@ from typing import Any
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
 from campaigns.models.transitions import CampaignState
+from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
 from campaigns.rules.decision import Verdict as Word
@@ -198,6 +199,7 @@ def _summary(trail: Trail, one: Tried) -> str:
         facts([("Expectation", one.row.borne)]) if one.row.borne else "",
         f"Over all cases: {said(gain_words(one.gain, f'round {one.row.against}'))}",
         *_by_class(one),
+        *_by_kernel(one),
         "## Decision",
         said(f"{one.row.word.words} ({one.row.reason}). {one.row.sentence}"),
         "## Attribution",
@@ -238,6 +240,15 @@ def _by_class(one: Tried) -> list[list[str] | str]:
     return ["## By config class", table(("class", "cases", "gain"), rows)] if rows else []
 
 
+def _by_kernel(one: Tried) -> list[list[str] | str]:
+    dispatch = dispatch_of(one.row.round)
+    if not dispatch.when:
+        return []
+    runs = [(run.name, f"round {run.number}") for run in dispatch.runs]
+    split = f"The specialised kernel runs where {dispatch.when}."
+    return ["## Kernel of each class", said(split), table(("class", "kernel of"), runs)]
+
+
 def _mark(passed: bool | None) -> str:
     return {True: "yes", False: "no", None: "–"}[passed]
 
@@ -256,7 +267,12 @@ def _rollback(trail: Trail, one: Tried) -> list[str]:
 
 def _verdict(one: Tried) -> dict[str, Any]:
     verdict = one.verdict
-    known = {"round": one.number, "status": status(one), "verdict": Word(one.row.word).words}
+    known: dict[str, Any] = {
+        "round": one.number,
+        "status": status(one),
+        "verdict": Word(one.row.word).words,
+        "dispatch": dispatch_of(one.row.round).facts,
+    }
     if verdict is None:
         return known
     names = ("reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind")

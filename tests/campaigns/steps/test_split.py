@@ -16,6 +16,9 @@ import pytest
 
 from campaigns.dispatch import runs_of
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source
+from campaigns.lineage.trail.rounds import round_files
+from campaigns.lineage.trail.tried import trail_of
+from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
 from campaigns.rules.decision import Reason
 from campaigns.rules.stop import StopPolicy
@@ -159,6 +162,13 @@ def test_r19_classes_that_diverge_make_the_next_round_a_split(rows, judge):
     assert gains[SHORT] == pytest.approx(0, abs=0.01)
     gate = next(gate for gate in split.verdict.gates if gate["name"] == "split")
     assert gate["passed"] is True
+    told_where = [f"{SHORT} runs the kernel of round 1", f"{LONG} runs the kernel of round 2"]
+    assert all(line in round_text(split) for line in told_where)
+    assert round_facts(split)["dispatch"]["runs"] == split.split["runs"]
+    assert campaign_details(campaign)["dispatch"]["runs"] == split.split["runs"]
+    files = dict(round_files(trail_of(campaign)))
+    assert "| D=8192 | round 2 |" in files["rounds/round-3/summary.md"]
+    assert "Kernel of each class" not in files["rounds/round-2/summary.md"]
     # On all cases, in both sessions, like every other round.
     assert [len(job.cases) for job in judge.jobs] == [4] * len(judge.jobs)
 
@@ -205,6 +215,7 @@ def test_r19_classes_that_can_not_be_told_apart_are_not_split_and_it_says_why(ro
     said = Event.objects.get(kind=NO_SPLIT)
     assert said.round.number == 2
     assert "give the kernel the same N, so it can not tell them apart" in said.message
+    assert said.message in round_text(said.round)
     assert split_of(campaign) is None
     assert Event.objects.filter(kind=NO_SPLIT).count() == 1
 

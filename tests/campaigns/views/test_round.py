@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from campaigns.case_table import case_row
 from campaigns.evaluator.contract import CaseReport, Timer, Timing
+from campaigns.reports.dispatch import dispatch_of
 from tests.campaigns.sample import HOSTILE
 
 NAMES = ("round", "round_diff", "round_source")
@@ -147,7 +148,7 @@ def test_it_says_when_only_the_flags_changed(page, sample):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         open_round(page, sample, 3)
 
 
@@ -171,3 +172,30 @@ def test_it_assigns_a_change_to_its_parts(page, sample, name):
         cells = rows.split(f'data-attribution="{case}"')[1].split("</tr>")[0]
         assert cells.count("→") == 5
         assert 'data-label="Mostly in">kernel' in cells
+
+
+def split_by(round_, when, **runs):
+    """Make a stored round a dispatch split, as `campaigns.steps.split` writes it."""
+    stored = {"when": when, "taken": list(runs)[-1:], "runs": runs, "pair": ["a", "b"]}
+    round_.split = stored
+    return round_
+
+
+def test_r19_it_says_which_class_runs_which_kernel(page, sample):
+    body = open_round(page, sample, 5).content.decode()
+    assert re.findall(r'data-runs="(\d+)"', body) == ["5", "5"]
+    assert "A dispatch split" not in body
+    found = split_by(sample.rounds.get(number=6), f"D ≥ {HOSTILE}", **{"D=1024": 1, HOSTILE: 3})
+    context = {"dispatch": dispatch_of(found), "campaign": sample}
+    shown = render_to_string("campaigns/partials/dispatch.html", context)
+    assert re.findall(r'data-runs="(\d+)"', shown) == ["1", "3"]
+    assert shown.count("specialised</span>") == 1
+    assert reverse("round", args=[sample.pk, 3]) in shown
+    assert HOSTILE not in shown
+
+
+def test_r19_the_campaign_says_so_of_its_incumbent(page, sample):
+    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    number = sample.incumbent.round.number
+    assert "Kernel of each class" in body
+    assert set(re.findall(r'data-runs="(\d+)"', body)) == {str(number)}
