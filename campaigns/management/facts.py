@@ -18,7 +18,7 @@ from campaigns.examined import (
     policy_of,
     stored_policy,
 )
-from campaigns.models import Campaign, Event, Round, Standing, Verdict, Void
+from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
 from campaigns.pins import Pin, drift_of
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
@@ -211,6 +211,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
             }
             for candidate in round_.candidates.prefetch_related("evaluations__void")
         ],
+        "repairs": [repair_facts(repair) for repair in _repairs(round_)],
         "commit": commit_facts(getattr(round_, "commit", None)),
         "verdict": _verdict_facts(verdict) if verdict else None,
     }
@@ -227,6 +228,7 @@ def round_text(round_: Round) -> str:
         lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
     lines += [f"  void and repeated: {void.sentence}" for void in _voids(round_)]
+    lines += [f"  {repair.words}" for repair in _repairs(round_)]
     for gate in verdict.gates:
         mark = {True: "passed", False: "failed", None: "–"}[gate["passed"]]
         lines.append(f"  {gate['name']:14} {mark:7} {gate['found']}  (limit: {gate['limit']})")
@@ -248,6 +250,22 @@ def _finding_lines(round_: Round) -> list[str]:
         f"{row['stance']}: line {row['line']}, {row['what']} ({row['kind']}): {row['meaning']}"
         for row in found
     ]
+
+
+def _repairs(round_: Round) -> QuerySet[Repair]:
+    return round_.repairs.select_related("candidate", "failed__candidate")
+
+
+def repair_facts(repair: Repair) -> dict[str, Any]:
+    """One repair as data; its candidate is None where there was none."""
+    return {
+        "number": repair.number,
+        "of": repair.failed.candidate.ordinal,
+        "outcome": repair.failed.outcome,
+        "reason": repair.failed.reason,
+        "candidate": repair.candidate.ordinal if repair.candidate else None,
+        "why": repair.why,
+    }
 
 
 def _voids(round_: Round) -> QuerySet[Void]:

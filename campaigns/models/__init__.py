@@ -5,12 +5,15 @@ from campaigns.models.candidate import Candidate
 from campaigns.models.commit import Commit
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
+from campaigns.models.evidence import Evidence
 from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.models.passport import Passport, PassportWish, Void
+from campaigns.models.phase import Phase
 from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
+from campaigns.models.repair import Repair
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
 from campaigns.models.transitions import (
@@ -34,17 +37,20 @@ __all__ = [
     "EvaluationKind",
     "EvaluationState",
     "Event",
+    "Evidence",
     "IllegalTransition",
     "ImportedCampaign",
     "ImportedFile",
     "ImportedRound",
     "Passport",
     "PassportWish",
+    "Phase",
     "Pitfall",
     "PitfallKind",
     "Placeholder",
     "Problem",
     "Protocol",
+    "Repair",
     "Round",
     "RoundKind",
     "RoundState",

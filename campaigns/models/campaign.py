@@ -85,6 +85,10 @@ class Campaign(Stateful):
     def __str__(self) -> str:
         return f"campaign {self.pk} ({self.title})"
 
+    def after_move(self) -> None:
+        """Note since when it is in this state."""
+        self.phases.create(state=self.state)
+
     @property
     def is_finished(self) -> bool:
         return self.state in FINISHED

@@ -24,6 +24,8 @@ class Round(Stateful):
     A campaign has one open round at most (R51), which the database holds.
 
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
+    evidence: what the hypothesis rests on. draft: the sources that the proposer answered with, as
+    `campaigns.steps.implement` reads them; None once they are candidates.
     against: the incumbent when the round was opened, and so the other arm of its measurements.
     chosen: the candidate that the verdict is about.
     split: of a dispatch split what `campaigns.steps.split` writes: the predicate in words, the
@@ -39,6 +41,10 @@ class Round(Stateful):
     state = models.CharField(max_length=20, choices=RoundState, default=RoundState.OPEN)
     hypothesis = models.JSONField(default=dict)
     split = models.JSONField(null=True, blank=True)
+    evidence = models.ForeignKey(
+        "campaigns.Evidence", null=True, blank=True, on_delete=models.PROTECT, related_name="rounds"
+    )
+    draft = models.JSONField(null=True, blank=True)
     against = models.ForeignKey(
         "campaigns.Candidate", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

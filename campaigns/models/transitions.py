@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 
 from knowledge.models.guarded import Guarded, GuardedQuerySet, Row
 
@@ -19,9 +19,14 @@ class CampaignState(models.TextChoices):
     CONFIRMED = "confirmed"
     PREPARE = "prepare"
     BASELINE = "baseline"
+    PROFILE = "profile"
     ANALYZE = "analyze"
+    IMPLEMENT = "implement"
     VALIDATE = "validate"
+    REPAIR = "repair"
     DECIDE = "decide"
+    STAGNATION = "stagnation"
+    RESTART = "restart"
     REPORT = "report"
     PAUSED = "paused"
     DONE = "done"
@@ -44,21 +49,31 @@ class EvaluationState(models.TextChoices):
 
 C, R, E = CampaignState, RoundState, EvaluationState
 
-WORKING = frozenset({C.CONFIRMED, C.PREPARE, C.BASELINE, C.ANALYZE, C.VALIDATE, C.DECIDE, C.REPORT})
 FINISHED = frozenset({C.DONE, C.ABORTED})
+WORKING = frozenset(C) - FINISHED - {C.DRAFT, C.PAUSED}
 # Also while the report is written: its last measurement may wait for a device, too.
 PAUSABLE = WORKING
+# The course of a campaign; every state of work may besides be paused and aborted.
+COURSE: dict[str, frozenset[str]] = {
+    C.CONFIRMED: frozenset({C.PREPARE}),
+    C.PREPARE: frozenset({C.BASELINE}),
+    C.BASELINE: frozenset({C.DECIDE}),
+    C.PROFILE: frozenset({C.ANALYZE}),
+    C.ANALYZE: frozenset({C.IMPLEMENT, C.REPORT}),
+    C.IMPLEMENT: frozenset({C.VALIDATE}),
+    C.VALIDATE: frozenset({C.DECIDE}),
+    # What a change may mend is repaired in its round; a closed round leads up the ladder (R48).
+    C.DECIDE: frozenset({C.PROFILE, C.REPAIR, C.STAGNATION, C.RESTART, C.REPORT}),
+    C.REPAIR: frozenset({C.VALIDATE, C.DECIDE}),
+    C.STAGNATION: frozenset({C.PROFILE}),
+    C.RESTART: frozenset({C.PROFILE, C.REPORT}),
+    C.REPORT: frozenset({C.DONE}),
+}
 
 LEGAL: dict[str, frozenset[str]] = {
     f"campaign.{C.DRAFT}": frozenset({C.CONFIRMED, C.ABORTED}),
-    f"campaign.{C.CONFIRMED}": frozenset({C.PREPARE, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.PREPARE}": frozenset({C.BASELINE, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.BASELINE}": frozenset({C.DECIDE, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.ANALYZE}": frozenset({C.VALIDATE, C.REPORT, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.VALIDATE}": frozenset({C.DECIDE, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.DECIDE}": frozenset({C.ANALYZE, C.REPORT, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.REPORT}": frozenset({C.DONE, C.PAUSED, C.ABORTED}),
-    f"campaign.{C.PAUSED}": frozenset(PAUSABLE | {C.ABORTED}),
+    **{f"campaign.{at}": then | {C.PAUSED, C.ABORTED} for at, then in COURSE.items()},
+    f"campaign.{C.PAUSED}": PAUSABLE | {C.ABORTED},
     f"round.{R.OPEN}": frozenset({R.SCREENED, R.CLAIMED, R.JUDGED}),
     f"round.{R.SCREENED}": frozenset({R.CLAIMED, R.JUDGED}),
     # A claimed gain is measured again, and judged by both sessions.
@@ -96,10 +111,12 @@ def move(row: models.Model, after: str, *only: models.Q, **also: Any) -> bool:
     conditions = {k.removesuffix("__is"): v for k, v in also.items() if k.endswith("__is")}
     values = {k: v for k, v in also.items() if not k.endswith("__is")}
     rows = type(row)._default_manager.filter(*only, pk=row.pk, state=before, **conditions)
-    if not claim(rows, state=after, **values):
-        return False
-    for name, value in {"state": after, **values}.items():
-        setattr(row, name, value)
+    with transaction.atomic():
+        if not claim(rows, state=after, **values):
+            return False
+        for name, value in {"state": after, **values}.items():
+            setattr(row, name, value)
+        row.after_move()  # type: ignore[attr-defined]
     return True
 
 
@@ -148,6 +165,9 @@ class Stateful(Guarded):
 
     def refuse_late(self) -> None:
         self._refuse_other_state()
+
+    def after_move(self) -> None:
+        """What belongs into the transaction of each change of state; models override it."""
 
     def _refuse_other_state(self) -> None:
         """A row read before another worker moved it is refused too: it would move it back."""

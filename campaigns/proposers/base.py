@@ -10,7 +10,7 @@ import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.rules.buckets import Bucket
@@ -96,6 +96,31 @@ class Draft:
 
     hypothesis: Hypothesis
     candidates: tuple[Variant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How the last candidate of an open round failed; the hypothesis stays what it is.
+
+    outcome: build_failed, wrong_result, crashed or timed_out. log: what compiler and candidate
+    printed, the end of it; untrusted text. tried: every source of the round so far.
+    """
+
+    strategy: str
+    label: str
+    source: Source
+    params: Mapping[str, Param]
+    outcome: str
+    reason: str
+    log: str
+    tried: tuple[Source, ...]
+
+
+@runtime_checkable
+class Repairer(Protocol):
+    """A proposer that can also mend a candidate, or None when it can not (R17)."""
+
+    def repair(self, situation: Situation, failure: Failure, /) -> Variant | None: ...
 
 
 class Proposer(Protocol):

@@ -26,10 +26,13 @@ from campaigns.steps.abort import abort
 from campaigns.steps.close_round import close_round
 from campaigns.steps.end_search import end_search
 from campaigns.steps.finish import finish
+from campaigns.steps.implement import implement
 from campaigns.steps.judge import judge
 from campaigns.steps.open_baseline import open_baseline
 from campaigns.steps.open_round import open_round
+from campaigns.steps.profile import profile
 from campaigns.steps.propose import propose
+from campaigns.steps.repair import repair
 from campaigns.steps.screen import screen
 from campaigns.steps.set_target import set_target
 from campaigns.steps.split import split_of
@@ -80,6 +83,11 @@ def _analyze(campaign: Campaign) -> Next:
     return end_search(campaign, stop)
 
 
+def _implement(campaign: Campaign) -> Next:
+    round_ = _open_round(campaign)
+    return implement(round_) if round_ else NOTHING
+
+
 def _measure(campaign: Campaign) -> Next:
     """Wait for the open round's evaluations, then screen a sweep, then decide."""
     waiting = _evaluations(campaign).exclude(state=EvaluationState.DONE)
@@ -104,6 +112,11 @@ def _decide(campaign: Campaign) -> Next:
     return close_round(round_) if round_.state == RoundState.JUDGED else judge(round_)
 
 
+def _repair(campaign: Campaign) -> Next:
+    round_ = _open_round(campaign)
+    return repair(round_) if round_ else NOTHING
+
+
 def _open_round(campaign: Campaign) -> Round | None:
     """The one open round; None when another worker has closed it meanwhile."""
     return campaign.rounds.exclude(state=RoundState.CLOSED).select_related("campaign").first()
@@ -119,8 +132,11 @@ _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {
     CampaignState.CONFIRMED: _prepare,
     CampaignState.PREPARE: _prepare,
     CampaignState.BASELINE: _measure,
+    CampaignState.PROFILE: profile,
     CampaignState.ANALYZE: _analyze,
+    CampaignState.IMPLEMENT: _implement,
     CampaignState.VALIDATE: _measure,
+    CampaignState.REPAIR: _repair,
     CampaignState.DECIDE: _decide,
     CampaignState.REPORT: finish,
 }

@@ -67,7 +67,7 @@ def _ending(campaign: Campaign, round_: Round) -> dict[str, Any]:
             "finished_at": timezone.now(),
         }
     stop = should_stop(StopPolicy(**campaign.stop_policy), _history(campaign))
-    return stopping(stop) if stop else {"state": CampaignState.ANALYZE}
+    return stopping(stop) if stop else {"state": CampaignState.PROFILE}
 
 
 def _history(campaign: Campaign) -> History:

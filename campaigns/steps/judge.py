@@ -38,6 +38,7 @@ from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.floors import floors_of, lesser_floors_of
 from campaigns.rules.gates import Standard
 from campaigns.rules.noise import LEAST_FLOOR, noise_floor, stray
+from campaigns.rules.repairs import may_repair
 from campaigns.rules.sessions import claims, decide_again, merged
 from campaigns.rules.verdict import compare, decide
 from campaigns.steps.noise_floor import NoiseFloor, floor_for
@@ -64,14 +65,15 @@ def judge(round_: Round) -> Next:
     """Write the one verdict of a round; on the baseline also the campaign's noise floor.
 
     A round with an unfinished evaluation is not judged: that evaluation is asked for instead. What
-    would be accepted is measured again first, and then judged by both sessions.
+    would be accepted is measured again first, and then judged by both sessions. What failed in a
+    way that another change may mend is repaired first, while that is allowed (R17).
     """
     waiting = _unfinished(round_)
     if waiting:
         queued = (key for key, state in waiting.items() if state == EvaluationState.QUEUED)
         return Next(measure=tuple(sorted(queued)))
     campaign = round_.campaign
-    candidate = round_.chosen or round_.candidates.get(ordinal=1)
+    candidate = judged_candidate(round_)
     standard = standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE)
     standard = replace(
         standard,
@@ -88,6 +90,8 @@ def judge(round_: Round) -> Next:
     decision = ground.decision
     if claims(decision) and ground.again is None:
         return remeasure(round_, ground.evaluation, decision)
+    if _is_mendable(round_, decision):
+        return AGAIN if move(campaign, CampaignState.REPAIR) else NOTHING
     report = ground.report
     noise = _noise(report, standard) if report and decision.reason is Reason.BASELINE else {}
     with transaction.atomic():
@@ -109,6 +113,20 @@ def judge(round_: Round) -> Next:
             reason=decision.reason,
         )
     return AGAIN
+
+
+def judged_candidate(round_: Round) -> Candidate:
+    """The candidate that the round's verdict is about: the chosen one, or the only one."""
+    chosen: Candidate = round_.chosen or round_.candidates.get(ordinal=1)
+    return chosen
+
+
+def _is_mendable(round_: Round, decision: Decision) -> bool:
+    """Never the baseline, nor what one session showed to be right and another one did not."""
+    if round_.kind == RoundKind.BASELINE or round_.state == RoundState.CLAIMED:
+        return False
+    answers = round_.repairs.values_list("candidate", flat=True)
+    return may_repair(decision.reason, [key is not None for key in answers])
 
 
 def _ground(sessions: Sequence[Evaluation], standard: Standard) -> _Ground:

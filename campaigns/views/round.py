@@ -71,6 +71,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "commit": getattr(found, "commit", None),
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
         "candidates": _candidates(found, evaluations),
+        "repairs": found.repairs.all(),
         "seen": seen_table(report),
         "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
@@ -144,9 +145,10 @@ def _candidates(round_: Round, evaluations: list[Evaluation]) -> list[dict[str, 
             "ordinal": row.ordinal,
             "label": row.label,
             "findings": finding_counts(row, round_.campaign),
+            "repair": getattr(row, "repair", None),
             "found": [e for e in reversed(evaluations) if e.candidate_id == row.pk],
         }
-        for row in round_.candidates.all()
+        for row in round_.candidates.select_related("repair")
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from campaigns.evaluator.contract import Outcome
 from campaigns.lineage.trail.markdown import NOTHING, facts, fenced, page, said, table
 from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
+from campaigns.models import Evaluation
 from campaigns.rules.wording import duration, share
 
 PASS, FAIL, TIMEOUT = "PASS", "FAIL", "TIMEOUT_FAIL"
@@ -139,25 +140,34 @@ def _status(one: Tried) -> str:
 
 
 def _pitfalls(one: Tried) -> list[dict[str, str]]:
+    """What failed and was repaired, then what the round ended with."""
+    found = [
+        _pitfall(repair.failed, repair.candidate.label)
+        for repair in one.repairs
+        if repair.candidate
+    ]
+    last = _pitfall(one.evaluation, "") if one.evaluation else None
+    return [known for known in (*found, last) if known]
+
+
+def _pitfall(evaluation: Evaluation, fix: str) -> dict[str, str] | None:
+    """None of an outcome that is no pitfall."""
     kinds = {
         Outcome.BUILD_FAILED: "compilation",
         Outcome.WRONG_RESULT: "accuracy",
         Outcome.CRASHED: "runtime",
         Outcome.TIMED_OUT: "timeout",
     }
-    outcome = one.evaluation.outcome if one.evaluation else ""
-    kind = next((word for known, word in kinds.items() if known == outcome), None)
-    if kind is None or one.evaluation is None:
-        return []
-    return [
-        {
-            "error_type": kind,
-            "error_message": one.evaluation.reason,
-            "root_cause": "",
-            "fix_applied": "",
-            "lesson": "",
-        }
-    ]
+    kind = next((word for known, word in kinds.items() if known == evaluation.outcome), None)
+    if kind is None:
+        return None
+    return {
+        "error_type": kind,
+        "error_message": evaluation.reason,
+        "root_cause": "",
+        "fix_applied": fix,
+        "lesson": "",
+    }
 
 
 def _plan(one: Tried) -> str:

@@ -200,6 +200,7 @@ def _summary(trail: Trail, one: Tried) -> str:
         f"Over all cases: {said(gain_words(one.gain, f'round {one.row.against}'))}",
         *_by_class(one),
         *_by_kernel(one),
+        *_repaired(one),
         "## Decision",
         said(f"{one.row.word.words} ({one.row.reason}). {one.row.sentence}"),
         "## Attribution",
@@ -247,6 +248,19 @@ def _by_kernel(one: Tried) -> list[list[str] | str]:
     runs = [(run.name, f"round {run.number}") for run in dispatch.runs]
     split = f"The specialised kernel runs where {dispatch.when}."
     return ["## Kernel of each class", said(split), table(("class", "kernel of"), runs)]
+
+
+def _repaired(one: Tried) -> list[list[str] | str]:
+    rows = [
+        (
+            repair.failed.candidate.label,
+            repair.failed.outcome,
+            repair.failed.reason,
+            repair.candidate.label if repair.candidate else f"none: {repair.why}",
+        )
+        for repair in one.repairs
+    ]
+    return ["## Repairs", table(("failed", "outcome", "reason", "repair"), rows)] if rows else []
 
 
 def _mark(passed: bool | None) -> str:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from campaigns.evaluator.contract import Report
-from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, RoundState, Verdict
+from campaigns.models import (
+    Campaign,
+    Candidate,
+    Commit,
+    Evaluation,
+    Event,
+    Repair,
+    RoundState,
+    Verdict,
+)
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.rules.decision import Verdict as Word
@@ -48,6 +58,7 @@ class Tried:
     stored: dict[str, Any]
     rates: Rates | None
     commit: Commit | None
+    repairs: tuple[Repair, ...] = ()
 
     @property
     def number(self) -> int:
@@ -153,7 +164,10 @@ def trail_of(campaign: Campaign) -> Trail:
     sheet = campaign_sheet(campaign, at)
     closed = [row for row in sheet.rows if row.round.state == RoundState.CLOSED]
     judged = _evaluations(row.round.pk for row in closed)
-    tried = tuple(_tried(row, sheet, judged.get(row.round.pk)) for row in closed)
+    mended = _repairs(campaign)
+    tried = tuple(
+        _tried(row, sheet, judged.get(row.round.pk), mended.get(row.round.pk, ())) for row in closed
+    )
     return Trail(campaign, sheet, tried, events, at)
 
 
@@ -164,7 +178,19 @@ def _evaluations(rounds: Iterable[int]) -> dict[int, Evaluation]:
     return {verdict.round_id: verdict.evaluation for verdict in found}
 
 
-def _tried(row: RoundRow, sheet: CampaignSheet, evaluation: Evaluation | None) -> Tried:
+def _repairs(campaign: Campaign) -> dict[int, tuple[Repair, ...]]:
+    """Round key → its repairs in order; one query."""
+    rows = Repair.objects.filter(round__campaign=campaign).order_by("round", "number")
+    found = list(rows.select_related("candidate", "failed__candidate"))
+    return {key: tuple(own) for key, own in groupby(found, key=lambda repair: repair.round_id)}
+
+
+def _tried(
+    row: RoundRow,
+    sheet: CampaignSheet,
+    evaluation: Evaluation | None,
+    repairs: tuple[Repair, ...],
+) -> Tried:
     return Tried(
         row=row,
         hypothesis=hypothesis_of(row.round),
@@ -175,6 +201,7 @@ def _tried(row: RoundRow, sheet: CampaignSheet, evaluation: Evaluation | None) -
         stored=dict(evaluation.report) if evaluation else {},
         commit=getattr(row.round, "commit", None),
         rates=_rates(row, sheet),
+        repairs=repairs,
     )
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from campaigns.proposers.base import Attempt, Draft, Situation, register
+from campaigns.proposers.base import Attempt, Draft, Failure, Situation, Variant, register
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.search.ideas import Idea, flag_ideas, recipe_ideas, tunable_ideas
+from campaigns.proposers.search.repairs import repairs
 
 LEAST_EXPECTED = 1.005
 
@@ -29,6 +30,11 @@ class Search:
             return None
         best = max(open_ideas, key=lambda idea: (idea.expected, idea.strategy))
         return best.draft(read_facts(situation.evidence))
+
+    def repair(self, situation: Situation, failure: Failure, /) -> Variant | None:
+        """The first repair that the round has not tried, and that is not the incumbent (R17)."""
+        known = (situation.source, *failure.tried)
+        return next((v for v in repairs(situation, failure) if v.source not in known), None)
 
 
 def _ideas(situation: Situation) -> Iterator[Idea]:

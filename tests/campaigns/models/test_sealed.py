@@ -27,6 +27,8 @@ SEALED = {
     "Candidate": "label",
     "Evaluation": "reason",
     "Event": "message",
+    "Evidence": "facts",
+    "Phase": "state",
     "Round": "kind",
     "Verdict": "sentence",
     "Commit": "message",

@@ -24,9 +24,13 @@ EXPECTED = {
     "campaign": """
         draft confirmed aborted | confirmed prepare paused aborted
         prepare baseline paused aborted | baseline decide paused aborted
-        analyze validate report paused aborted | validate decide paused aborted
-        decide analyze report paused aborted | report done paused aborted
-        paused confirmed prepare baseline analyze validate decide report aborted
+        profile analyze paused aborted | analyze implement report paused aborted
+        implement validate paused aborted | validate decide paused aborted
+        decide profile repair stagnation restart report paused aborted
+        repair validate decide paused aborted | stagnation profile paused aborted
+        restart profile report paused aborted | report done paused aborted
+        paused confirmed prepare baseline profile analyze implement validate repair aborted
+        paused decide stagnation restart report
     """,
     "round": """
         open screened claimed judged | screened claimed judged

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ from campaigns.evaluator.contract import (
     Timing,
 )
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
-from campaigns.proposers.base import Direction, Draft, Hypothesis, Situation, Variant
+from campaigns.models.transitions import is_legal
+from campaigns.proposers.base import Direction, Draft, Failure, Hypothesis, Situation, Variant
 from campaigns.rules.goal import parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.advance import advance
@@ -246,6 +248,21 @@ class Script:
         return Draft(hypothesis(index), variants)
 
 
+@dataclass
+class Mender(Script):
+    """The same, and it mends: these texts, one after the other, for whatever failed."""
+
+    repairs: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+    def repair(self, situation: Situation, failure: Failure) -> Variant | None:
+        self.failures.append(failure)
+        if len(self.failures) > len(self.repairs):
+            return None
+        text = self.repairs[len(self.failures) - 1]
+        return Variant(f"repair {len(self.failures)}", Source("kernel.cpp", text), {})
+
+
 def hypothesis(index: int) -> Hypothesis:
     return Hypothesis(
         strategy=f"idea-{index}",
@@ -294,6 +311,14 @@ def step_until(campaign: Campaign, state: str) -> Next:
         if fresh(campaign).state == state:
             return following
     raise AssertionError(f"{fresh(campaign)} is in {fresh(campaign).state}, not in {state}")
+
+
+def assert_legal_course(campaign: Campaign) -> None:
+    """Every state it was in may follow the one before, and the last is the present one (R50)."""
+    course = ["draft", *campaign.phases.order_by("pk").values_list("state", flat=True)]
+    for before, after in pairwise(course):
+        assert is_legal("campaign", before, after), course
+    assert course[-1] == fresh(campaign).state
 
 
 def measure_all(campaign: Campaign, bench: Bench) -> None:

@@ -32,7 +32,7 @@ from campaigns.steps.advance import advance
 from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.reconcile import reconcile
-from tests.campaigns.steps.cast import Script, make_campaign
+from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign
 
 pytestmark = [pytest.mark.storage, pytest.mark.django_db(transaction=True)]
 
@@ -103,6 +103,10 @@ def assert_whole(campaign: Campaign) -> None:
     assert campaign.state == CampaignState.DONE
     assert [r.number for r in rounds] == [1, 2, 3]
     assert {r.state for r in rounds} == {RoundState.CLOSED}
+    assert_legal_course(campaign)
+    known = [(e.incumbent.round_id, e.after) for e in campaign.evidence.all()]
+    assert known == [(rounds[0].pk, 1), (rounds[1].pk, 2)]
+    assert [(r.evidence is not None, r.draft) for r in rounds[1:]] == [(True, None)] * 2
     verdicts = Verdict.objects.filter(round__campaign=campaign).order_by("round__number")
     assert [v.word for v in verdicts] == [
         "accepted",

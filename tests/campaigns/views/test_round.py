@@ -84,7 +84,7 @@ def test_it_shows_no_classes_where_nothing_was_compared(page, sample):
 
 def test_it_shows_every_candidate_of_a_sweep(page, sample):
     body = open_round(page, sample, 3).content.decode()
-    assert "one hypothesis, 3 variants" in body
+    assert "one hypothesis, 3 sources" in body
     source = open_round(page, sample, 3, "round_source", candidate="2").content.decode()
     assert "THREADS = 1024" in source
     assert open_round(page, sample, 3, "round_source", candidate="9").status_code == 404

@@ -1,0 +1,192 @@
+"""What the states of a campaign leave behind, and the triggers that keep it."""
+
+import django.db.models.deletion
+from django.db import migrations, models
+
+from knowledge.triggers import EVERY_ROW, Event, refuse
+
+SEALED = {
+    "campaigns_phase": EVERY_ROW,
+    "campaigns_evidence": EVERY_ROW,
+    "campaigns_repair": EVERY_ROW,
+}
+FINISHED = (
+    "EXISTS (SELECT 1 FROM campaigns_campaign c "
+    "WHERE c.id = NEW.campaign_id AND c.state IN ('done', 'aborted'))"
+)
+LATE = {
+    "campaigns_evidence": FINISHED,
+    "campaigns_repair": "EXISTS (SELECT 1 FROM campaigns_round r "
+    "WHERE r.id = NEW.round_id AND r.state = 'closed')",
+}
+# Who was about to ask the proposer gathers first what the answer is to rest on.
+PROFILE_FIRST = "UPDATE campaigns_campaign SET state = 'profile' WHERE state = 'analyze'"
+HELD_TOO = (
+    "UPDATE campaigns_campaign SET paused_from = 'profile' "
+    "WHERE state = 'paused' AND paused_from = 'analyze'"
+)
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("campaigns", "0016_dispatch_splits"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="round",
+            name="draft",
+            field=models.JSONField(blank=True, null=True),
+        ),
+        migrations.AlterField(
+            model_name="campaign",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("draft", "Draft"),
+                    ("confirmed", "Confirmed"),
+                    ("prepare", "Prepare"),
+                    ("baseline", "Baseline"),
+                    ("profile", "Profile"),
+                    ("analyze", "Analyze"),
+                    ("implement", "Implement"),
+                    ("validate", "Validate"),
+                    ("repair", "Repair"),
+                    ("decide", "Decide"),
+                    ("stagnation", "Stagnation"),
+                    ("restart", "Restart"),
+                    ("report", "Report"),
+                    ("paused", "Paused"),
+                    ("done", "Done"),
+                    ("aborted", "Aborted"),
+                ],
+                default="draft",
+                max_length=20,
+            ),
+        ),
+        migrations.CreateModel(
+            name="Evidence",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("after", models.PositiveIntegerField()),
+                ("sessions", models.PositiveIntegerField()),
+                ("facts", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evidence",
+                        to="campaigns.campaign",
+                    ),
+                ),
+                (
+                    "incumbent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evidence",
+                        to="campaigns.candidate",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "evidence",
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("campaign", "incumbent", "after"), name="one_evidence_per_round"
+                    )
+                ],
+            },
+        ),
+        migrations.AddField(
+            model_name="round",
+            name="evidence",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="rounds",
+                to="campaigns.evidence",
+            ),
+        ),
+        migrations.CreateModel(
+            name="Phase",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("state", models.CharField(max_length=20)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="phases",
+                        to="campaigns.campaign",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("pk",),
+            },
+        ),
+        migrations.CreateModel(
+            name="Repair",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("why", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "candidate",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repair",
+                        to="campaigns.candidate",
+                    ),
+                ),
+                (
+                    "failed",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repair",
+                        to="campaigns.evaluation",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repairs",
+                        to="campaigns.round",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("round", "number"),
+                "constraints": [
+                    models.UniqueConstraint(fields=("round", "number"), name="one_repair_number")
+                ],
+            },
+        ),
+        refuse(Event.UPDATE, "sealed", SEALED),
+        refuse(Event.DELETE, "kept", SEALED),
+        refuse(Event.INSERT, "late", LATE),
+        migrations.RunSQL([PROFILE_FIRST, HELD_TOO], migrations.RunSQL.noop),
+    ]

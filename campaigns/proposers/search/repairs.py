@@ -1,0 +1,71 @@
+"""What may mend a candidate that failed: fewer flags, smaller numbers, a way round odd sizes (R17).
+
+Each repair keeps the idea of its round: what only the incumbent is left of is no repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from campaigns.evaluator.contract import Outcome, Source
+from campaigns.proposers.base import Failure, Situation, Variant
+from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS
+from campaigns.proposers.search.guard import guarded
+from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
+
+
+def repairs(situation: Situation, failure: Failure) -> Iterator[Variant]:
+    """Every repair that applies, the likeliest for this outcome first."""
+    fewer, smaller = _fewer_flags(situation, failure), _smaller(situation, failure)
+    yield from fewer
+    if failure.outcome in (Outcome.WRONG_RESULT, Outcome.CRASHED):
+        yield from _whole_sizes_only(situation, failure)
+    yield from smaller
+
+
+def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
+    """Take optimising flags back that the incumbent does without, the last given first."""
+    backend = situation.backend
+    sets = (*RISKY_FLAG_SETS.get(backend, ()), *FLAG_SETS.get(backend, ()))
+    optional = {flag for one in sets for flag in one.flags} - set(situation.source.flags)
+    flags = list(failure.source.flags)
+    for flag in reversed(failure.source.flags):
+        if flag in optional:
+            flags.remove(flag)
+            source = Source(failure.source.name, failure.source.text, tuple(flags))
+            yield Variant(f"without {flag}", source, {**failure.params, "without": flag})
+
+
+def _smaller(situation: Situation, failure: Failure) -> Iterator[Variant]:
+    """The next smaller value of each number that this candidate brought along, largest first."""
+    before = {t.name: t.value for t in find_tunables(situation.source, situation.backend)}
+    for tunable in sorted(_brought(situation, failure), key=lambda t: -(t.value or 0)):
+        value = _next_smaller(tunable)
+        if value > (before.get(tunable.name) or 0):
+            source = with_value(failure.source, tunable, value)
+            label = f"{tunable.name} {value}"
+            yield Variant(label, source, {**failure.params, tunable.name: value})
+
+
+def _brought(situation: Situation, failure: Failure) -> list[Tunable]:
+    """Numbers of the candidate that are larger than the incumbent's, or that it has not."""
+    before = {t.name: t.value for t in find_tunables(situation.source, situation.backend)}
+    now = find_tunables(failure.source, situation.backend)
+    return [t for t in now if t.value is not None and t.value > (before.get(t.name) or 0)]
+
+
+def _next_smaller(tunable: Tunable) -> int:
+    value = tunable.value or 0
+    return value - 1 if tunable.name == "num_stages" else value // 2
+
+
+def _whole_sizes_only(situation: Situation, failure: Failure) -> Iterator[Variant]:
+    """The candidate where its tiles fit the sizes, the incumbent's own code elsewhere."""
+    sizes = {t.value for t in _brought(situation, failure) if t.value and t.value > 1}
+    if situation.backend != "cpp" or not sizes:
+        return
+    step = max(sizes)
+    source = guarded(failure.source, situation.source, step)
+    if source is not None:
+        label = f"only where sizes are multiples of {step}"
+        yield Variant(label, source, {**failure.params, "multiple_of": step})
