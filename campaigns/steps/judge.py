@@ -122,8 +122,9 @@ def judged_candidate(round_: Round) -> Candidate:
 
 
 def _is_mendable(round_: Round, decision: Decision) -> bool:
-    """Never the baseline, nor what one session showed to be right and another one did not."""
-    if round_.kind == RoundKind.BASELINE or round_.state == RoundState.CLAIMED:
+    """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
+    what one session showed to be right and another one did not."""
+    if round_.kind in (RoundKind.BASELINE, RoundKind.SPLIT) or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)
     return may_repair(decision.reason, [key is not None for key in answers])
