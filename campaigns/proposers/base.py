@@ -43,7 +43,7 @@ class Situation:
     """Everything a proposer may know.
 
     evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
-    seed: makes any random choice repeatable.
+    seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
     """
 
     problem: str
@@ -55,6 +55,7 @@ class Situation:
     history: tuple[Attempt, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Hypothesis:
     expected_amount: the share by which the metric should move (0.45 = 45 %). bucket: how the gain
     reaches real use. work_us, step_us: of a weight cache (W1) what it leaves out once a step, and
     one step of the real use, both measured.
+    scope: the config class that it is about, one of `Situation.classes`; "" for all cases.
     """
 
     strategy: str
@@ -79,6 +81,7 @@ class Hypothesis:
     bucket: Bucket = Bucket.K1
     work_us: float | None = None
     step_us: float | None = None
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)

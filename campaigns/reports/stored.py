@@ -126,6 +126,7 @@ class Hypothesis:
     expected_amount: float | None
     risks: str
     declared: Declared
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,20 +211,27 @@ def hypothesis_of(round_: Round) -> Hypothesis | None:
         expected_amount=None if amount is None else float(amount),
         risks=str(stored.get("risks", "")),
         declared=declared_of(round_) or Declared(None),
+        scope=str(stored.get("scope", "")),
     )
 
 
 def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
-    """What became of the round's expectation; None for the baseline, which has none."""
+    """What became of the round's expectation; None for the baseline, which has none.
+
+    One about a config class is held against the gain of that class (R19).
+    """
     idea = hypothesis_of(round_)
     if idea is None:
         return None
     noise = (verdict.noise or {}).get("value", LEAST_FLOOR)
+    gain = gain_of(verdict)
+    if idea.scope:
+        gain = next((c.gain for c in classes_of(verdict) if c.name == idea.scope), None)
     return borne_out(
         idea.expected_metric,
         idea.expected_direction,
         idea.expected_amount,
-        gain_of(verdict),
+        gain,
         noise,
     )
 

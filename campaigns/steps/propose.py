@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from campaigns.dispatch import classes_by_case
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Draft, Situation, proposer
 from campaigns.rules.decision import Reason
@@ -12,9 +13,14 @@ def propose(campaign: Campaign) -> Draft | None:
     """Return the next hypothesis with its candidates, or None when no idea is left.
 
     The same campaign at the same round gets the same answer, so that a repeat after a crash
-    changes nothing.
+    changes nothing. Raises ValueError where its scope is no config class of the campaign.
     """
-    return proposer(campaign.proposer).propose(situation_of(campaign))
+    situation = situation_of(campaign)
+    draft = proposer(campaign.proposer).propose(situation)
+    if draft is not None and draft.hypothesis.scope not in ("", *situation.classes):
+        accepted = ", ".join(situation.classes) or "none, without class columns"
+        raise ValueError(f"scope: {draft.hypothesis.scope!r}; accepted: {accepted}")
+    return draft
 
 
 def situation_of(campaign: Campaign) -> Situation:
@@ -33,6 +39,7 @@ def situation_of(campaign: Campaign) -> Situation:
         history=_history(campaign),
         evidence=evidence.facts if evidence else {},
         seed=campaign.seed + campaign.rounds.count(),
+        classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign).values()))),
     )
 
 

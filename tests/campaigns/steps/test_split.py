@@ -20,10 +20,13 @@ from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
+from campaigns.reports.stored import borne_of, hypothesis_of
 from campaigns.rules.decision import Reason
+from campaigns.rules.expectation import Borne
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.propose import propose
 from campaigns.steps.run_here import run_here
 from campaigns.steps.split import NO_SPLIT, split_of
 from tests.campaigns.steps import cast
@@ -218,6 +221,25 @@ def test_r19_classes_that_can_not_be_told_apart_are_not_split_and_it_says_why(ro
     assert said.message in round_text(said.round)
     assert split_of(campaign) is None
     assert Event.objects.filter(kind=NO_SPLIT).count() == 1
+
+
+def test_r19_a_hypothesis_may_be_about_one_class(rows, monkeypatch):
+    """And is then held against the gain of that class, which is all that it spoke of."""
+    plain = cast.hypothesis
+    scoped = {"scope": LONG}
+    monkeypatch.setattr(cast, "hypothesis", lambda index: replace(plain(index), **scoped))
+    campaign = rows(kernel(100, 100, 50))
+    first = campaign.rounds.get(number=2)
+    assert hypothesis_of(first).scope == LONG
+    assert borne_of(first, first.verdict) is Borne.CONFIRMED
+    first.hypothesis["scope"] = SHORT
+    assert borne_of(first, first.verdict) is not Borne.CONFIRMED
+    scoped["scope"] = "D=7"
+    again = cast.Script([[V0]] * 5)
+    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: again)
+    with pytest.raises(ValueError, match=r"scope: 'D=7'; accepted: D=128, D=2048, D=8192"):
+        propose(Campaign.objects.get(pk=campaign.pk))
+    assert again.seen[0].classes == (SHORT, MIDDLE, LONG)
 
 
 def test_r19_sources_that_can_not_stand_together_are_not_split(rows):
