@@ -16,6 +16,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.distributions import (
+    DISTRIBUTIONS,
+    PARAM,
+    distribution_of,
+    is_grouped,
+    missing,
+)
 
 SCHEMA = 1
 DEVICE_KINDS = ("cpu", "gpu")
@@ -31,7 +38,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=,x-]{0,79}")
 REQUIRED = {"name": str, "title": str, "op": str, "dtype": str}
 OPTIONAL = {
     *("schema", "summary", "refresh", "config_class", "files", "tolerance", "case"),
-    *("accumulate", "check", "weights"),
+    *("accumulate", "check", "weights", "representative", "grouped"),
 }
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
 # problems; a set on which the reference is not finite is left out.
@@ -86,6 +93,8 @@ class CheckSpec:
 class ProblemSpec:
     """What problem.toml says. refresh: how the judge makes each timed call's inputs new.
 
+    representative: names of the cases that stand for all others in screening (R18). Of a config
+    class without one, and where none is named, its first case does.
     bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
     weights: inputs that keep address and values over many calls in real use, until a new version.
     """
@@ -104,6 +113,7 @@ class ProblemSpec:
     cases: tuple[ProblemCase, ...]
     accumulate: str = ACCUMULATES[0]
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    representative: tuple[str, ...] = ()
     check: CheckSpec = field(default_factory=CheckSpec)
     weights: tuple[str, ...] = ()
 
@@ -130,6 +140,8 @@ def load_problem(folder: Path) -> ProblemSpec:
         raise ProblemError(f"{where}: schema: {SCHEMA} is accepted, found {data.get('schema')!r}")
     _inside(root, where, "ref.py", "ref.py")
     bounds = _tolerance(where, data.get("tolerance"))
+    cases = _cases(where, data.get("case"))
+    _try_distributions(where, data, cases)
     return ProblemSpec(
         folder=root,
         name=_name(where, "name", data["name"]),
@@ -142,7 +154,8 @@ def load_problem(folder: Path) -> ProblemSpec:
         rtol=bounds[""].rtol or 0.0,
         files=_files(root, where, data.get("files")),
         config_class=tuple(map(str, data.get("config_class", ()))),
-        cases=_cases(where, data.get("case")),
+        cases=cases,
+        representative=_representative(where, data.get("representative", []), cases),
         accumulate=_accumulate(where, data),
         bounds=bounds,
         check=_check(where, data.get("check", {})),
@@ -259,16 +272,47 @@ def _cases(where: str, value: Any) -> tuple[ProblemCase, ...]:
     return cases
 
 
+def _representative(where: str, value: Any, cases: tuple[ProblemCase, ...]) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ProblemError(
+            f"{where}: representative: a list of names is needed, found {value!r:.60}"
+        )
+    names = tuple(case.name for case in cases)
+    return tuple(_one_of(where, "representative", name, names) for name in value)
+
+
+def _try_distributions(where: str, data: Mapping[str, Any], cases: tuple[ProblemCase, ...]) -> None:
+    """A grouped operator is tried on every distribution, on each kind of device (R22)."""
+    declared = data.get("grouped", False)
+    if not isinstance(declared, bool):
+        raise ProblemError(f"{where}: grouped: true or false is needed, found {declared!r:.60}")
+    if not is_grouped(data["op"], declared):
+        return
+    for kind in DEVICE_KINDS:
+        own = [case for case in cases if kind in case.on]
+        lacking = missing(distribution_of(case.params) for case in own)
+        if own and lacking:
+            raise ProblemError(
+                f"{where}: [[case]]: op {data['op']!r} is grouped, and no case on {kind} has "
+                f"distribution {', '.join(map(repr, lacking))}; needed: {', '.join(DISTRIBUTIONS)}"
+            )
+
+
 def _case(where: str, item: Any) -> ProblemCase:
     if not isinstance(item, dict):
         raise ProblemError(f"{where}: a table is needed, found {item!r:.60}")
-    _known(where, item, {"name", "on", "params", "protected"})
+    _known(where, item, {"name", "on", "params", "protected", PARAM})
     params = item.get("params")
     if not isinstance(params, dict) or not params:
         raise ProblemError(f"{where}: params: a table such as {{ N = 1024 }} is needed")
     for key, param in params.items():
         if not isinstance(param, int | float | str | bool):
             raise ProblemError(f"{where}: params.{key}: {param!r} is not a number or a text")
+    if PARAM in params:
+        raise ProblemError(f"{where}: params.{PARAM}: accepted: {PARAM} beside params")
+    if PARAM in item:
+        name = _one_of(where, PARAM, item[PARAM], DISTRIBUTIONS)
+        params = {**params, PARAM: name}
     on = item.get("on", list(DEVICE_KINDS))
     if not isinstance(on, list) or not on:
         raise ProblemError(f"{where}: on: a list of {', '.join(DEVICE_KINDS)} is needed")

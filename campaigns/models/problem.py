@@ -45,6 +45,12 @@ class Problem(Guarded):
         said = tomllib.loads(self.files.get("problem.toml", ""))
         return str(said.get("accumulate", ACCUMULATES[0]))
 
+    @property
+    def representative(self) -> tuple[str, ...]:
+        """The cases that stand for all others in screening, as problem.toml names them."""
+        said = tomllib.loads(self.files.get("problem.toml", ""))
+        return tuple(map(str, said.get("representative", ())))
+
 
 class Case(Guarded):
     """One input configuration of a problem: shape, dtype, distribution."""

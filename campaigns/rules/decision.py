@@ -58,6 +58,7 @@ class Reason(StrEnum):
     NOT_TIMED = "not_timed"
     NO_TRANSFER = "no_transfer"
     FITTED = "fitted_to_the_benchmark"
+    NEEDS_FULL_LEVEL = "needs_full_level"
 
     @property
     def words(self) -> str:
@@ -73,6 +74,7 @@ VERDICT_OF: Mapping[Reason, Verdict] = {
     Reason.TOO_SHORT: Verdict.NO_CHANGE,
     Reason.NEEDS_SECOND_SESSION: Verdict.NO_CHANGE,
     Reason.NOT_REPEATED: Verdict.NO_CHANGE,
+    Reason.NEEDS_FULL_LEVEL: Verdict.NO_CHANGE,
     Reason.SESSIONS_DISAGREE: Verdict.NEEDS_REVIEW,
     Reason.SLOWER: Verdict.REJECTED,
     Reason.CASE_REGRESSED: Verdict.REJECTED,

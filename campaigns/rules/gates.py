@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
 from campaigns.findings.kinds import Examined
 from campaigns.rules.buckets import Declared
 from campaigns.rules.decision import Gate, Reason
 from campaigns.rules.guard import GuardPolicy
+from campaigns.rules.levels import Level, level_words
 from campaigns.rules.noise import LEAST_FLOOR, LEAST_PAIRS
 from campaigns.rules.roofline import Floor
 from campaigns.rules.wording import digits, duration, share
@@ -42,6 +43,7 @@ class Standard:
     report; None asks for no more than one. classes: case → its config class (`classes.class_of`).
     declared: what the round's hypothesis says of its transfer; None where there is none.
     taken: in a dispatch split the classes that take the specialised kernel.
+    level: what `cases` are; whole: how many cases the campaign has, 0 where nobody says.
     """
 
     has_incumbent: bool
@@ -60,6 +62,8 @@ class Standard:
     classes: Mapping[str, str] = field(default_factory=dict)
     declared: Declared | None = None
     taken: frozenset[str] = frozenset()
+    level: Level = Level.FULL
+    whole: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,20 @@ def decisive_samples(case: CaseReport, timing: Timing) -> tuple[float, ...]:
     if loops((case.candidate, case.incumbent)) and has_device_samples(timing):
         return timing.device_samples_us
     return timing.samples_us
+
+
+def level(report: Report | None, standard: Standard) -> Finding:
+    """Which cases were asked for? It stops nothing by itself; see `needs_full_level` (R18)."""
+    words = level_words(standard.level, len(standard.cases or ()), standard.whole)
+    full = standard.level is Level.FULL
+    return Finding(Gate("level", full or None, words, "all cases before anything is accepted"))
+
+
+def needs_full_level(standard: Standard) -> Finding:
+    """Why what the quick level shows is not accepted."""
+    found = level(None, standard).gate
+    sentence = f"No change shown: {found.found}; nothing is accepted before the full level."
+    return Finding(replace(found, passed=False), Reason.NEEDS_FULL_LEVEL, sentence)
 
 
 def build(report: Report, standard: Standard) -> Finding:

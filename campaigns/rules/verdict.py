@@ -11,6 +11,7 @@ from campaigns.rules.classes import divergence, grouped
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
 from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
+from campaigns.rules.levels import Level
 from campaigns.rules.noise import ONE_SESSION, Gain, Pair, improved, interval, pooled, regressed
 from campaigns.rules.own_kernels import own_kernels
 from campaigns.rules.repeats import repeats
@@ -20,6 +21,7 @@ from campaigns.rules.transfer import credit_words, transfer
 from campaigns.rules.wording import change, share
 
 _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
+    gates.level,
     gates.build,
     gates.correctness,
     gates.plausibility,
@@ -31,6 +33,7 @@ _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
 GATE_NAMES = (
     "static findings",
     "transfer",
+    "level",
     "build",
     "correctness",
     "plausibility",
@@ -98,6 +101,9 @@ def decide(report: Report | None, standard: Standard) -> Decision:
         if finding.reason:
             return _decision(finding.reason, finding.sentence, tuple(passed))
     if not standard.has_incumbent:
+        if standard.level is Level.QUICK:
+            needed = gates.needs_full_level(standard)
+            return _decision(Reason.NEEDS_FULL_LEVEL, needed.sentence, tuple(passed))
         sentence = f"Baseline: correct and timed on {len(report.cases)} case(s)."
         return _decision(Reason.BASELINE, sentence, tuple(passed))
     return judge_comparison(compare(report, standard), standard, tuple(passed))
@@ -166,6 +172,8 @@ def judge_comparison(
         # A second session is asked for only where it could be kept.
         if split.reason and first.reason in (None, Reason.NEEDS_SECOND_SESSION):
             first = split
+    if not first.reason and standard.level is Level.QUICK:
+        first = gates.needs_full_level(standard)
     apart = divergence(compared.classes, standard.noise)
     more = f" {apart.words}" if apart else ""
     if first.reason:

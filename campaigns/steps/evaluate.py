@@ -29,6 +29,7 @@ from campaigns.evaluator.contract import (
     protocol_from,
 )
 from campaigns.identity import is_gone, is_here, new_holder, worker_of
+from campaigns.levels import cases_of, level_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
@@ -182,7 +183,7 @@ def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     protocol = protocol_from(campaign.protocol.rules)
     if evaluation.kind == EvaluationKind.SCREEN:
         protocol = replace(protocol, blocks=SCREEN_BLOCKS)
-    rows = campaign.problem.cases.filter(name__in=campaign.cases)
+    rows = campaign.problem.cases.filter(name__in=cases_of(campaign, level_of(evaluation)))
     return Job(
         job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
         problem=materialise(campaign.problem, folder),

@@ -19,6 +19,7 @@ from campaigns.declared import declared_of
 from campaigns.dispatch import taken_by
 from campaigns.evaluator.contract import Outcome, Report, protocol_from
 from campaigns.examined import examined
+from campaigns.levels import cases_of, level_of
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -85,7 +86,14 @@ def judge(round_: Round) -> Next:
     if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
         sessions.append(again)
     floor = max((floor_for(campaign, session) for session in sessions), key=lambda f: f.value)
-    standard = replace(standard, noise=floor.value, noise_source=floor.words)
+    level = level_of(sessions[0])
+    standard = replace(
+        standard,
+        noise=floor.value,
+        noise_source=floor.words,
+        level=level,
+        cases=frozenset(cases_of(campaign, level)),
+    )
     ground = _ground(sessions, standard)
     decision = ground.decision
     if claims(decision) and ground.again is None:
@@ -185,6 +193,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         lesser_floors=lesser_floors_of(campaign.target),
         protected=frozenset(case.name for case in cases if case.protected),
         cases=frozenset(campaign.cases),
+        whole=len(campaign.cases),
         classes={case.name: class_of(case.params, columns) for case in cases},
         require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
     )

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Outcome, Report
+from campaigns.levels import cases_of
 from campaigns.models import (
     Candidate,
     Evaluation,
@@ -20,6 +21,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.gates import decisive_samples
+from campaigns.rules.levels import Level, level_words
 from campaigns.rules.means import geomean
 
 
@@ -44,7 +46,11 @@ def screen(round_: Round) -> Next:
             Evaluation.objects.create(
                 candidate=best.candidate, against=round_.against, kind=EvaluationKind.DECIDE
             )
-        message = f"round {round_.number}: {best.candidate.label} is the best of {len(done)}"
+        whole, cases = round_.campaign.cases, cases_of(round_.campaign, Level.QUICK)
+        told = level_words(Level.QUICK, len(cases), len(whole))
+        message = (
+            f"round {round_.number}: {best.candidate.label} is the best of {len(done)}, {told}"
+        )
         if not passed:
             message = f"round {round_.number}: none of {len(done)} candidates passed"
         record(round_.campaign, "screened", message, round=round_)

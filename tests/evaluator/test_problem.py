@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from campaigns.evaluator.distributions import DISTRIBUTIONS
 from campaigns.evaluator.problem import ProblemError, load_problem
 from tests.evaluator import small
 
@@ -63,3 +64,51 @@ def test_it_wants_ref_py(problem):
     (problem / "ref.py").unlink()
     with pytest.raises(ProblemError, match=r"ref\.py"):
         load_problem(problem)
+
+
+GROUPED = small.TOML.replace('op = "scale"', 'op = "grouped_gemm"')
+OF_EACH = "".join(
+    f'[[case]]\nname = "{name}"\ndistribution = "{name}"\nparams = {{ N = 4096 }}\n'
+    for name in DISTRIBUTIONS
+)
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        GROUPED,
+        small.TOML.replace("schema = 1", "schema = 1\ngrouped = true"),
+        small.TOML.replace('op = "scale"', 'op = "moe-combine"'),
+        GROUPED + OF_EACH.replace('distribution = "half_in_one"\n', ""),
+        GROUPED + OF_EACH.replace('distribution = "empty_group"\n', 'on = ["cpu"]\n'),
+    ],
+)
+def test_r22_a_grouped_operator_without_skewed_cases_is_refused(tmp_path, toml):
+    with pytest.raises(ProblemError, match=r"is grouped, and no case on [cg]pu has distribution"):
+        load_problem(small.write_problem(tmp_path, toml=toml))
+
+
+def test_r22_a_grouped_operator_gives_its_setup_the_distribution(tmp_path):
+    problem = load_problem(small.write_problem(tmp_path, toml=GROUPED + OF_EACH))
+    given = {case.name: case.case.params.get("distribution") for case in problem.cases}
+    assert given == {"n4096": None, **{name: name for name in DISTRIBUTIONS}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("params = {", 'distribution = "even"\nparams = {', "distribution: 'even'; accepted: unif"),
+        ("{ N = 4096 }", '{ N = 4096, distribution = "uniform" }', "accepted: distribution beside"),
+        ("schema = 1", 'schema = 1\ngrouped = "yes"', "grouped: true or false"),
+        ("schema = 1", 'schema = 1\nrepresentative = "n4096"', "representative: a list"),
+        ("schema = 1", 'schema = 1\nrepresentative = ["n1"]', "'n1'; accepted: n4096"),
+    ],
+)
+def test_r18_r22_it_names_what_is_wrong_with_levels_and_distributions(tmp_path, old, new, words):
+    with pytest.raises(ProblemError, match=words):
+        load_problem(small.write_problem(tmp_path, toml=small.TOML.replace(old, new)))
+
+
+def test_r18_a_problem_names_its_representative_cases(tmp_path):
+    toml = small.TOML.replace("schema = 1", 'schema = 1\nrepresentative = ["n4096"]')
+    assert load_problem(small.write_problem(tmp_path, toml=toml)).representative == ("n4096",)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Case
+from campaigns.evaluator.distributions import complaint, distribution_of
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, Shift, lay_out
 
@@ -73,6 +74,9 @@ class Reference:
         outputs = made.get("outputs")
         if not isinstance(outputs, list | tuple) or not outputs:
             raise BadReference(f"{where}: outputs: name at least one of the inputs as an output")
+        name = distribution_of(case.params)
+        if name and (why := complaint(name, made.get("group_sizes"))):
+            raise BadReference(f"{where}: group_sizes: {why}")
         inputs = made["inputs"]
         for name in outputs:
             if name not in inputs:
