@@ -14,6 +14,7 @@ from campaigns.lineage.repository import Entry
 from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
 from campaigns.rules.decision import Verdict
+from campaigns.rules.intake import AUTO, intake_from
 
 # The kind of the event that says why a commit could not be made.
 FAILED = "lineage_failed"
@@ -48,10 +49,13 @@ def uncommitted(campaign: Campaign) -> list[int]:
 
 
 def branch_of(campaign: Campaign) -> str:
-    """The branch that its first commit names, else the one that it will be on."""
+    """The branch of its first commit, else the one that was asked for, else one by its names."""
     first = Commit.objects.filter(round__campaign=campaign).order_by("round__number").first()
     if first is not None:
         return first.branch
+    chosen = intake_from(campaign.intake).git_branch
+    if chosen != AUTO:
+        return chosen
     names = (campaign.problem.op, campaign.backend, campaign.platform.slug)
     return branch_name(*names, campaign.created_at)
 

@@ -34,6 +34,7 @@ from campaigns.reports.standings import (
 )
 from campaigns.reports.stored import borne_of
 from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.intake import intake_from
 from campaigns.rules.wording import change
 
 
@@ -47,6 +48,8 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
         "problem": campaign.problem.slug,
         "platform": campaign.platform.slug,
         "backend": campaign.backend,
+        "architecture": campaign.platform.arch,
+        "intake": intake_from(campaign.intake).stored,
         "state": campaign.state,
         "stop_reason": campaign.stop_reason,
         "stop_sentence": campaign.stop_sentence,

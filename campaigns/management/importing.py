@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from campaigns.lineage.brought.claims import System
-from campaigns.management.door import argument
+from campaigns.lineage.brought.claims import System, TrailRefused
+from campaigns.lineage.brought.files import read_path
+from campaigns.lineage.trail.archive import packed
+from campaigns.management.door import Door, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
-from campaigns.steps.import_trail import Planned
+from campaigns.steps.import_trail import Planned, import_trail, plan_import
 
 IMPORT = (
     argument("path", type=Path, help="a folder or a .zip: a trail of kopt, or of another system"),
@@ -20,6 +22,47 @@ IMPORTED = (
     argument("imported", type=int, nargs="?", help="the import's number; else all are listed"),
     argument("--out", type=Path, help="write the files of that one as a .zip"),
 )
+
+
+class ImportVerbs(Door):
+    """The two verbs, and how a command writes a file."""
+
+    def bring(self, *, path: Path, plan: bool, source: str | None) -> None:
+        try:
+            planned = plan_import(read_path(path), System(source) if source else None)
+        except FileNotFoundError:
+            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file or folder")
+        except TrailRefused as error:
+            self.fail(ExitCode.USAGE, str(error))
+        if plan or planned.there:
+            told = planned_facts(planned) | ({} if plan else {"new": False})
+            self.emit(told, planned_text(planned))
+            return
+        row, is_new = import_trail(planned)
+        self.emit(planned_facts(planned) | {"imported": row.pk, "new": is_new}, imported_text(row))
+
+    def imported(self, *, imported: int | None, out: Path | None) -> None:
+        rows = ImportedCampaign.objects.all()
+        if imported is None:
+            if out:
+                self.fail(ExitCode.USAGE, "out: without a number; accepted: that of an import")
+            self.emit([imported_facts(r) for r in rows], "\n".join(map(imported_line, rows)))
+            return
+        row = rows.filter(pk=imported).first()
+        if row is None:
+            self.fail(ExitCode.NOT_FOUND, f"import {imported}: no such import")
+        if out is None:
+            self.emit(imported_details(row), imported_text(row))
+        else:
+            files = dict(row.files.values_list("path", "text"))
+            self._write({"imported": row.pk}, out, packed(row.name, files))
+
+    def _write(self, told: dict[str, int], out: Path, content: bytes) -> None:
+        try:
+            out.write_bytes(content)
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
+        self.emit({**told, "file": str(out)}, str(out))
 
 
 def planned_facts(planned: Planned) -> dict[str, Any]:

@@ -1,19 +1,28 @@
-"""The arguments of `campaign`'s verbs."""
+"""The arguments of `campaign`'s verbs, and what stands where none is given."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.findings.kinds import Stance
+from campaigns.lineage.brought.claims import TrailRefused
+from campaigns.lineage.brought.manifest import Known, Offered, offered
 from campaigns.management.door import argument
 from campaigns.rules.ceilings import QUESTIONS
 from campaigns.rules.goal import ACCEPTED
+from campaigns.rules.intake import AUTO, Intake, Metric
+from campaigns.rules.stop import StopPolicy
+from campaigns.shipped import shipped_problems
+from knowledge.models import Platform
 
 KEY = argument("campaign", type=int, help="the campaign's number")
 WISH = (
-    argument("--problem", required=True, help="a shipped problem or a problem folder"),
-    argument("--backend", required=True, help="cpp, cuda or triton"),
+    argument("--problem", help="a shipped problem or a problem folder"),
+    argument("--backend", help="cpp, cuda or triton"),
     argument("--platform", help="else the platform of this host's device"),
-    argument("--rounds", type=int, default=20, help="most rounds, the baseline counted"),
+    argument("--rounds", type=int, help="most rounds, the baseline counted; default: 20"),
     argument("--hours", type=float, help="stop after so many hours, pauses left out"),
     argument("--device-hours", type=float, help="stop after so many hours of measuring"),
     argument("--goal", type=float, help="share of the ceilings to reach, in percent; default: 90"),
@@ -39,8 +48,30 @@ WISH = (
         action="store_true",
         help="accept nothing that a sanitizer of the backend did not look at",
     ),
+    argument(
+        "--primary-metric",
+        choices=(AUTO, *Metric),
+        help="how speed is told; verdicts rest on time, and all three rank alike",
+    ),
+    argument("--git-branch", help="of the accepted rounds; default: auto"),
+    argument("--reference-project", help="where ideas may come from; not opened"),
+    argument("--constraints", help="what whoever proposes has to keep to"),
+    argument("--notes", help="whatever else should stay with the campaign"),
     argument("--title", default=""),
     argument("--seed", type=int),
+)
+
+
+FROM = (
+    argument(
+        "--from",
+        type=Path,
+        dest="manifest",
+        metavar="MANIFEST",
+        help="a manifest.yaml, ours "
+        "or kernel-optimize's: its values become defaults, which are shown, and no more",
+    ),
+    argument("--yes", action="store_true", help="create it with the defaults of --from"),
 )
 
 
@@ -67,4 +98,57 @@ ONE_ROUND = argument(
     dest="number",
     metavar="K",
     help="only this round beside its incumbent, in a folder that runs by itself",
+)
+
+# Options that nobody gave, neither here nor in a manifest.
+USUAL = {"rounds": StopPolicy().max_rounds, **Intake().stored}
+NEEDED = ("problem", "backend")
+
+
+def known() -> Known:
+    """What a manifest can choose from."""
+    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in shipped_problems()}
+    platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
+    return Known(problems, platforms)
+
+
+def offered_in(manifest: Path) -> Offered:
+    """The defaults of a manifest. Raises TrailRefused, FileNotFoundError."""
+    try:
+        text = manifest.read_text()
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrailRefused(f"{manifest}: {error}; accepted: a manifest in UTF-8") from None
+    return offered(manifest.name, text, known())
+
+
+def filled(wish: dict[str, Any], found: Offered) -> dict[str, Any]:
+    """The wish with what the manifest says wherever no option was given."""
+    said = {o: default.value for o, default in found.defaults.items() if wish[o] in (None, [])}
+    if wish["goal"] is not None:
+        # One of the two, and the one that was typed.
+        said.pop("target", None)
+    return {**wish, **said}
+
+
+def offer_text(wish: dict[str, Any], found: Offered) -> str:
+    """What would be created, each value with its source."""
+    lines = []
+    for option in OPTIONS:
+        default = found.defaults.get(option)
+        value = wish[option] if wish[option] not in (None, []) else USUAL.get(option)
+        if value in (None, "", []):
+            continue
+        typed = default is None or default.value != value
+        usual = value == USUAL.get(option) and default is None
+        source = "the default" if usual else "typed" if typed else default.place  # type: ignore[union-attr]
+        lines.append(f"{option}: {value} ({source})")
+    lines += [f"not taken: {line}" for line in found.left]
+    return "\n".join([*lines, "nothing is created yet; `--yes` creates it"])
+
+
+OPTIONS = (
+    *("problem", "backend", "platform", "case", "goal", "target", "rounds", "hours"),
+    *("device_hours", *Intake().stored),
 )

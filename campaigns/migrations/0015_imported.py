@@ -1,4 +1,8 @@
-"""Trails of other systems as they were read, and the triggers that keep them."""
+"""Trails of other systems as they were read; what else people say of a campaign, frozen with it.
+
+The new column is null, and so without a default: SQLite would rebuild the table for one, and drop
+its triggers.
+"""
 
 import django.db.models.deletion
 from django.conf import settings
@@ -8,6 +12,10 @@ from knowledge.triggers import EVERY_ROW, Event, refuse
 
 PARTS = {"campaigns_importedround": EVERY_ROW, "campaigns_importedfile": EVERY_ROW}
 WHOLE = {"campaigns_importedcampaign": "OLD.sealed", **PARTS}
+CONFIRMED = {
+    "campaigns_campaign": "OLD.state <> 'draft' AND (NEW.intake <> OLD.intake "
+    "OR (NEW.intake IS NULL) <> (OLD.intake IS NULL))"
+}
 # A trail comes in as a whole: its last row seals it.
 LATE = dict.fromkeys(
     PARTS,
@@ -135,6 +143,8 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.AddField("campaign", "intake", models.JSONField(null=True, blank=True)),
+        refuse(Event.UPDATE, "intake", CONFIRMED),
         refuse(Event.UPDATE, "sealed", WHOLE),
         refuse(Event.DELETE, "kept", WHOLE),
         refuse(Event.INSERT, "late", LATE),

@@ -52,7 +52,8 @@ class StopPolicy:
             asked = f"target_fraction: {self.target_fraction!r}"
             raise ValueError(f"{asked}; accepted: {LEAST_FRACTION:g} to 1")
         if not 1 <= self.max_rounds < ROUND_LIMIT:
-            raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: 1 to {ROUND_LIMIT - 1}")
+            most = f"1 to {ROUND_LIMIT - 1}, as a campaign has fewer than {ROUND_LIMIT} rounds"
+            raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: {most}")
         for name in ("max_consecutive_regressions", "max_consecutive_non_accepts"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)!r}; accepted: 1 or more")

@@ -22,6 +22,7 @@ from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.rules import goal as goals
 from campaigns.rules.goal import Goal
+from campaigns.rules.intake import Intake
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.import_problem import import_problem
@@ -66,6 +67,7 @@ class Wish:
     findings: Mapping[str, str] = field(default_factory=dict)
     own_kernels: tuple[str, ...] = ()
     require_sanitizers: bool = False
+    intake: Intake = field(default_factory=Intake)
     proposer: str = "search"
     title: str = ""
     seed: int | None = None
@@ -100,6 +102,7 @@ def create_campaign(wish: Wish) -> Campaign:
             goal=goal.stored,
             findings_policy=stored_policy(findings_policy),
             own_kernels=_own_kernels(wish),
+            intake=wish.intake.stored,
             seed=secrets.randbits(31) if wish.seed is None else wish.seed,
             created_by=wish.created_by,
         )

@@ -16,6 +16,7 @@ from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
 from campaigns.pins import drift_of
+from campaigns.reports.checklist import checklist
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
@@ -23,6 +24,7 @@ from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.reports.standings import doubts_of
+from campaigns.rules.intake import fixed, intake_from
 from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
@@ -62,8 +64,13 @@ def campaign_page(
     now = timezone.now()
     version = campaign_version(found, pulse_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
+    context["intake"] = {
+        **fixed(found.backend, found.platform.arch),
+        **intake_from(found.intake).shown,
+    }
     if found.state == CampaignState.DRAFT:
         context |= {
+            "checklist": checklist(found),
             "gaps": [gap_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": found.placeholders.select_related("allowed_by"),
             "may_allow": may_review(request.user),

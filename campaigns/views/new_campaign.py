@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import fields, replace
 from typing import Any
 
 from django import forms
@@ -17,6 +18,7 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
 from campaigns.rules.goal import Goal, GoalError, parse_goal
+from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, StopPolicy
 from campaigns.shipped import shipped_problems
@@ -27,6 +29,8 @@ from campaigns.views.offer import PlatformOffer, platform_offers
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
+INTAKE = {one.name: str(one.default) for one in fields(Intake)}
+MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
 
@@ -38,7 +42,9 @@ class CampaignForm(forms.Form):
     platform = forms.ChoiceField()
     backend = forms.ChoiceField()
     goal = forms.IntegerField(min_value=1, max_value=100)
-    rounds = forms.IntegerField(min_value=2, max_value=ROUND_LIMIT - 1)
+    rounds = forms.IntegerField(
+        min_value=2, max_value=ROUND_LIMIT - 1, error_messages={"max_value": MOST}
+    )
     target = forms.CharField(required=False)
     hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
     device_hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
@@ -68,18 +74,22 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         campaign = _create(request, form, problem, values)
         if campaign is not None:
-            messages.success(request, f"Campaign {campaign.pk} is created and starts now.")
+            begun = "as a draft" if "draft" in request.POST else "and starts now"
+            messages.success(request, f"Campaign {campaign.pk} is created {begun}.")
             return redirect("campaign", campaign.pk)
+    chosen = next((o for o in offers if o.platform.slug == values["platform"]), None)
     context = {
         "problems": problems.values(),
         "problem": problem,
         "offers": offers,
-        "chosen": next((o for o in offers if o.platform.slug == values["platform"]), None),
+        "chosen": chosen,
         "values": values,
         "form": form,
         "stances": list(Stance),
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
+        "metrics": (AUTO, *Metric),
+        "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "takes_sanitizers": values["backend"] in SANITIZED,
         "errors": form.errors if request.method == "POST" else {},
@@ -109,6 +119,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         **{name: asked.get(name, "") for name in HOURS},
         "own_kernels": asked.get("own_kernels", ""),
         "require_sanitizers": asked.get("require_sanitizers", ""),
+        **{name: asked.get(name, usual) for name, usual in INTAKE.items()},
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
     }
 
@@ -183,12 +194,19 @@ def _create(
         created_by=request.user,
     )
     try:
-        campaign = create_campaign(wish)
-    except (CampaignRefused, ProblemError) as error:
+        campaign = create_campaign(replace(wish, intake=_intake(values)))
+    except (CampaignRefused, IntakeError, ProblemError) as error:
         form.add_error(None, str(error))
         return None
-    ring(campaign, confirm(campaign))
+    if "draft" not in request.POST:
+        ring(campaign, confirm(campaign))
     return campaign
+
+
+def _intake(values: dict[str, str]) -> Intake:
+    """Raises IntakeError. A browser sends the line ends of a text as it likes."""
+    said = {name: values[name].replace("\r\n", "\n").strip() for name in INTAKE}
+    return Intake(**{name: said[name] or usual for name, usual in INTAKE.items()})
 
 
 def _command(values: dict[str, str]) -> str:
@@ -204,5 +222,8 @@ def _command(values: dict[str, str]) -> str:
         parts += ["--findings", f"{kind}={stance}"]
     for name in _own_kernels(values):
         parts += ["--own-kernel", name]
+    for name, usual in INTAKE.items():
+        said = values[name].strip()
+        parts += [f"--{name.replace('_', '-')}", said] if said not in ("", usual) else []
     parts += ["--require-sanitizers"] if _requires(values) else []
     return shlex.join(part for part in parts)

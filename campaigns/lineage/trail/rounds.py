@@ -17,6 +17,7 @@ from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
 from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.intake import AUTO, Metric, intake_from
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import change, duration
 
@@ -302,6 +303,22 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
+def _metric(trail: Trail) -> str:
+    """In the unit that people asked for, else in the one that bounds the problem."""
+    asked = intake_from(trail.campaign.intake).primary_metric
+    units = {Metric.TIME: "us", Metric.OPERATIONS: "TFLOPS", Metric.BYTES: "GB/s"}
+    if asked == AUTO:
+        return units[Metric.BYTES if moves_bytes(trail) else Metric.OPERATIONS]
+    return units[Metric(asked)]
+
+
+def _said_of(trail: Trail) -> dict[str, str]:
+    """What people said of the campaign, where they said something."""
+    said_of = intake_from(trail.campaign.intake)
+    names = ("reference_project", "constraints", "notes")
+    return {name: getattr(said_of, name) for name in names if getattr(said_of, name)}
+
+
 def _manifest(trail: Trail) -> str:
     """YAML, each value of which is written as JSON, as YAML allows."""
     campaign = trail.campaign
@@ -315,7 +332,7 @@ def _manifest(trail: Trail) -> str:
         "execution_mode": "workspace",
         "project_skill": "kopt",
         "performance_target": trail.sheet.goal_words,
-        "primary_metric": "GB/s" if moves_bytes(trail) else "TFLOPS",
+        "primary_metric": _metric(trail),
         "target_shapes": {name: cases.get(name, {}) for name in map(str, campaign.cases)},
         "kernel_source": f"best/{best.file_name}" if best else "",
         "test_command": "python quick_test_bench.py --repeats 0",
@@ -326,6 +343,7 @@ def _manifest(trail: Trail) -> str:
         "git_commit": best.commit.sha if best and best.commit else None,
         "git_branch": best.commit.branch if best and best.commit else None,
         "max_iterations": campaign.stop_policy.get("max_rounds"),
+        **_said_of(trail),
         "created": campaign.created_at.isoformat(timespec="minutes"),
     }
     return "".join(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,18 @@ from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.findings.kinds import PolicyError, parse_choices
-from campaigns.lineage.brought.claims import System, TrailRefused
-from campaigns.lineage.brought.files import read_path
+from campaigns.lineage.brought.claims import TrailRefused
+from campaigns.lineage.brought.manifest import Offered
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
 from campaigns.lineage.trail.archive import (
-    packed,
     reproducer_archive,
     trail_archive,
     trail_name,
 )
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.door import ExitCode, Verb, argument
 from campaigns.management.facts import (
     campaign_details,
     campaign_facts,
@@ -36,30 +36,34 @@ from campaigns.management.facts import (
     campaign_text,
     event_facts,
 )
-from campaigns.management.importing import (
-    IMPORT,
-    IMPORTED,
-    imported_details,
-    imported_facts,
-    imported_line,
-    imported_text,
-    planned_facts,
-    planned_text,
-)
+from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
 from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.management.wishes import ASSUMED, BISECT, KEY, ONE_ROUND, WISH
+from campaigns.management.wishes import (
+    ASSUMED,
+    BISECT,
+    FROM,
+    KEY,
+    NEEDED,
+    ONE_ROUND,
+    OPTIONS,
+    USUAL,
+    WISH,
+    filled,
+    offer_text,
+    offered_in,
+)
 from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
     IllegalTransition,
-    ImportedCampaign,
     Worker,
 )
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.goal import Goal, GoalError, parse_goal
+from campaigns.rules.intake import Intake, IntakeError
 from campaigns.rules.stop import StopPolicy
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
@@ -74,7 +78,6 @@ from campaigns.steps.create_campaign import (
     create_campaign,
 )
 from campaigns.steps.evaluate import Bench
-from campaigns.steps.import_trail import import_trail, plan_import
 from campaigns.steps.pause import pause
 from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
@@ -85,10 +88,11 @@ from knowledge.models import Platform
 
 WATCH_EVERY_S = 1.0
 PATIENCE_S = 600.0
+INTAKE = tuple(one.name for one in fields(Intake))
 GOAL_PERCENT = 90.0
 
 
-class Command(Door):
+class Command(ImportVerbs):
     help = "Campaigns: one problem on one platform with one backend and one goal"
 
     def verbs(self) -> tuple[Verb, ...]:
@@ -98,7 +102,7 @@ class Command(Door):
         out = argument("--out", type=Path, help="write the HTML here instead of to stdout")
         archive = argument("--out", type=Path, help="the file; default: named after the campaign")
         return (
-            Verb("new", "create a campaign for the workers", self.new, (*WISH, draft)),
+            Verb("new", "create a campaign for the workers", self.new, (*WISH, *FROM, draft)),
             Verb("run", "create a campaign and follow it to its end", self.follow, (*WISH, local)),
             Verb("list", "list campaigns, newest first", self.list_all, (state,)),
             Verb("show", "show one campaign with its rounds", self.show, (KEY,)),
@@ -121,7 +125,14 @@ class Command(Door):
             Verb("bisect", "find the first slower accepted round", self.bisect, BISECT),
         )
 
-    def new(self, *, draft: bool, **wish: Any) -> None:
+    def new(self, *, draft: bool, manifest: Path | None, yes: bool, **wish: Any) -> None:
+        if manifest is not None:
+            found = self._offered(manifest)
+            wish = filled(wish, found)
+            if not yes:
+                said = {name: wish[name] for name in OPTIONS}
+                self.emit({"campaign": None, **said, "left": found.left}, offer_text(wish, found))
+                return
         campaign = self._create(wish)
         if not draft:
             ring(campaign, confirm(campaign))
@@ -185,43 +196,6 @@ class Command(Door):
             self._write({"campaign": row.pk, "round": number}, file, content)
             return
         self._write({"campaign": row.pk}, out or Path(f"{trail_name(row)}.zip"), trail_archive(row))
-
-    def bring(self, *, path: Path, plan: bool, source: str | None) -> None:
-        try:
-            planned = plan_import(read_path(path), System(source) if source else None)
-        except FileNotFoundError:
-            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file or folder")
-        except TrailRefused as error:
-            self.fail(ExitCode.USAGE, str(error))
-        if plan or planned.there:
-            told = planned_facts(planned) | ({} if plan else {"new": False})
-            self.emit(told, planned_text(planned))
-            return
-        row, is_new = import_trail(planned)
-        self.emit(planned_facts(planned) | {"imported": row.pk, "new": is_new}, imported_text(row))
-
-    def imported(self, *, imported: int | None, out: Path | None) -> None:
-        rows = ImportedCampaign.objects.all()
-        if imported is None:
-            if out:
-                self.fail(ExitCode.USAGE, "out: without a number; accepted: that of an import")
-            self.emit([imported_facts(r) for r in rows], "\n".join(map(imported_line, rows)))
-            return
-        row = rows.filter(pk=imported).first()
-        if row is None:
-            self.fail(ExitCode.NOT_FOUND, f"import {imported}: no such import")
-        if out is None:
-            self.emit(imported_details(row), imported_text(row))
-        else:
-            files = dict(row.files.values_list("path", "text"))
-            self._write({"imported": row.pk}, out, packed(row.name, files))
-
-    def _write(self, told: dict[str, int], out: Path, content: bytes) -> None:
-        try:
-            out.write_bytes(content)
-        except OSError as error:
-            self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
-        self.emit({**told, "file": str(out)}, str(out))
 
     def lineage(self, *, campaign: int) -> None:
         row = self._get(campaign)
@@ -287,8 +261,20 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
         return row
 
+    def _offered(self, manifest: Path) -> Offered:
+        try:
+            return offered_in(manifest)
+        except FileNotFoundError:
+            self.fail(ExitCode.NOT_FOUND, f"{manifest}: no such file")
+        except TrailRefused as error:
+            self.fail(ExitCode.USAGE, str(error))
+
     def _create(self, wish: dict[str, Any], *, here: bool = False) -> Campaign:
         """A draft, or the end of the command before anything is stored or measured."""
+        wish = wish | {name: usual for name, usual in USUAL.items() if wish[name] is None}
+        for name in NEEDED:
+            if wish[name] is None:
+                self.fail(ExitCode.USAGE, f"{name}: is needed; accepted: --{name}, or a manifest")
         policy, goal = self._policy(wish), self._goal(wish)
         try:
             findings = parse_choices(wish["findings"])
@@ -305,13 +291,14 @@ class Command(Door):
                     findings=findings,
                     own_kernels=tuple(wish["own_kernel"]),
                     require_sanitizers=wish["require_sanitizers"],
+                    intake=Intake(**{name: wish[name] for name in INTAKE}),
                     title=wish["title"],
                     seed=wish["seed"],
                 )
             )
         except (UnknownProblem, UnknownPlatform) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
-        except (CampaignRefused, PolicyError, ProblemError, DeviceError) as error:
+        except (CampaignRefused, IntakeError, PolicyError, ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
 
     def _platform(self, wanted: str | None, *, here: bool) -> str:

@@ -136,7 +136,7 @@ def test_it_asks_for_no_kernels_where_none_are_traced(page):
         ("platform", "no-such-chip", "can not be chosen; accepted:"),
         ("goal", "0", "greater than or equal to 1"),
         ("goal", "much", "Enter a whole number"),
-        ("rounds", "500", "less than or equal to 119"),
+        ("rounds", "500", "a campaign has fewer than 120 rounds; accepted: 2 to 119"),
         ("target", "fast", "accepted: 90% or ceiling:0.9"),
     ],
 )

@@ -1,0 +1,101 @@
+"""What a person says of a campaign beyond its goal: frozen with it, and decided by nothing (R1).
+
+The fields are those that other systems ask for. What kopt does in one way only (it works in a
+folder of its own, and commits accepted rounds) is no choice, and is shown as what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+LONGEST_TEXT = 4000
+LONGEST_PLACE = 500
+AUTO = "auto"
+# What git, a shell and a file system all read as one plain name.
+BRANCH = re.compile(
+    r"(?!.*(\.\.|//|/\.|\.lock(/|$)|\.(/|$)))[A-Za-z0-9][A-Za-z0-9._/-]{0,98}[A-Za-z0-9_]"
+)
+EXECUTION_MODE = "workspace"
+LANGUAGES = {"cpp": "C++", "cuda": "CUDA C++", "triton": "Triton"}
+
+
+class Metric(StrEnum):
+    """How speed is told. All three rank alike, as a case's work is fixed; verdicts rest on time."""
+
+    TIME = "time_us"
+    OPERATIONS = "flops_per_s"
+    BYTES = "bytes_per_s"
+
+
+class IntakeError(ValueError):
+    """A field that can not be taken; one line naming it and what is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """git_branch: of the accepted rounds; auto is optimize/<op>_<backend>_<gpu>_<date>.
+
+    primary_metric: auto follows what bounds the problem. reference_project: where ideas may come
+    from, as people write it; kopt opens nothing there.
+    """
+
+    primary_metric: str = AUTO
+    git_branch: str = AUTO
+    reference_project: str = ""
+    constraints: str = ""
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        if self.primary_metric not in (AUTO, *Metric):
+            accepted = ", ".join((AUTO, *Metric))
+            raise IntakeError(f"primary_metric: {self.primary_metric!r}; accepted: {accepted}")
+        if not BRANCH.fullmatch(self.git_branch):
+            raise IntakeError(
+                f"git_branch: {self.git_branch!r}; accepted: auto, or letters, digits, . _ - and / "
+                "between, up to 100 characters"
+            )
+        limits = {"reference_project": LONGEST_PLACE}
+        for name in ("reference_project", "constraints", "notes"):
+            text, most = getattr(self, name), limits.get(name, LONGEST_TEXT)
+            if len(text) > most:
+                raise IntakeError(f"{name}: {len(text)} characters; accepted: at most {most}")
+            if "\0" in text:
+                raise IntakeError(f"{name}: NUL; accepted: text without it")
+
+    @property
+    def stored(self) -> dict[str, str]:
+        """As `Campaign.intake` keeps it."""
+        return asdict(self)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """Label → what was said, for pages and commands; defaults are shown as such."""
+        metric = "what bounds the problem" if self.primary_metric == AUTO else self.primary_metric
+        branch = "named after the campaign" if self.git_branch == AUTO else self.git_branch
+        return {
+            "Primary metric": metric,
+            "Git branch": branch,
+            "Reference project": self.reference_project or "none",
+            "Constraints": self.constraints or "none",
+            "Notes": self.notes or "none",
+        }
+
+
+def intake_from(stored: Mapping[str, Any] | None) -> Intake:
+    """Read `Campaign.intake`; the defaults for a row of before it."""
+    return Intake(**stored) if stored else Intake()
+
+
+def fixed(backend: str, arch: str) -> dict[str, str]:
+    """Label → what follows from the choices, or is the same for every campaign."""
+    return {
+        "Architecture": f"{arch}, from the platform",
+        "Language": f"{LANGUAGES.get(backend, backend)}, from the backend",
+        "Execution mode": f"{EXECUTION_MODE}: a folder of its own, never a user's tree",
+        "Git commit": "each accepted round, always",
+        "Wiki": "this installation's, whose lines every ceiling cites",
+    }

@@ -1,0 +1,153 @@
+"""What is asked beyond the goal: on the page, in the command, frozen, and checked by records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
+from django.urls import reverse
+
+from campaigns.lineage.records import branch_of
+from campaigns.models import Campaign, CampaignState
+from campaigns.reports.checklist import checklist
+from campaigns.rules.intake import Intake, intake_from
+from campaigns.steps.confirm import confirm
+from campaigns.steps.create_campaign import Wish, create_campaign
+from tests.campaigns.sample import PLATFORM, PROBLEM
+
+SAID = {
+    "primary_metric": "bytes_per_s",
+    "git_branch": "optimize/mine",
+    "reference_project": "a project of ours",
+    "constraints": "<b>no</b> tensor cores",
+    "notes": "for the demo",
+}
+ASKED = {"problem": "softmax", "platform": PLATFORM, "backend": "cuda", "goal": "90", "rounds": "8"}
+
+
+def draft_of(page, **more):
+    before = {*Campaign.objects.values_list("pk", flat=True)}
+    answer = page.post("/c/new", {**ASKED, **SAID, "draft": "1", **more})
+    made = Campaign.objects.exclude(pk__in=before).first()
+    return answer, made
+
+
+def test_the_page_shows_defaults_and_what_follows(page, sample):
+    body = page.get("/c/new", {"platform": PLATFORM, "backend": "cuda"}).content.decode()
+    for name in SAID:
+        assert f'id="new-{name}"' in body
+    assert f"<dd>{sample.platform.arch}, from the platform</dd>" in body
+    assert "CUDA C++, from the backend" in body
+    assert 'value="auto"' in body
+
+
+def test_a_draft_of_the_page_has_what_was_said(page, sample):
+    answer, made = draft_of(page)
+    assert answer.headers["Location"] == reverse("campaign", args=[made.pk])
+    assert made.state == CampaignState.DRAFT
+    assert made.intake == SAID
+    assert branch_of(made) == "optimize/mine"
+    body = page.get(answer.headers["Location"]).content.decode()
+    assert "&lt;b&gt;no&lt;/b&gt; tensor cores" in body
+    assert "optimize/mine" in body
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("git_branch", "a..b", "git_branch: &#x27;a..b&#x27;; accepted: auto"),
+        ("rounds", "120", "a campaign has fewer than 120 rounds; accepted: 2 to 119"),
+        ("notes", "x" * 4001, "notes: 4001 characters; accepted: at most 4000"),
+    ],
+)
+def test_the_page_says_what_is_wrong(page, sample, field, text, said):
+    answer, made = draft_of(page, **{field: text})
+    assert (answer.status_code, made) == (422, None)
+    assert said in answer.content.decode()
+
+
+@pytest.mark.storage
+def test_r1_what_was_said_is_frozen_when_it_is_confirmed(sample):
+    made = create_campaign(Wish(PROBLEM, PLATFORM, "cuda", intake=Intake(notes="before")))
+    change = f"UPDATE campaigns_campaign SET intake = '{{}}' WHERE id = {made.pk}"
+    with transaction.atomic():
+        connection.cursor().execute(change)
+        transaction.set_rollback(True)
+    confirm(made)
+    with pytest.raises(IntegrityError, match="never changed"), transaction.atomic():
+        connection.cursor().execute(change)
+    assert intake_from(Campaign.objects.get(pk=made.pk).intake).notes == "before"
+
+
+def test_a_draft_is_checked_by_records(page, sample):
+    _, made = draft_of(page)
+    found = {one.question: one for one in checklist(made)}
+    device = found["Is a device of this platform there?"]
+    assert device.href.startswith(reverse("workers"))
+    ceiling = found["Is the ceiling of bandwidth cited?"]
+    assert (ceiling.yes, "docs/hardware/h200-sxm.md:L" in ceiling.source) == (True, True)
+    judged = found["Has v0 passed its checks?"]
+    # The last time is that of the campaign that still runs.
+    assert judged.yes is True
+    assert judged.href.endswith("/r/1/")
+    assert found["Do the tools work there?"].source.startswith("round ")
+    assert found["Is there room for its records?"].yes is not None
+    body = page.get(reverse("campaign", args=[made.pk])).content.decode()
+    for one in found.values():
+        assert one.question in body
+    confirm(made)
+    assert "Before it is confirmed" not in page.get(
+        reverse("campaign", args=[made.pk])
+    ).content.decode()  # fmt: skip
+
+
+def test_what_no_record_says_is_not_known(sample):
+    made = create_campaign(Wish(PROBLEM, PLATFORM, "triton"))
+    found = {one.question: one for one in checklist(made)}
+    assert found["Has v0 passed its checks?"].word == "not known"
+    assert found["Do the tools work there?"].word == "not known"
+
+
+def test_the_command_shows_a_manifest_before_it_creates(sample, capsys, tmp_path):
+    path = tmp_path / "manifest.yaml"
+    path.write_text(
+        "target_op: softmax\ntarget_backend: CUDA\ntarget_gpu: NVIDIA H200\n"
+        "max_iterations: 12\ngit_branch: optimize/theirs\nproject_skill: turbo\n"
+        "constraints: keep the interface\n"
+    )
+    before = Campaign.objects.count()
+    call_command("campaign", "new", "--from", str(path), "--rounds", "9")
+    said = capsys.readouterr().out
+    assert f"platform: {PLATFORM} (manifest.yaml:L3)" in said
+    assert "rounds: 9 (typed)" in said
+    assert "primary_metric: auto (the default)" in said
+    assert "not taken: manifest.yaml:L6: project_skill: turbo: kopt has no such choice" in said
+    assert "nothing is created yet" in said
+    assert Campaign.objects.count() == before
+    call_command("campaign", "new", "--from", str(path), "--yes", "--draft", "--json")
+    told = json.loads(capsys.readouterr().out)
+    made = Campaign.objects.get(pk=told["campaign"])
+    assert (made.backend, made.platform.slug) == ("cuda", PLATFORM)
+    assert made.stop_policy["max_rounds"] == 12
+    assert intake_from(made.intake) == Intake(
+        git_branch="optimize/theirs", constraints="keep the interface"
+    )
+    assert told["architecture"] == made.platform.arch
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--backend", "cpp"], "problem: is needed; accepted: --problem, or a manifest"),
+        (["--problem", "softmax", "--backend", "cpp", "--rounds", "120"],
+         "max_rounds: 120; accepted: 1 to 119, as a campaign has fewer than 120 rounds"),
+        (["--from", "gone.yaml"], "gone.yaml: no such file"),
+    ],
+)  # fmt: skip
+def test_the_command_says_what_is_wrong(db, words, said):
+    assert not Path("gone.yaml").exists()
+    with pytest.raises(CommandError, match=said):
+        call_command("campaign", "new", *words)
