@@ -19,6 +19,7 @@ from campaigns.lineage.trail.archive import packed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.steps.import_trail import Planned, import_trail, plan_import
 from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
+from knowledge.specs.citation import split_lines
 
 PER_PAGE = 50
 ROUNDS_PER_PAGE = 200
@@ -104,7 +105,7 @@ def imported_file(request: HttpRequest, key: int, path: str) -> HttpResponse:
     campaign = _campaign(key)
     # PostgreSQL refuses NUL in any text.
     file = get_object_or_404(ImportedFile, campaign=campaign, path=path.replace("\0", ""))
-    context = {"campaign": campaign, "file": file, "lines": file.text.splitlines()}
+    context = {"campaign": campaign, "file": file, "lines": split_lines(file.text)}
     return render(request, "campaigns/imported_file.html", context)
 
 

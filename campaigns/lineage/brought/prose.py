@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from campaigns.lineage.brought.claims import Claim, refused
+from knowledge.specs.citation import split_lines
 
 FENCE = re.compile(r"\s*(```+|~~~+)")
 HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
@@ -21,9 +22,13 @@ FIGURE = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\d\s(±,;]
 NOTHING = re.compile(r"(?:|-+|–|—|n/?a\b.*|tbd|unknown|none|null|nan)\s*", re.IGNORECASE)
 
 
+# A longer line is data and no prose; patterns over it would take their time.
+LONGEST_LINE = 4000
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, its line, and the lines below it up to the next heading: (number, text)."""
+    """A heading, its line, and the prose below it up to the next heading: (number, text)."""
 
     title: str
     level: int
@@ -60,7 +65,7 @@ def sections(text: str) -> list[Section]:
         heading = None if fenced else HEADING.match(line)
         if heading:
             found.append((plain(heading[2]), len(heading[1]), number, []))
-        else:
+        elif not fenced:
             found[-1][3].append((number, line))
     return [Section(title, level, line, tuple(body)) for title, level, line, body in found]
 
@@ -136,9 +141,12 @@ def row_claims(path: str, table: Table, line: int, row: Sequence[str]) -> tuple[
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """(number, line, whether it belongs to a fenced block)."""
+    """(number, line, whether it belongs to a fenced block or is too long for prose)."""
     fence = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(split_lines(text), 1):
+        if len(line) > LONGEST_LINE:
+            yield number, line, True
+            continue
         mark = FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]

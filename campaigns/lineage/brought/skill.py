@@ -15,6 +15,7 @@ from campaigns.lineage.brought.claims import (
     refused,
 )
 from campaigns.lineage.brought.prose import Section, facts, figure, said, sections, tables
+from knowledge.specs.citation import split_lines
 
 FOLDER = re.compile(r"v(\d{1,6})/([^/]+)")
 SOURCE = (".cu", ".py", ".cpp")
@@ -122,7 +123,7 @@ def _hypothesis(path: str, files: Mapping[str, str]) -> dict[str, Claim]:
     """The labelled lines of hypothesis.txt; a line without a label goes on with the last."""
     found: dict[str, tuple[int, list[str]]] = {}
     label = ""
-    for number, line in enumerate(files.get(path, "").splitlines(), 1):
+    for number, line in enumerate(split_lines(files.get(path, "")), 1):
         marked = LABEL.match(line)
         if marked:
             label = marked[1].lower()

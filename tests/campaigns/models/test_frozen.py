@@ -26,6 +26,7 @@ CHANGES: dict[str, Any] = {
     "goal": None,
     "findings_policy": {"process": "allowed"},
     "own_kernels": ["DeviceReduceKernel"],
+    "intake": {"notes": "later"},
     "seed": 8,
 }
 

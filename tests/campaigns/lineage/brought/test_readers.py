@@ -5,6 +5,7 @@ The trails are written afresh from the systems' schemas, each with the oddities 
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from campaigns.lineage.brought.claims import System, TrailRefused
 from campaigns.lineage.brought.files import read_path
+from campaigns.lineage.brought.prose import sections, tables
 from campaigns.lineage.brought.which import claimed_in, system_of
 
 TRAILS = Path(__file__).parent / "trails"
@@ -201,3 +203,34 @@ def test_it_does_not_choose_between_two_systems(tmp_path):
     assert claimed_in(files, System.ATREX).system is System.ATREX
     with pytest.raises(TrailRefused, match="no file that tells who wrote this trail"):
         claimed_in({"notes.md": "nothing"})
+
+
+def mutilated(text: str, dice: random.Random) -> str:
+    """The text with a line lost, doubled, cut short, or with some characters in it."""
+    lines = text.splitlines(keepends=True)
+    place = dice.randrange(len(lines))
+    line = lines[place]
+    odd = dice.choice(["|", ":", "-", "{", "]", '"', "\\", "\u2028", "#", "`" * 3, "&a ", "1e999"])
+    at = dice.randrange(len(line) + 1)
+    lines[place] = dice.choice(["", line * 2, line[:at], line[:at] + odd + line[at:]])
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_damaged_trail_is_read_or_refused_and_nothing_else(name):
+    dice, files = random.Random(7), read_path(TRAILS / name).files
+    outcomes = set()
+    for _ in range(300):
+        path = dice.choice(sorted(files))
+        try:
+            claimed_in({**files, path: mutilated(files[path], dice)}, SYSTEMS[name])
+            outcomes.add("read")
+        except TrailRefused as error:
+            outcomes.add("refused" if "accepted: " in str(error) else str(error))
+    assert outcomes == {"read", "refused"}
+
+
+def test_what_is_fenced_is_no_table_and_a_long_line_no_prose():
+    text = "# A\n\n```\n| a | b |\n|---|---|\n| 1 |\n```\n\n# " + " " * 1_000_000 + "x\n"
+    assert tables("a.md", text) == []
+    assert [one.title for one in sections(text)] == ["", "A"]
