@@ -7,6 +7,7 @@ PAGES = {
     "home": (),
     "campaigns": (),
     "new_campaign": (),
+    "imported": (),
     "campaign": (1,),
     "rounds": (1,),
     "round": (1, 1),
