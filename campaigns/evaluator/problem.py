@@ -26,6 +26,7 @@ from campaigns.evaluator.distributions import (
 
 SCHEMA = 1
 DEVICE_KINDS = ("cpu", "gpu")
+DIRECTIONS = ("forward", "backward")
 REFRESHES = ("setup", "shift")
 # The precision that an answer has to have. tfloat32: float32 tensors whose products may be in TF32.
 DTYPES = (
@@ -54,12 +55,18 @@ class ProblemError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ProblemCase:
-    """One case with the device kinds it is meant for; `protected` cases may not regress (R13)."""
+    """One case with the device kinds it is meant for; `protected` cases may not regress (R13).
+
+    step, direction: of a problem that trains, whose forward and backward case of a shape are one
+    step (R14); both empty elsewhere.
+    """
 
     name: str
     params: Mapping[str, Param]
     on: tuple[str, ...]
     protected: bool
+    step: str = ""
+    direction: str = ""
 
     @property
     def case(self) -> Case:
@@ -271,6 +278,7 @@ def _cases(where: str, value: Any) -> tuple[ProblemCase, ...]:
     for name in names:
         if names.count(name) > 1:
             raise ProblemError(f"{where}: [[case]]: the name {name!r} is used twice")
+    _require_halves(where, cases)
     return cases
 
 
@@ -303,7 +311,7 @@ def _try_distributions(where: str, data: Mapping[str, Any], cases: tuple[Problem
 def _case(where: str, item: Any) -> ProblemCase:
     if not isinstance(item, dict):
         raise ProblemError(f"{where}: a table is needed, found {item!r:.60}")
-    _known(where, item, {"name", "on", "params", "protected", PARAM})
+    _known(where, item, {"name", "on", "params", "protected", "step", "direction", PARAM})
     params = item.get("params")
     if not isinstance(params, dict) or not params:
         raise ProblemError(f"{where}: params: a table such as {{ N = 1024 }} is needed")
@@ -323,4 +331,25 @@ def _case(where: str, item: Any) -> ProblemCase:
         params=params,
         on=tuple(_one_of(where, "on", kind, DEVICE_KINDS) for kind in on),
         protected=bool(item.get("protected", True)),
+        step=_name(where, "step", item["step"]) if "step" in item else "",
+        direction=_direction(where, item),
     )
+
+
+def _direction(where: str, item: Mapping[str, Any]) -> str:
+    if ("step" in item) != ("direction" in item):
+        raise ProblemError(f"{where}: step, direction: both or neither are needed")
+    if "direction" not in item:
+        return ""
+    return _one_of(where, "direction", item["direction"], DIRECTIONS)
+
+
+def _require_halves(where: str, cases: tuple[ProblemCase, ...]) -> None:
+    """A step has each direction once, on the same kinds of device."""
+    for step in {case.step for case in cases if case.step}:
+        halves = [case for case in cases if case.step == step]
+        if sorted(case.direction for case in halves) != sorted(DIRECTIONS):
+            listed = " and one ".join(DIRECTIONS)
+            raise ProblemError(f"{where}: [[case]]: step {step!r}: one {listed} case are needed")
+        if halves[0].on != halves[1].on:
+            raise ProblemError(f"{where}: [[case]]: step {step!r}: on: the same in both directions")

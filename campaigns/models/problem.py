@@ -7,6 +7,7 @@ import tomllib
 from django.db import models
 
 from campaigns.evaluator.problem import ACCUMULATES
+from campaigns.rules.directions import Direction, Half
 from knowledge.models.guarded import ALWAYS, Guarded
 
 
@@ -50,6 +51,16 @@ class Problem(Guarded):
         """The cases that stand for all others in screening, as problem.toml names them."""
         said = tomllib.loads(self.files.get("problem.toml", ""))
         return tuple(map(str, said.get("representative", ())))
+
+    @property
+    def halves(self) -> dict[str, Half]:
+        """Case → the step that it is one direction of; empty where problem.toml names no steps."""
+        said = tomllib.loads(self.files.get("problem.toml", ""))
+        return {
+            case["name"]: Half(case["step"], Direction(case["direction"]))
+            for case in said.get("case", ())
+            if "step" in case
+        }
 
 
 class Case(Guarded):

@@ -78,7 +78,7 @@ class Hypothesis:
     expected_amount: float
     risks: str
     params: Mapping[str, Param]
-    bucket: Bucket = Bucket.K1
+    bucket: Bucket
     work_us: float | None = None
     step_us: float | None = None
     scope: str = ""

@@ -23,6 +23,7 @@ from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
 from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, report_of
 from campaigns.reports.transfer import audit_of
+from campaigns.reports.trend import trend_of
 from campaigns.rules.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
@@ -70,6 +71,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "splits": _splits(sheet, report),
         "attributions": attributions_of(report),
         "audit": audit_of(sheet),
+        "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,
         "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),

@@ -11,6 +11,7 @@ from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Tim
 from campaigns.findings.kinds import Examined
 from campaigns.rules.buckets import Declared
 from campaigns.rules.decision import Gate, Reason
+from campaigns.rules.directions import Halves
 from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.levels import Level, level_words
 from campaigns.rules.noise import LEAST_FLOOR, LEAST_PAIRS
@@ -44,6 +45,7 @@ class Standard:
     declared: what the round's hypothesis says of its transfer; None where there is none.
     taken: in a dispatch split the classes that take the specialised kernel.
     level: what `cases` are; whole: how many cases the campaign has, 0 where nobody says.
+    halves: case → the step that it is one direction of, in a problem of two.
     """
 
     has_incumbent: bool
@@ -64,6 +66,7 @@ class Standard:
     taken: frozenset[str] = frozenset()
     level: Level = Level.FULL
     whole: int = 0
+    halves: Halves = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

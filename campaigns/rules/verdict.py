@@ -9,6 +9,7 @@ from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules import gates
 from campaigns.rules.classes import divergence, grouped
 from campaigns.rules.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.directions import by_step
 from campaigns.rules.gates import Finding, Standard, decisive_samples
 from campaigns.rules.guard import CaseEffect, case_effect
 from campaigns.rules.levels import Level
@@ -119,27 +120,33 @@ def compare_sessions(reports: Sequence[Report], standard: Standard) -> Compariso
     clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
     pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
     found = Comparison(
-        gain=_estimate(pairs, standard.seed),
-        cases=_of_cases(pairs, standard.seed),
+        gain=_estimate(pairs, standard),
+        cases=_of_cases(pairs, standard),
         classes=_of_classes(pairs, standard),
     )
     if clock == pairs:
         return found
     return replace(
         found,
-        clock=_estimate(clock, standard.seed),
-        clock_cases=_of_cases(clock, standard.seed),
+        clock=_estimate(clock, standard),
+        clock_cases=_of_cases(clock, standard),
         clock_classes=_of_classes(clock, standard),
     )
 
 
-def _estimate(sessions: Sequence[Mapping[str, Sequence[Pair]]], seed: int) -> Gain:
-    return interval(sessions[0], seed) if len(sessions) == 1 else pooled(sessions, seed)
+def _estimate(sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard) -> Gain:
+    """One gain over all of these cases; the two directions of a step count as one (R14)."""
+    found = [by_step(session, standard.halves) for session in sessions]
+    if len(found) == 1:
+        return interval(found[0], standard.seed)
+    return pooled(found, standard.seed)
 
 
-def _of_cases(sessions: Sequence[Mapping[str, Sequence[Pair]]], seed: int) -> dict[str, Gain]:
+def _of_cases(
+    sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
+) -> dict[str, Gain]:
     return {
-        name: _estimate([{name: session[name]} for session in sessions], seed)
+        name: _estimate([{name: session[name]} for session in sessions], standard)
         for name in sessions[0]
     }
 
@@ -148,7 +155,7 @@ def _of_classes(
     sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
 ) -> dict[str, Gain]:
     return {
-        name: _estimate([{case: one[case] for case in cases} for one in sessions], standard.seed)
+        name: _estimate([{case: one[case] for case in cases} for one in sessions], standard)
         for name, cases in grouped(sessions[0], standard.classes).items()
     }
 

@@ -194,6 +194,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         protected=frozenset(case.name for case in cases if case.protected),
         cases=frozenset(campaign.cases),
         whole=len(campaign.cases),
+        halves=campaign.problem.halves,
         classes={case.name: class_of(case.params, columns) for case in cases},
         require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
     )

@@ -19,6 +19,7 @@ from campaigns.evaluator.contract import CaseReport, Outcome, Phase, Report, Sou
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import claim
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
+from campaigns.rules.buckets import Bucket
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
@@ -359,4 +360,5 @@ def _hypothesis(idea: Idea) -> Hypothesis:
         expected_amount=idea.expected,
         risks="Rows whose length is no multiple of the block need their own tail.",
         params={},
+        bucket=Bucket.K1,
     )

@@ -30,6 +30,17 @@ def test_it_reads_a_problem(problem):
         ("params = { N = 4096 }", "params = {}", r"\[\[case\]\] 1: params"),
         ("params = { N = 4096 }", "colour = 1", r"\[\[case\]\] 1: colour: unknown"),
         ("schema = 1", "schema = = 1", "problem.toml: "),
+        ("params = {", 'step = "a"\nparams = {', "step, direction: both or neither"),
+        (
+            "params = {",
+            'step = "a"\ndirection = "up"\nparams = {',
+            "direction: 'up'; accepted: forward, backward",
+        ),
+        (
+            "params = {",
+            'step = "a"\ndirection = "forward"\nparams = {',
+            "step 'a': one forward and one backward case are needed",
+        ),
         ("schema = 1", 'schema = 1\nweights = "x"', "weights: a list of names"),
         ("schema = 1", "schema = 1\nweights = [1]", "weights: a list of names"),
     ],

@@ -16,6 +16,7 @@ from campaigns.models.transitions import CampaignState
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
+from campaigns.reports.trend import Trend, moves_bytes, trend_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.intake import AUTO, Metric, intake_from
 from campaigns.rules.noise import Gain
@@ -66,17 +67,11 @@ def rate_words(trail: Trail, one: Tried) -> tuple[str, str]:
     """Geometric mean and best over the cases, in the unit that bounds the problem."""
     if one.rates is None:
         return NO_BACKWARD, NO_BACKWARD
-    if moves_bytes(trail):
+    if moves_bytes(trail.sheet):
         pair = one.rates.mean_bytes / GIGA, one.rates.best_bytes / GIGA
     else:
         pair = one.rates.mean_flops / TERA, one.rates.best_flops / TERA
     return f"{pair[0]:.3f}", f"{pair[1]:.3f}"
-
-
-def moves_bytes(trail: Trail) -> bool:
-    """Whether memory bounds every case, so that bytes per second are what counts."""
-    bounds = {case.bound for case in trail.sheet.target.cases.values()}
-    return bounds == {"memory"}
 
 
 def against_baseline(trail: Trail, one: Tried) -> str:
@@ -89,30 +84,42 @@ def against_baseline(trail: Trail, one: Tried) -> str:
 
 
 def _trend(trail: Trail) -> str:
-    unit = "GB/s" if moves_bytes(trail) else "TFLOPS"
-    rows = []
-    for one in trail.tried:
-        mean, best = rate_words(trail, one)
-        rows.append(
-            (
-                one.number,
-                status(one),
-                one.title,
-                mean,
-                best,
-                NO_BACKWARD,
-                NO_BACKWARD,
-                mean,
-                against_baseline(trail, one),
-                one.row.sentence,
-            )
+    trend = trend_of(trail.sheet)
+    rows = [
+        (
+            *(one.number, status(one), one.title),
+            *(_by_direction if trend.has_backward else _forward)(trail, trend, one),
+            one.row.sentence,
         )
+        for one in trail.tried
+    ]
+    about = "There is no backward direction, so the combined step is the forward one."
+    if trend.has_backward:
+        about = "The combined step is the work of both directions over the time of both."
     return page(
         f"# Performance trend: {said(trail.campaign.title)}",
-        f"Rates in {unit}, by the problem's work model: the geometric mean over the cases, and the "
-        "best of them. There is no backward direction, so the combined step is the forward one.",
-        table((*BEFORE, f"Combined Step {unit}", *BEHIND), rows),
+        f"Rates in {trend.unit}, by the problem's work model: the geometric mean over the cases, "
+        f"and the best of them. {about}",
+        table((*BEFORE, f"Combined Step {trend.unit}", *BEHIND), rows),
     )
+
+
+def _forward(trail: Trail, trend: Trend, one: Tried) -> tuple[str, ...]:
+    mean, best = rate_words(trail, one)
+    return mean, best, NO_BACKWARD, NO_BACKWARD, mean, against_baseline(trail, one)
+
+
+def _by_direction(trail: Trail, trend: Trend, one: Tried) -> tuple[str, ...]:
+    row = trend.of(one.number)
+    if row is None:
+        return (*[NO_BACKWARD] * 5, "—")
+    halves = [
+        f"{value:.3f}" if rates else NO_BACKWARD
+        for rates in (row.forward, row.backward)
+        for value in ((rates.mean, rates.best) if rates else (0, 0))
+    ]
+    step = f"{row.step.mean:.3f}" if row.step else NO_BACKWARD
+    return (*halves, step, f"{row.change} (medians, n={row.n})" if row.change else "—")
 
 
 def _history(trail: Trail) -> str:
@@ -308,7 +315,7 @@ def _metric(trail: Trail) -> str:
     asked = intake_from(trail.campaign.intake).primary_metric
     units = {Metric.TIME: "us", Metric.OPERATIONS: "TFLOPS", Metric.BYTES: "GB/s"}
     if asked == AUTO:
-        return units[Metric.BYTES if moves_bytes(trail) else Metric.OPERATIONS]
+        return units[Metric.BYTES if moves_bytes(trail.sheet) else Metric.OPERATIONS]
     return units[Metric(asked)]
 
 

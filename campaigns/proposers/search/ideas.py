@@ -33,7 +33,7 @@ class Idea:
     expected: float
     params: Mapping[str, Param]
     candidates: tuple[Variant, ...]
-    bucket: Bucket = Bucket.K1
+    bucket: Bucket
 
     @property
     def key(self) -> tuple[str, tuple[tuple[str, object], ...]]:
@@ -112,6 +112,7 @@ def _sweep(situation: Situation, tunable: Tunable, values: tuple[int, ...]) -> I
         expected=_tunable_gain(name),
         params={"from": now, "values": listed},
         candidates=candidates,
+        bucket=Bucket.K1,
     )
 
 
@@ -157,4 +158,5 @@ def _flags_idea(
         expected=gain,
         params={"flags": listed},
         candidates=variants,
+        bucket=Bucket.K1,
     )

@@ -125,7 +125,7 @@ def test_it_refuses_bad_input_in_one_line(
 
 def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:
     names = [problem["name"] for problem in answer(capsys, "problem", "list")]
-    assert names == ["layernorm", "matmul", "softmax", "vector_add"]
+    assert names == ["layernorm", "linear", "matmul", "softmax", "vector_add"]
     found = answer(capsys, "problem", "show", "softmax")
     assert found["files"]["cpp"] == "v0.cpp"
     with pytest.raises(CommandError, match="problem: 'x'; accepted: layernorm") as caught:

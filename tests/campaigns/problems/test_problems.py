@@ -97,3 +97,33 @@ def test_it_notices_an_output_that_nobody_wrote():
     run = reference_module("softmax").setup(**SMALL["softmax"], seed=1, device="cpu")
     run["inputs"]["output"].fill_(float("nan"))
     assert worst_margin("softmax", run) > 1
+
+
+@pytest.mark.parametrize("backward", [0, 1])
+def test_r14_linear_has_a_right_v0_in_both_directions(backward, tmp_path):
+    sizes = {"M": 19, "K": 23, "N": 29, "BACKWARD": backward}
+    run = reference_module("linear").setup(**sizes, seed=1, device="cpu")
+    assert run["outputs"] == (["dx", "dw"] if backward else ["y"])
+    for output in run["outputs"]:
+        run["inputs"][output].fill_(float("nan"))
+    run_cpp((FOLDER / "linear" / "v0.cpp").read_text(), (), run["inputs"], tmp_path)
+    assert worst_margin("linear", run) <= 1
+
+
+def test_r14_linear_counts_six_operations_a_product_and_every_tensor_of_a_direction_once():
+    sizes = {"M": 19, "K": 23, "N": 29}
+    module = reference_module("linear")
+    flops, bytes_ = zip(*(module.work(**sizes, BACKWARD=half) for half in (0, 1)), strict=True)
+    assert sum(flops) == 6 * 19 * 23 * 29
+    for half, moved in enumerate(bytes_):
+        run = module.setup(**sizes, BACKWARD=half, seed=1, device="cpu")
+        used = [v for v in run["inputs"].values() if torch.is_tensor(v) and v.numel() > 1]
+        assert moved == 4 * sum(value.numel() for value in used)
+
+
+def test_r14_linear_is_a_step_of_two_directions_on_each_kind_of_device():
+    problem = load_problem(FOLDER / "linear")
+    assert {"cpp", "triton"} == set(problem.files)
+    for kind in ("cpu", "gpu"):
+        assert [case.direction for case in problem.cases_on(kind)] == ["forward", "backward"]
+        assert len({case.step for case in problem.cases_on(kind)}) == 1

@@ -29,6 +29,7 @@ from campaigns.evaluator.contract import (
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Direction, Draft, Failure, Hypothesis, Situation, Variant
+from campaigns.rules.buckets import Bucket
 from campaigns.rules.goal import parse_goal
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.advance import advance
@@ -275,6 +276,7 @@ def hypothesis(index: int) -> Hypothesis:
         expected_amount=0.2,
         risks="none",
         params={"index": index},
+        bucket=Bucket.K1,
     )
 
 

@@ -30,6 +30,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign
+from campaigns.rules.buckets import Bucket
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
@@ -49,7 +50,7 @@ with EvaluatorService() as service:
 hypothesis = Hypothesis(
     strategy="own", title="One pass", change="passes", rationale="three are for nothing",
     evidence=("seen",), expected_metric="time_us", expected_direction=Direction.DOWN,
-    expected_amount=0.5, risks="none", params={},
+    expected_amount=0.5, risks="none", params={}, bucket=Bucket.K1,
 )
 open_round(campaign, Draft(hypothesis, (Variant("one pass", Source("v1.cpp", sys.argv[1])),)))
 """
