@@ -15,7 +15,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.examined import campaign_findings, policy_of, stored_policy
 from campaigns.models import Campaign
 from campaigns.rules.goal import GoalError, parse_goal
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop import RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
@@ -26,7 +26,7 @@ MAY_START = "campaigns.add_campaign"
 TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
 OPTIONAL = (
-    *("rounds", "target", "title", "findings", "own_kernels", "require_sanitizers"),
+    *("rounds", "restart", "target", "title", "findings", "own_kernels", "require_sanitizers"),
     *HOURS,
 )
 
@@ -37,7 +37,8 @@ class Campaigns(Door):
     problem (a shipped one's name), platform and backend are needed; rounds, target, title,
     findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
     macro defines), require_sanitizers (true or false), max_wall_h (hours, pauses left out) and
-    max_device_h (hours of measuring) may be given.
+    max_device_h (hours of measuring) may be given, and restart (take, decline or ask: the answer to
+    the restart in part that five rounds without a gain lead to).
     """
 
     def post(self, request: Request) -> Response:
@@ -113,7 +114,8 @@ def _policy(body: dict[str, Any]) -> StopPolicy:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise CurationError(name, f"{value!r:.60}; accepted: a number of hours")
     try:
-        return StopPolicy(max_rounds=rounds, **hours)
+        restart = body.get("restart", RestartPolicy.TAKE)
+        return StopPolicy(max_rounds=rounds, restart=restart, **hours)
     except ValueError as error:
         # Such an error begins with the field of the policy that is wrong.
         field, _, message = str(error).partition(": ")

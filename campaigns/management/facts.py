@@ -20,6 +20,7 @@ from campaigns.examined import (
 )
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
 from campaigns.pins import Pin, drift_of
+from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
 from campaigns.reports.sheet import campaign_sheet
@@ -70,6 +71,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
     return {
         **campaign_facts(campaign),
         "wait": sheet.wait.stored if sheet.wait else None,
+        **course_facts(campaign),
         "goal": campaign.goal,
         "dispatch": dispatch_of(campaign.incumbent.round).facts if campaign.incumbent else None,
         "findings_policy": stored_policy(policy_of(campaign)),
@@ -139,6 +141,7 @@ def campaign_text(campaign: Campaign) -> str:
     sheet = campaign_sheet(campaign, timezone.now())
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {campaign.state}"]
     lines += [f"{sheet.wait.words}"] if sheet.wait else []
+    lines += course_lines(campaign)
     lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
     lines.append(f"target: {sheet.goal_words}")
     lines += [

@@ -13,7 +13,7 @@ from campaigns.management.door import argument
 from campaigns.rules.ceilings import QUESTIONS
 from campaigns.rules.goal import ACCEPTED
 from campaigns.rules.intake import AUTO, Intake, Metric
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop import RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
 from knowledge.models import Platform
 
@@ -47,6 +47,12 @@ WISH = (
         "--require-sanitizers",
         action="store_true",
         help="accept nothing that a sanitizer of the backend did not look at",
+    ),
+    argument(
+        "--restart",
+        choices=list(RestartPolicy),
+        default=RestartPolicy.TAKE,
+        help="the restart in part that five rounds without a gain lead to; default: take",
     ),
     argument(
         "--primary-metric",
@@ -84,6 +90,8 @@ ASSUMED = (
 )
 
 
+RESTART = (KEY, argument("--decline", action="store_true", help="go on without it"))
+UNMASK = (KEY, argument("round", type=int, help="the number of a masked round"))
 BISECT = (
     KEY,
     argument("--good", type=int, default=1, help="an accepted round that is fast; default: 1"),

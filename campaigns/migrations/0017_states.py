@@ -9,6 +9,9 @@ SEALED = {
     "campaigns_phase": EVERY_ROW,
     "campaigns_evidence": EVERY_ROW,
     "campaigns_repair": EVERY_ROW,
+    "campaigns_review": EVERY_ROW,
+    "campaigns_restart": EVERY_ROW,
+    "campaigns_unmasking": EVERY_ROW,
 }
 FINISHED = (
     "EXISTS (SELECT 1 FROM campaigns_campaign c "
@@ -16,6 +19,9 @@ FINISHED = (
 )
 LATE = {
     "campaigns_evidence": FINISHED,
+    "campaigns_review": FINISHED,
+    "campaigns_restart": FINISHED,
+    "campaigns_unmasking": FINISHED,
     "campaigns_repair": "EXISTS (SELECT 1 FROM campaigns_round r "
     "WHERE r.id = NEW.round_id AND r.state = 'closed')",
 }
@@ -182,6 +188,101 @@ class Migration(migrations.Migration):
                 "ordering": ("round", "number"),
                 "constraints": [
                     models.UniqueConstraint(fields=("round", "number"), name="one_repair_number")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Restart",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("after", models.PositiveIntegerField()),
+                (
+                    "answer",
+                    models.CharField(
+                        choices=[("taken", "Taken"), ("declined", "Declined")], max_length=20
+                    ),
+                ),
+                ("why", models.TextField()),
+                ("seed", models.BigIntegerField()),
+                ("masked", models.JSONField(default=list)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="restart",
+                        to="campaigns.campaign",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Review",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("after", models.PositiveIntegerField()),
+                ("streak", models.PositiveIntegerField()),
+                ("failures", models.JSONField(default=dict)),
+                ("directions", models.JSONField(default=list)),
+                ("note", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reviews",
+                        to="campaigns.campaign",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("campaign", "after"), name="one_review_per_round"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Unmasking",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="unmaskings",
+                        to="campaigns.campaign",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("campaign", "number"), name="one_unmasking_per_round"
+                    )
                 ],
             },
         ),

@@ -15,6 +15,7 @@ from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
 from campaigns.models.repair import Repair
 from campaigns.models.round import Round, RoundKind
+from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
 from campaigns.models.transitions import (
     CampaignState,
@@ -51,12 +52,16 @@ __all__ = [
     "Problem",
     "Protocol",
     "Repair",
+    "Restart",
+    "RestartAnswer",
+    "Review",
     "Round",
     "RoundKind",
     "RoundState",
     "Standing",
     "StandingAnswer",
     "StandingWord",
+    "Unmasking",
     "Verdict",
     "Void",
     "Worker",

@@ -27,6 +27,17 @@ class Direction(StrEnum):
     UP = "up"
 
 
+class Category(StrEnum):
+    """What kind of change a technique is; two of one category are the same direction."""
+
+    LAUNCH = "tiles and launch"
+    MOVEMENT = "layout and data movement"
+    PIPELINE = "pipelining"
+    REGISTERS = "registers and occupancy"
+    INSTRUCTIONS = "instructions and compiler"
+    ALGORITHM = "algorithm"
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One earlier hypothesis of this campaign. `gain` is a ratio of times (1.2 = 1.2x faster)."""
@@ -44,6 +55,8 @@ class Situation:
 
     evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
     seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
+    directions: strategies that a stagnation review named since the last gain, the most different
+    first; empty without one.
     """
 
     problem: str
@@ -56,6 +69,7 @@ class Situation:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     classes: tuple[str, ...] = ()
+    directions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from campaigns.masks import restart_of
+from campaigns.models import RestartAnswer
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.decision import Reason
 from campaigns.rules.stop import Counter, History, StopPolicy, count_streaks, counters
@@ -16,7 +18,12 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
     if not campaign.stop_policy:
         return ()
     judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
-    streaks = count_streaks((row.word, Reason(row.round.verdict.reason)) for row in judged)
+    restart = restart_of(campaign)
+    taken = restart is not None and restart.answer == RestartAnswer.TAKEN
+    streaks = count_streaks(
+        ((row.word, Reason(row.round.verdict.reason)) for row in judged),
+        restart.after if restart and taken else 0,
+    )
     spent = time_spent(campaign, now)
     history = History(
         rounds=len(judged),
@@ -24,5 +31,6 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
         consecutive_non_accepts=streaks.consecutive_non_accepts,
         wall_h=spent.wall_h,
         device_h=spent.device_h,
+        restart_settled=restart is not None,
     )
     return counters(StopPolicy(**campaign.stop_policy), history)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -13,6 +13,7 @@ from django.db.models import Count, Max
 from campaigns.evaluator.contract import protocol_from
 from campaigns.examined import finding_counts, kinds_by_stance
 from campaigns.findings.kinds import Kind as FindingKind
+from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.transitions import WORKING
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
@@ -60,7 +61,10 @@ PHASES = {
 
 @dataclass(frozen=True, slots=True)
 class RoundRow:
-    """One round as every table shows it; time_us is the geometric mean over its cases."""
+    """One round as every table shows it; time_us is the geometric mean over its cases.
+
+    masked: a restart hides it from the proposer, and from nobody else.
+    """
 
     round: Round
     word: Word
@@ -73,6 +77,7 @@ class RoundRow:
     against: int | None
     candidates: int
     duration_s: float | None
+    masked: bool = False
 
     @property
     def standing(self) -> str:
@@ -218,7 +223,11 @@ class CampaignSheet:
 def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     """Read a campaign with its rounds and verdicts. A few queries, however many rounds."""
     target = target_of(campaign)
-    rows = tuple(round_row(round_, target) for round_ in rounds_of(campaign))
+    hidden = masked_rounds(campaign)
+    rows = tuple(
+        replace(round_row(round_, target), masked=round_.number in hidden)
+        for round_ in rounds_of(campaign)
+    )
     accepted = [row for row in rows if row.word is Word.ACCEPTED]
     baseline = accepted[0] if accepted and accepted[0].number == 1 else None
     pulse = pulse_of(campaign, now)

@@ -31,13 +31,22 @@ class StopReason(StrEnum):
     NO_IDEAS_LEFT = "no_ideas_left"
 
 
+class RestartPolicy(StrEnum):
+    """What becomes of the one restart in part that a campaign is offered (R40)."""
+
+    TAKE = "take"
+    DECLINE = "decline"
+    ASK = "ask"
+
+
 @dataclass(frozen=True, slots=True)
 class StopPolicy:
     """A campaign's limits. max_rounds counts the baseline and stays under 120.
 
     max_wall_h: hours since it was confirmed, without pauses and waits for a device. max_device_h:
     hours in which something was measured for it. None is no limit; both are looked at between
-    rounds.
+    rounds. restart: the answer to the restart that five rounds without a gain lead to; regressions
+    stop a campaign only once there is one.
     """
 
     target_fraction: float = 0.90
@@ -46,6 +55,7 @@ class StopPolicy:
     max_consecutive_non_accepts: int = 8
     max_wall_h: float | None = None
     max_device_h: float | None = None
+    restart: RestartPolicy = RestartPolicy.TAKE
 
     def __post_init__(self) -> None:
         if not LEAST_FRACTION <= self.target_fraction <= 1:
@@ -54,6 +64,10 @@ class StopPolicy:
         if not 1 <= self.max_rounds < ROUND_LIMIT:
             most = f"1 to {ROUND_LIMIT - 1}, as a campaign has fewer than {ROUND_LIMIT} rounds"
             raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: {most}")
+        if self.restart not in list(RestartPolicy):
+            accepted = ", ".join(RestartPolicy)
+            raise ValueError(f"restart: {self.restart!r:.60}; accepted: {accepted}")
+        object.__setattr__(self, "restart", RestartPolicy(self.restart))
         for name in ("max_consecutive_regressions", "max_consecutive_non_accepts"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)!r}; accepted: 1 or more")
@@ -70,7 +84,8 @@ class History:
     rounds: closed rounds with the baseline. accepts: accepted rounds after the baseline.
     share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN.
     reached: where the incumbent stands against a target that is no share of the ceilings.
-    wall_h, device_h: as in `StopPolicy`.
+    restart_settled: whether the restart was taken or declined; regressions are counted since it was
+    taken. wall_h, device_h: as in `StopPolicy`.
     """
 
     rounds: int
@@ -83,6 +98,10 @@ class History:
     ideas_left: bool = True
     wall_h: float = 0.0
     device_h: float = 0.0
+    restart_settled: bool = False
+
+
+SLOWER = frozenset({Reason.SLOWER, Reason.CASE_REGRESSED, Reason.CLASS_REGRESSED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +122,19 @@ class Stop:
     success: bool
 
 
-def count_streaks(decisions: Iterable[tuple[Verdict, Reason]]) -> Streaks:
+def count_streaks(decisions: Iterable[tuple[Verdict, Reason]], restarted_after: int = 0) -> Streaks:
     """Count over the rounds' verdicts in order, baseline included.
 
+    restarted_after: so many rounds had been closed when a restart was taken; regressions of before
+    it do not count (R49).
     A broken host is no attempt (law 8) and leaves every count alone. A round that was not slower
     ends a streak of regressions; only an accepted one ends a streak of failures.
     """
     accepts = regressions = failures = 0
-    for verdict, reason in decisions:
+    for number, (verdict, reason) in enumerate(decisions, 1):
         if reason is Reason.BROKEN_HOST:
             continue
-        slower = reason in (Reason.SLOWER, Reason.CASE_REGRESSED, Reason.CLASS_REGRESSED)
+        slower = number > restarted_after and reason in SLOWER
         regressions = regressions + 1 if slower else 0
         failures = 0 if verdict is Verdict.ACCEPTED else failures + 1
         accepts += verdict is Verdict.ACCEPTED and reason is not Reason.BASELINE
@@ -156,13 +177,17 @@ SENTENCES = {
 }
 
 
+SLOWER_LATER = "slower in a row, which counts once a restart was offered"
+
+
 def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
     """Every limit, and how far it is used up, in the order in which they are looked at."""
     rounds, in_a_row = StopReason.MAX_ROUNDS, StopReason.CONSECUTIVE_REGRESSIONS
     regressions, failures = history.consecutive_regressions, history.consecutive_non_accepts
+    slower = "slower in a row" if history.restart_settled else SLOWER_LATER
     return (
         Counter(rounds, "rounds", history.rounds, policy.max_rounds),
-        Counter(in_a_row, "slower in a row", regressions, policy.max_consecutive_regressions),
+        Counter(in_a_row, slower, regressions, policy.max_consecutive_regressions),
         Counter(
             StopReason.FAILURE_BUDGET,
             "not accepted in a row",
@@ -211,6 +236,8 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
 def _budget(policy: StopPolicy, history: History) -> Stop | None:
     for counter in counters(policy, history):
         limit = math.inf if counter.limit is None else counter.limit
+        if counter.what == SLOWER_LATER:
+            continue
         if counter.used >= limit:
             sentence = SENTENCES[counter.reason].format(used=counter.used, limit=limit)
             return Stop(counter.reason, sentence, False)

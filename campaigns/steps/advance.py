@@ -33,6 +33,8 @@ from campaigns.steps.open_round import open_round
 from campaigns.steps.profile import profile
 from campaigns.steps.propose import propose
 from campaigns.steps.repair import repair
+from campaigns.steps.restart import restart
+from campaigns.steps.review import review
 from campaigns.steps.screen import screen
 from campaigns.steps.set_target import set_target
 from campaigns.steps.split import split_of
@@ -138,5 +140,7 @@ _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {
     CampaignState.VALIDATE: _measure,
     CampaignState.REPAIR: _repair,
     CampaignState.DECIDE: _decide,
+    CampaignState.STAGNATION: review,
+    CampaignState.RESTART: restart,
     CampaignState.REPORT: finish,
 }

@@ -9,11 +9,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from campaigns.bell import AGAIN, NOTHING, Next
+from campaigns.masks import restart_of
 from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
     Candidate,
+    RestartAnswer,
     Round,
     RoundKind,
     RoundState,
@@ -28,6 +30,7 @@ from campaigns.rules.means import geomean
 from campaigns.rules.roofline import Work, share_of_floor
 from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
 from campaigns.spent import time_spent
+from campaigns.steps.climb import Climb, climb
 from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.end_search import stopping
 from campaigns.steps.judge import deciding_report
@@ -39,7 +42,7 @@ def close_round(round_: Round) -> Next:
     accepted = verdict.word == Verdict.ACCEPTED
     if accepted:
         campaign.incumbent = round_.chosen
-    ending = _ending(campaign, round_)
+    ending, climbed = _ending(campaign, round_)
     with transaction.atomic():
         # The campaign is claimed first: a pause that came in between leaves the round to later.
         if not move(campaign, ending.pop("state"), incumbent=campaign.incumbent, **ending):
@@ -51,29 +54,39 @@ def close_round(round_: Round) -> Next:
         record(campaign, "round_closed", f"round {round_.number}: {kept}", round=round_)
         if "stop_reason" in ending:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
+        elif climbed.rung is not None:
+            record(campaign, "ladder", climbed.words, rung=climbed.rung)
     # Only a closed round can not change any more, so that the same commit can be made again.
     if accepted:
         commit_accepted(campaign)
     return NOTHING if campaign.is_finished else AGAIN
 
 
-def _ending(campaign: Campaign, round_: Round) -> dict[str, Any]:
-    """The campaign's next state, and where the search ends also why (law 10)."""
+def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb]:
+    """The campaign's next state, and where the search ends also why (law 10).
+
+    Where it goes on, a round without a gain is a step up the ladder (R48).
+    """
     if round_.kind == RoundKind.BASELINE and campaign.incumbent is None:
         return {
             "state": CampaignState.ABORTED,
             "stop_reason": AbortReason.BASELINE_FAILED,
             "stop_sentence": f"Baseline: {round_.verdict.sentence}",
             "finished_at": timezone.now(),
-        }
-    stop = should_stop(StopPolicy(**campaign.stop_policy), _history(campaign))
-    return stopping(stop) if stop else {"state": CampaignState.PROFILE}
+        }, Climb(CampaignState.ABORTED)
+    stop = should_stop(StopPolicy(**campaign.stop_policy), history_of(campaign))
+    climbed = climb(campaign)
+    return stopping(stop) if stop else {"state": climbed.state}, climbed
 
 
-def _history(campaign: Campaign) -> History:
+def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:
+    """Where it stands. answered, taken: as if its restart were answered so at this moment."""
     verdicts = VerdictRow.objects.filter(round__campaign=campaign).order_by("round__number")
     decisions = [(Verdict(v.word), Reason(v.reason)) for v in verdicts]
-    streaks, spent = count_streaks(decisions), time_spent(campaign, timezone.now())
+    restart = restart_of(campaign)
+    since = restart.after if restart and restart.answer == RestartAnswer.TAKEN else 0
+    streaks = count_streaks(decisions, len(decisions) if taken else since)
+    spent = time_spent(campaign, timezone.now())
     return History(
         rounds=len(decisions),
         accepts=streaks.accepts,
@@ -84,6 +97,7 @@ def _history(campaign: Campaign) -> History:
         user_stopped=campaign.stop_requested,
         wall_h=spent.wall_h,
         device_h=spent.device_h,
+        restart_settled=answered or restart is not None,
     )
 
 

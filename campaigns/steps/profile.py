@@ -26,13 +26,18 @@ from campaigns.steps.judge import deciding_report
 
 
 def profile(campaign: Campaign) -> Next:
-    """Store the facts about a new incumbent, then let the proposer be asked."""
+    """Store the facts about a new incumbent, then let the proposer be asked.
+
+    After a stagnation review they are gathered again: every round since has measured it as well.
+    """
     incumbent = campaign.incumbent
     if incumbent is None:
         raise ValueError(f"{campaign}: has no incumbent to gather facts about")
     after = campaign.rounds.count()
     known = evidence_of(campaign)
-    made = None if known else _gathered(campaign, incumbent, after)
+    review = campaign.reviews.last()
+    stale = known is not None and review is not None and review.after > known.after
+    made = None if known and not stale else _gathered(campaign, incumbent, after)
     with transaction.atomic():
         if not move(campaign, CampaignState.ANALYZE):
             return NOTHING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from campaigns.dispatch import classes_by_case
+from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Draft, Situation, proposer
 from campaigns.rules.decision import Reason
@@ -40,12 +41,23 @@ def situation_of(campaign: Campaign) -> Situation:
         evidence=evidence.facts if evidence else {},
         seed=campaign.seed + campaign.rounds.count(),
         classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign).values()))),
+        directions=_directions(campaign),
     )
 
 
+def _directions(campaign: Campaign) -> tuple[str, ...]:
+    """What the last stagnation review named, until something is accepted (R48)."""
+    review, incumbent = campaign.reviews.last(), campaign.incumbent
+    if review is None or incumbent is None or incumbent.round.number > review.after:
+        return ()
+    return tuple(way["strategy"] for way in review.directions)
+
+
 def _history(campaign: Campaign) -> tuple[Attempt, ...]:
-    """What was tried; a round that only broke the host is no attempt (law 8)."""
-    verdicts = Verdict.objects.filter(round__campaign=campaign).exclude(reason=Reason.BROKEN_HOST)
+    """What was tried and is not masked (R40); a round that only broke the host is none (law 8)."""
+    hidden = masked_rounds(campaign)
+    rows = Verdict.objects.filter(round__campaign=campaign).exclude(round__number__in=hidden)
+    verdicts = rows.exclude(reason=Reason.BROKEN_HOST)
     tried = verdicts.exclude(reason=Reason.BASELINE).select_related("round").order_by("round")
     return tuple(
         Attempt(

@@ -16,6 +16,7 @@ from campaigns.models.event import record
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.rules.buckets import Bucket
 from campaigns.rules.decision import Reason
 from campaigns.rules.dispatch import Choice, Inseparable, Predicate, predicate
 from campaigns.rules.noise import LEAST_FLOOR, Gain
@@ -150,6 +151,7 @@ def _hypothesis(plan: _Plan, when: Predicate) -> Hypothesis:
         expected_amount=expected_saving(plan.call, counts),
         risks="Both kernels are in one source, and each call pays for the choice." + flags,
         params={"when": when.words, "variant_round": variant, "incumbent_round": incumbent},
+        bucket=Bucket.K1,
     )
 
 

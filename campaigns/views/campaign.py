@@ -17,6 +17,7 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
 from campaigns.pins import drift_of
 from campaigns.reports.checklist import checklist
+from campaigns.reports.course import course_of
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
@@ -95,6 +96,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "lineage": SimpleLazyObject(lambda: lineage_of(found)),
         "drift": SimpleLazyObject(lambda: drift_of(found)),
         "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
+        "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
 
@@ -107,4 +109,6 @@ def _verbs(found: Campaign) -> list[str]:
         return ["confirm", "stop"]
     held = found.state == CampaignState.PAUSED or found.pause_requested
     verbs = ["resume"] if held else ["pause"] if found.state in PAUSABLE else []
+    if found.state == CampaignState.RESTART:
+        verbs = ["restart", "decline", *verbs]
     return verbs if found.stop_requested else [*verbs, "stop"]

@@ -1,4 +1,4 @@
-"""Pause, resume and stop: one button, one step, back to the campaign."""
+"""Pause, resume, restart and stop: one button, one step, back to the campaign."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from campaigns.bell import Next, ring
 from campaigns.models import Campaign, IllegalTransition
 from campaigns.steps.confirm import confirm
 from campaigns.steps.pause import pause
+from campaigns.steps.restart import decline_restart, take_restart
 from campaigns.steps.resume import resume
 from campaigns.steps.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
@@ -21,6 +22,8 @@ STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
     "pause": (pause, "Pausing: what is being measured is finished first."),
     "resume": (resume, "The campaign goes on."),
+    "restart": (take_restart, "The campaign restarts in part; what is masked has a mark."),
+    "decline": (decline_restart, "The restart is declined; the campaign goes on as it was."),
     "stop": (stop, "Stopping: the open round is finished, then the report is written."),
 }
 

@@ -34,8 +34,7 @@ def _version(trail: Trail, one: Tried) -> dict[str, Any]:
     closed = one.row.round.closed_at
     return {
         "version": one.version,
-        # Nothing is masked: a campaign that was restarted in part would say so here.
-        "masked": False,
+        "masked": one.row.masked,
         "timestamp": closed.isoformat() if closed else None,
         "performance": _performance(trail, one),
         "optimization": _optimization(one),

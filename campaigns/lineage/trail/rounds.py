@@ -13,6 +13,7 @@ from typing import Any
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
 from campaigns.models.transitions import CampaignState
+from campaigns.reports.course import KINDS
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
@@ -154,6 +155,9 @@ def _history(trail: Trail) -> str:
         else "None so far.",
         "## Transfer to real use",
         *_audit(trail),
+        "## Rounds without a gain",
+        [f"- {said(event.message)}" for event in trail.events if event.kind in KINDS]
+        or "Nothing had to be done about them.",
         "## Termination check",
         _termination(trail),
     )

@@ -46,6 +46,8 @@ from campaigns.management.wishes import (
     NEEDED,
     ONE_ROUND,
     OPTIONS,
+    RESTART,
+    UNMASK,
     USUAL,
     WISH,
     filled,
@@ -79,6 +81,7 @@ from campaigns.steps.create_campaign import (
 )
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.pause import pause
+from campaigns.steps.restart import decline_restart, take_restart, unmask
 from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
 from campaigns.steps.stop import stop
@@ -111,6 +114,8 @@ class Command(ImportVerbs):
             Verb("placeholder", "assume what nobody has cited", self.assume, ASSUMED),
             Verb("pause", "hold after the running evaluation", self._control(pause), (KEY,)),
             Verb("resume", "go on with a paused campaign", self._control(resume), (KEY,)),
+            Verb("restart", "take or decline the offered restart", self.restart, RESTART),
+            Verb("unmask", "let the proposer see a masked round", self.unmask, UNMASK),
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb(
@@ -244,6 +249,17 @@ class Command(ImportVerbs):
         words = f"{question} {value}: {PLACEHOLDER}, allowed by {by}"
         self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
 
+    def restart(self, *, campaign: int, decline: bool) -> None:
+        self._control(decline_restart if decline else take_restart)(campaign=campaign)
+
+    def unmask(self, *, campaign: int, round: int) -> None:
+        row = self._get(campaign)
+        try:
+            unmask(row, round)
+        except IllegalTransition as error:
+            self.fail(ExitCode.NOT_ALLOWED, str(error))
+        self.emit({"campaign": row.pk, "unmasked": round}, f"round {round} is no longer masked")
+
     def _control(self, step: Callable[[Campaign], Next]) -> Callable[..., None]:
         def run(*, campaign: int) -> None:
             row = self._get(campaign)
@@ -328,6 +344,7 @@ class Command(ImportVerbs):
                 max_rounds=wish["rounds"],
                 max_wall_h=wish["hours"],
                 max_device_h=wish["device_hours"],
+                restart=wish["restart"],
             )
         except ValueError as error:
             self.fail(ExitCode.USAGE, str(error))

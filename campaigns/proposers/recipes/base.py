@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import Param, Source
-from campaigns.proposers.base import Situation, Variant, discover
+from campaigns.proposers.base import Category, Situation, Variant, discover
 from campaigns.proposers.evidence import Facts
 from campaigns.rules.buckets import Bucket
 
@@ -26,6 +26,7 @@ class About:
     id: str
     title: str
     backend: str
+    category: Category
     change: str
     rationale: str
     risks: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import SIMD_FLAGS
 from campaigns.proposers.recipes.cpp_matmul_nest import recognise
@@ -32,6 +32,7 @@ for (int i = 0; i < {m}; ++i) {{
         title="Walk along rows in the innermost loop",
         bucket=Bucket.K1,
         backend="cpp",
+        category=Category.MOVEMENT,
         change="Row-column-term order becomes row-term-column: each value of A is multiplied into "
         "a whole row of B and added to a row of C.",
         rationale="In the naive order neighbouring turns read B a whole row apart, so each load "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.evidence import Facts
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import callees
@@ -36,6 +36,7 @@ def expected(facts: Facts) -> float:
         title="Share the outer loop among all cores",
         bucket=Bucket.K1,
         backend="cpp",
+        category=Category.LAUNCH,
         change="`#pragma omp parallel for` before each outer loop of solve whose turns are "
         "independent; built with -fopenmp.",
         rationale="One thread uses one core's arithmetic and one core's share of the memory "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import solve_loops
 from campaigns.proposers.syntax.c_family import (
@@ -29,6 +29,7 @@ from campaigns.rules.buckets import Bucket
         title="Divide once per row instead of once per value",
         bucket=Bucket.K1,
         backend="cpp",
+        category=Category.INSTRUCTIONS,
         change="Divisions in an innermost loop by a float that does not change in it become "
         "multiplications by its reciprocal, computed once before the loop.",
         rationale="A division occupies its unit for several times as long as a multiplication.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import NATIVE_FLAGS
 from campaigns.proposers.recipes.cpp_matmul_nest import MatmulNest, recognise
@@ -26,6 +26,7 @@ for (int i = 0; i < {rows}; i += ROWS) {{
         title="Keep a tile of sums in vector registers",
         bucket=Bucket.K1,
         backend="cpp",
+        category=Category.REGISTERS,
         change="The three loops become tiles of ROWS x LANES outputs: one vector of B is loaded "
         "per term and used for ROWS rows of A; sums stay in registers until the tile is done.",
         rationale="The naive nest reads B down its columns, one scalar per multiply-add, and every "

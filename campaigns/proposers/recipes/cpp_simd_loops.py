@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import (
     SCALAR_CALLS,
@@ -23,6 +23,7 @@ from campaigns.rules.buckets import Bucket
         title="Vectorise the innermost loops",
         bucket=Bucket.K1,
         backend="cpp",
+        category=Category.INSTRUCTIONS,
         change="`#pragma omp simd` with reductions before each innermost loop that may run in any "
         "order; built with -O3 -march=native.",
         rationale="A sum or a maximum in one float variable makes every turn wait for the one "

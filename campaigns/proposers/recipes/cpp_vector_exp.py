@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import (
     EXPONENTIALS,
@@ -25,6 +25,7 @@ HELPER = "exp_lanes"
         title="Compute the exponentials in vector lanes",
         bucket=Bucket.K1,
         backend="cpp",
+        category=Category.ALGORITHM,
         change="Calls of expf inside loops become calls of an inline polynomial "
         "(range reduction by powers of two, degree 6), and those loops get `#pragma omp simd`.",
         rationale="libm's expf is one call per value and keeps its loop scalar; inline arithmetic "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
@@ -15,6 +15,7 @@ from campaigns.rules.buckets import Bucket
         title="Give every row a block",
         bucket=Bucket.K1,
         backend="cuda",
+        category=Category.LAUNCH,
         change="Threads of a block share one row and combine their parts with warp shuffles.",
         rationale="With one thread per row, the lanes of a warp read addresses a whole row "
         "apart, so of each 32-byte sector 4 bytes are used, and few blocks exist to"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
@@ -15,6 +15,7 @@ from campaigns.rules.buckets import Bucket
         title="Keep a square of sums per thread",
         bucket=Bucket.K1,
         backend="cuda",
+        category=Category.REGISTERS,
         change="Each thread computes SIDE x SIDE outputs in registers from tiles in shared memory.",
         rationale="With one output per thread each multiply-add waits for two loads; a square"
         " of SIDE x SIDE sums needs 2 SIDE loads for SIDE squared multiply-adds.",

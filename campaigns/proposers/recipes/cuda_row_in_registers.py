@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
@@ -15,6 +15,7 @@ from campaigns.rules.buckets import Bucket
         title="Keep the row in registers",
         bucket=Bucket.K1,
         backend="cuda",
+        category=Category.REGISTERS,
         change="A block, or a warp where rows are short, loads its row once with 16-byte "
         "accesses, holds it in registers through all reductions and writes the result once.",
         rationale="Three passes move the row up to five times between chip and memory; one "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
@@ -15,6 +15,7 @@ from campaigns.rules.buckets import Bucket
         title="Stage tiles in shared memory",
         bucket=Bucket.K1,
         backend="cuda",
+        category=Category.MOVEMENT,
         change="Blocks copy a tile of A and of B into shared memory and every thread sums "
         "over the tiles.",
         rationale="Each value is loaded from global memory once per tile instead of once per "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
@@ -15,6 +15,7 @@ from campaigns.rules.buckets import Bucket
         title="Move 16 bytes per access",
         bucket=Bucket.K1,
         backend="cuda",
+        category=Category.MOVEMENT,
         change="float4 loads and stores; each thread handles PER_THREAD vectors a grid apart.",
         rationale="One 4-byte value per thread in small blocks spends its time on starting "
         "blocks and issuing instructions; wide accesses keep more bytes in flight.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.triton_kernels import program_ids, read_plain
 from campaigns.proposers.syntax.edits import Edit, edited, replaced
@@ -30,6 +30,7 @@ LOOP = """\
         title="Give each thread four values, and each program several blocks",
         bucket=Bucket.K1,
         backend="triton",
+        category=Category.LAUNCH,
         change="Each program works through STEPS neighbouring blocks of 512 values, four a "
         "thread, in a loop that is unrolled at compile time.",
         rationale="A block of few values per program spends its time on starting programs, and a "

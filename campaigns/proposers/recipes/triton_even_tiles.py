@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import read_plain
 from campaigns.proposers.syntax.edits import Edit, edited, replaced
@@ -32,6 +32,7 @@ EVEN = """\
         title="Drop the inner masks of whole tiles",
         bucket=Bucket.K1,
         backend="triton",
+        category=Category.INSTRUCTIONS,
         change="EVEN_K, fixed at compile time, removes the inner dimension from the masks of A "
         "and B where it is a multiple of BLOCK_K.",
         rationale="The comparison with K sits in the inner loop, costs instructions in every turn "

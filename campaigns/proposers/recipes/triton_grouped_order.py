@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import program_ids, read_plain
 from campaigns.proposers.syntax.edits import Edit, edited, replaced
@@ -27,6 +27,7 @@ ORDER = """\
         title="Walk the tiles in groups",
         bucket=Bucket.K1,
         backend="triton",
+        category=Category.MOVEMENT,
         change="The grid becomes one-dimensional and consecutive programs take tiles from a group "
         f"of {GROUP} tile rows.",
         rationale="Programs that run at the same time then read the same few tiles of A and B, "

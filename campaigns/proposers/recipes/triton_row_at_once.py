@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.recipes.triton_kernels import loops, read_plain, row_per_program
@@ -16,6 +16,7 @@ from campaigns.rules.buckets import Bucket
         title="Load the row once and keep it in registers",
         bucket=Bucket.K1,
         backend="triton",
+        category=Category.REGISTERS,
         change="One block as wide as the row replaces the loops over short blocks: the row is "
         "loaded once, and both reductions and the result work on registers.",
         rationale="Each turn of a loop ends in a reduction over all warps that the next turn "

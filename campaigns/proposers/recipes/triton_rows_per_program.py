@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.recipes.triton_kernels import loops, read_plain, row_per_program
@@ -18,6 +18,7 @@ VALUES = (512, 1024, 2048)
         title="Take several short rows per program",
         bucket=Bucket.K1,
         backend="triton",
+        category=Category.LAUNCH,
         change="Each program loads, reduces and writes as many rows as make up 512, 1024 or 2048 "
         "values, and one row where that is longer.",
         rationale="Starting a program costs the same for a short row as for a long one, and a "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from campaigns.proposers.base import Situation, Variant
+from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.triton_kernels import read_plain
 from campaigns.proposers.syntax.edits import Edit, edited
@@ -38,6 +38,7 @@ SHAPES = (
         title="Try tiles with the warps and stages that suit them",
         bucket=Bucket.K1,
         backend="triton",
+        category=Category.LAUNCH,
         change="BLOCK_M x BLOCK_N x BLOCK_K, num_warps and num_stages change together, in four "
         "combinations.",
         rationale="A tile's sums must fit the registers of its warps and its operands the shared "

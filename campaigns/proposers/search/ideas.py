@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import Direction, Draft, Hypothesis, Situation, Variant
+from campaigns.proposers.base import Category, Direction, Draft, Hypothesis, Situation, Variant
 from campaigns.proposers.evidence import Facts, read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
@@ -19,6 +19,7 @@ OPTION_GAIN = 1.08
 STEP_GAIN = 1.05
 FLAG_GAIN = 1.06
 RISKY_FLAG_GAIN = 1.03
+TUNED = {"num_warps": Category.REGISTERS, "num_stages": Category.PIPELINE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Idea:
     params: Mapping[str, Param]
     candidates: tuple[Variant, ...]
     bucket: Bucket
+    category: Category
 
     @property
     def key(self) -> tuple[str, tuple[tuple[str, object], ...]]:
@@ -83,6 +85,7 @@ def recipe_ideas(situation: Situation) -> Iterator[Idea]:
             params=params,
             candidates=variants,
             bucket=about.bucket,
+            category=about.category,
         )
 
 
@@ -113,6 +116,7 @@ def _sweep(situation: Situation, tunable: Tunable, values: tuple[int, ...]) -> I
         params={"from": now, "values": listed},
         candidates=candidates,
         bucket=Bucket.K1,
+        category=TUNED.get(name, Category.LAUNCH),
     )
 
 
@@ -159,4 +163,5 @@ def _flags_idea(
         params={"flags": listed},
         candidates=variants,
         bucket=Bucket.K1,
+        category=Category.INSTRUCTIONS,
     )

@@ -18,23 +18,36 @@ LEAST_EXPECTED = 1.005
 
 @register
 class Search:
-    """Proposes the untried idea with the largest expected gain, until none is left."""
+    """Proposes the untried idea with the largest expected gain, until none is left.
+
+    After a stagnation review the directions that it named come first, in its order.
+    """
 
     name = "search"
 
     def propose(self, situation: Situation, /) -> Draft | None:
         """Draft the next round, or None when every idea was tried or cannot pay any more."""
-        tried = {_key(attempt) for attempt in situation.history}
-        open_ideas = [idea for idea in _ideas(situation) if idea.key not in tried]
-        if not open_ideas:
+        left = open_ideas(situation)
+        if not left:
             return None
-        best = max(open_ideas, key=lambda idea: (idea.expected, idea.strategy))
+        named = [idea for idea in left if idea.strategy in situation.directions]
+        best = (
+            min(named, key=lambda idea: situation.directions.index(idea.strategy))
+            if named
+            else max(left, key=lambda idea: (idea.expected, idea.strategy))
+        )
         return best.draft(read_facts(situation.evidence))
 
     def repair(self, situation: Situation, failure: Failure, /) -> Variant | None:
         """The first repair that the round has not tried, and that is not the incumbent (R17)."""
         known = (situation.source, *failure.tried)
         return next((v for v in repairs(situation, failure) if v.source not in known), None)
+
+
+def open_ideas(situation: Situation) -> list[Idea]:
+    """The ideas that apply to the incumbent and were not tried."""
+    tried = {_key(attempt) for attempt in situation.history}
+    return [idea for idea in _ideas(situation) if idea.key not in tried]
 
 
 def _ideas(situation: Situation) -> Iterator[Idea]:

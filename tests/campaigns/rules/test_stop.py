@@ -25,7 +25,11 @@ POLICY = StopPolicy()
         (History(1, share_of_floor=0.93), StopReason.ROOFLINE_REACHED, True),
         (History(4, accepts=2, share_of_floor=0.90), StopReason.TARGET_MET, True),
         (History(20, share_of_floor=0.5), StopReason.MAX_ROUNDS, False),
-        (History(7, consecutive_regressions=5), StopReason.CONSECUTIVE_REGRESSIONS, False),
+        (
+            History(7, consecutive_regressions=5, restart_settled=True),
+            StopReason.CONSECUTIVE_REGRESSIONS,
+            False,
+        ),
         (History(9, consecutive_non_accepts=8), StopReason.FAILURE_BUDGET, False),
         (History(3, user_stopped=True, share_of_floor=0.95), StopReason.USER, False),
         (History(3, ideas_left=False), StopReason.NO_IDEAS_LEFT, False),
@@ -70,6 +74,7 @@ def test_r49_it_counts_time_that_nothing_limits():
         consecutive_non_accepts=st.integers(0, 9),
         wall_h=st.floats(0, 100),
         device_h=st.floats(0, 100),
+        restart_settled=st.just(True),
     ),
 )
 def test_r49_it_stops_exactly_when_a_counter_is_full(policy, history):
@@ -110,6 +115,7 @@ def test_r49_it_stops_at_the_roofline_whatever_the_target_is():
         {"max_wall_h": 0},
         {"max_wall_h": 10_001},
         {"max_device_h": float("nan")},
+        {"restart": "perhaps"},
     ],
 )
 def test_it_refuses_a_policy_out_of_range(wrong):

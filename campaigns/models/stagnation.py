@@ -1,0 +1,89 @@
+"""What a campaign does about rounds without a gain: reviews, and one restart in part (R40, R48)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from campaigns.models.campaign import Campaign
+from campaigns.models.transitions import FINISHED
+from knowledge.models.guarded import ALWAYS, Guarded, Immutable
+
+
+class Kept(Guarded):
+    """Base of rows that are added while the campaign goes on, and never changed."""
+
+    SEALED = ALWAYS
+
+    class Meta:
+        abstract = True
+
+    def refuse_late(self) -> None:
+        campaign: int = self.campaign_id  # type: ignore[attr-defined]
+        if Campaign.objects.filter(pk=campaign, state__in=FINISHED).exists():
+            raise Immutable(f"campaign {campaign} is finished; it takes no {type(self).__name__}")
+
+
+class Review(Kept):
+    """A stagnation review after so many rounds.
+
+    failures: reason of a verdict → rounds. directions: the fields of `rules.ladder.Way`, the most
+    different from what failed first. note: what to know about them, "" for nothing.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="reviews")
+    after = models.PositiveIntegerField()
+    streak = models.PositiveIntegerField()
+    failures = models.JSONField(default=dict)
+    directions = models.JSONField(default=list)
+    note = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["campaign", "after"], name="one_review_per_round"),
+        )
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"review of {self.campaign} after round {self.after}"
+
+
+class RestartAnswer(models.TextChoices):
+    TAKEN = "taken"
+    DECLINED = "declined"
+
+
+class Restart(Kept):
+    """The one restart in part that a campaign is offered, and what was answered.
+
+    masked: the numbers of the rounds that it hides from the proposer, drawn by `seed`; none where
+    it was declined.
+    """
+
+    campaign = models.OneToOneField(Campaign, on_delete=models.PROTECT, related_name="restart")
+    after = models.PositiveIntegerField()
+    answer = models.CharField(max_length=20, choices=RestartAnswer)
+    why = models.TextField()
+    seed = models.BigIntegerField()
+    masked = models.JSONField(default=list)
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"restart of {self.campaign} after round {self.after}: {self.answer}"
+
+
+class Unmasking(Kept):
+    """A masked round that a person lets the proposer see again."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="unmaskings")
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["campaign", "number"], name="one_unmasking_per_round"),
+        )
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"round {self.number} of {self.campaign} is seen again"

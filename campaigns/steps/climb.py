@@ -1,0 +1,96 @@
+"""After a round without a gain: the next measure of the ladder (R48)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.masks import restart_of
+from campaigns.models import Campaign, CampaignState, Candidate, Verdict
+from campaigns.rules.decision import Reason
+from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.ladder import Rung, rung, tally
+from campaigns.rules.means import geomean
+from campaigns.rules.stop import count_streaks
+from campaigns.rules.wording import duration
+
+NO_PROFILER = "no profiler or disassembler is at hand, so nothing is known of its machine code"
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """Where to go on, and what is told about it; rung None where the ladder says nothing."""
+
+    state: CampaignState
+    rung: Rung | None = None
+    words: str = ""
+
+
+def climb(campaign: Campaign) -> Climb:
+    """The step up that the closed rounds ask for."""
+    verdicts = list(verdicts_of(campaign))
+    streak = streak_of(verdicts)
+    if not streak:
+        return Climb(CampaignState.PROFILE)
+    found = rung(
+        len(streak), Reason(verdicts[-1].reason), restart_settled=restart_of(campaign) is not None
+    )
+    if found is None:
+        return Climb(CampaignState.PROFILE)
+    count = "1 round was" if len(streak) == 1 else f"{len(streak)} rounds in a row were"
+    head = f"{count} not accepted"
+    if found is Rung.DIAGNOSE:
+        return Climb(CampaignState.PROFILE, found, f"{head}: {_diagnosis(streak)}")
+    if found is Rung.MACHINE_CODE:
+        words = f"{head}: look at the incumbent's machine code next; {NO_PROFILER}"
+        return Climb(CampaignState.PROFILE, found, words)
+    if found is Rung.COMPARE:
+        return Climb(CampaignState.PROFILE, found, f"{head}: {_comparison(campaign)}")
+    after = CampaignState.STAGNATION if found is Rung.REVIEW else CampaignState.RESTART
+    told = "a review" if found is Rung.REVIEW else "a restart in part is offered"
+    return Climb(after, found, f"{head}: {told}")
+
+
+def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:
+    """In the order of the rounds."""
+    rows = Verdict.objects.filter(round__campaign=campaign).select_related("round")
+    return list(rows.order_by("round__number"))
+
+
+def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The last rounds in a row that were attempts and not accepted; broken hosts left out."""
+    attempts = [v for v in verdicts if v.reason != Reason.BROKEN_HOST]
+    decisions = [(Word(v.word), Reason(v.reason)) for v in attempts]
+    count = count_streaks(decisions).consecutive_non_accepts
+    return attempts[len(attempts) - count :]
+
+
+def _diagnosis(streak: Sequence[Verdict]) -> str:
+    said = "; ".join(f"round {v.round.number}: {v.sentence.rstrip('.')}" for v in streak)
+    return f"{tally(Reason(v.reason) for v in streak)} ({said})"
+
+
+def _comparison(campaign: Campaign) -> str:
+    """The incumbent beside the fastest of other campaigns on the same cases."""
+    own = _time_us(campaign.incumbent)
+    others = Campaign.objects.filter(
+        problem__slug=campaign.problem.slug, platform=campaign.platform_id, cases=campaign.cases
+    ).exclude(pk=campaign.pk)
+    rows = others.exclude(incumbent=None).select_related("incumbent__round__verdict")
+    times = [(time, other.pk) for other in rows if (time := _time_us(other.incumbent)) is not None]
+    if own is None or not times:
+        return "no other campaign has measured these cases here, so there is nothing to compare"
+    best, key = min(times)
+    against = f"{duration(own)} here, {duration(best)} in campaign {key} (medians, not paired)"
+    if best < own:
+        return f"campaign {key} found a faster kernel: {against}"
+    return f"no other campaign is faster: {against}"
+
+
+def _time_us(candidate: Candidate | None) -> float | None:
+    """The geometric mean of its cases' medians, as its verdict has them."""
+    verdict = getattr(candidate.round, "verdict", None) if candidate else None
+    times = (
+        [case["time_us"]["median"] for case in verdict.cases if case["time_us"]] if verdict else []
+    )
+    return geomean(times) if times else None
