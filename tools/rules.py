@@ -89,7 +89,6 @@ TITLES: Mapping[int, str] = {
 
 OPEN: Mapping[int, str] = {
     8: "cards of AMD, which are read but not found yet",
-    16: "limits of a campaign's phases",
     20: "a run on a GPU",
     **dict.fromkeys((23, 24, 25, 26, 28, 29, 30, 31), "profiles"),
     27: "evidence from a profile",
@@ -105,7 +104,6 @@ OPEN: Mapping[int, str] = {
     53: "boards",
     54: "framework paths",
     57: "costs",
-    59: "signs of progress within a phase",
 }
 
 

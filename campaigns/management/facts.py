@@ -23,6 +23,7 @@ from campaigns.pins import Pin, drift_of
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
+from campaigns.reports.progress import progress_of
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.standings import (
     doubts_of,
@@ -68,9 +69,11 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
 def campaign_details(campaign: Campaign) -> dict[str, Any]:
     """What `campaign show` answers beyond that: wait, pitfalls, assumptions, pins as they are."""
     drift, sheet = drift_of(campaign), campaign_sheet(campaign, timezone.now())
+    progress = progress_of(campaign, timezone.now())
     return {
         **campaign_facts(campaign),
         "wait": sheet.wait.stored if sheet.wait else None,
+        "progress": progress.stored if progress else None,
         **course_facts(campaign),
         "goal": campaign.goal,
         "dispatch": dispatch_of(campaign.incumbent.round).facts if campaign.incumbent else None,
@@ -141,6 +144,9 @@ def campaign_text(campaign: Campaign) -> str:
     sheet = campaign_sheet(campaign, timezone.now())
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {campaign.state}"]
     lines += [f"{sheet.wait.words}"] if sheet.wait else []
+    if progress := progress_of(campaign, timezone.now()):
+        since = f" since {progress.since:%H:%M:%S} UTC" if progress.since else ""
+        lines.append(f"{sheet.phase}{since}, waits for {progress.waits_for}; {progress.eta_words}")
     lines += course_lines(campaign)
     lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
     lines.append(f"target: {sheet.goal_words}")

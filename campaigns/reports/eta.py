@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,11 +13,15 @@ _MINUTE, _HOUR = 60.0, 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Eta:
-    """The time left in seconds, from the 20th and the 80th percentile of recent rounds."""
+    """The time left in seconds, from the 20th and the 80th percentile of recent rounds.
+
+    is_capped: a budget of time ends it before that many rounds would.
+    """
 
     low_s: float
     high_s: float
     rounds: int
+    is_capped: bool = False
 
     @property
     def words(self) -> str:
@@ -24,14 +29,21 @@ class Eta:
         return f"about {low} left" if low == high else f"about {low} to {high} left"
 
 
-def estimate(durations_s: Sequence[float], rounds_left: int) -> Eta | None:
-    """Estimate from the durations of the closed rounds, oldest first; None under 3 rounds."""
+def estimate(
+    durations_s: Sequence[float], rounds_left: int, most_s: float = math.inf
+) -> Eta | None:
+    """Estimate from the durations of the closed rounds, oldest first; None under 3 rounds.
+
+    most_s: what is left of a budget of time, which no estimate goes beyond.
+    """
     if len(durations_s) < LEAST_ROUNDS:
         return None
     recent = sorted(durations_s[-RECENT:])
     last = len(recent) - 1
     low, high = recent[round(0.2 * last)], recent[round(0.8 * last)]
-    return Eta(low * rounds_left, high * rounds_left, len(recent))
+    low_s, high_s = low * rounds_left, high * rounds_left
+    capped = high_s > most_s
+    return Eta(min(low_s, most_s), min(high_s, most_s), len(recent), capped)
 
 
 def spoken(seconds: float) -> str:

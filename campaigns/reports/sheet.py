@@ -32,6 +32,7 @@ from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
 from campaigns.rules.roofline import share_of_floor
+from campaigns.spent import time_spent
 from campaigns.waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
 from knowledge.specs.cited import Cited, Evidence
 
@@ -202,7 +203,10 @@ class CampaignSheet:
         if self.eta is None:
             closed = sum(row.duration_s is not None for row in self.rows)
             return f"{closed} of {LEAST_ROUNDS} rounds measured"
-        return f"from the last {self.eta.rounds} rounds; stops at {self.budget} rounds"
+        ends = f"stops at {self.budget} rounds"
+        if self.eta.is_capped:
+            ends += f" or {self.campaign.stop_policy['max_wall_h']:g} h, which come first"
+        return f"from the last {self.eta.rounds} rounds; {ends}"
 
     @property
     def eta_words(self) -> str:
@@ -244,7 +248,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         total=_total(campaign, accepted),
         phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
         pulse=pulse,
-        eta=_eta(campaign, rows),
+        eta=_eta(campaign, rows, now),
         wait=wait,
         wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
         queue=queue,
@@ -341,9 +345,11 @@ def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:
     return Pulse(max(0.0, (now - at) / timedelta(seconds=1)) if at else None, measuring)
 
 
-def _eta(campaign: Campaign, rows: Sequence[RoundRow]) -> Eta | None:
+def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:
     most = campaign.stop_policy.get("max_rounds")
     if campaign.is_finished or not most:
         return None
     durations = [row.duration_s for row in rows if row.duration_s is not None]
-    return estimate(durations, max(0, int(most) - len(durations)))
+    hours = campaign.stop_policy.get("max_wall_h")
+    left_s = (hours - time_spent(campaign, now).wall_h) * 3600 if hours else math.inf
+    return estimate(durations, max(0, int(most) - len(durations)), max(0.0, left_s))

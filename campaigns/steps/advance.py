@@ -28,6 +28,7 @@ from campaigns.steps.end_search import end_search
 from campaigns.steps.finish import finish
 from campaigns.steps.implement import implement
 from campaigns.steps.judge import judge
+from campaigns.steps.limit_phase import limit_phase
 from campaigns.steps.open_baseline import open_baseline
 from campaigns.steps.open_round import open_round
 from campaigns.steps.profile import profile
@@ -42,6 +43,7 @@ from campaigns.steps.split import split_of
 
 def advance(campaign: Campaign) -> Next:
     """Take one step and say what is needed next. Safe to call at any time, any number of times."""
+    limit_phase(campaign)
     if campaign.pause_requested and campaign.state in PAUSABLE:
         return _hold(campaign)
     step = _STEPS.get(CampaignState(campaign.state))

@@ -15,6 +15,7 @@ from campaigns.identity import is_gone, worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import WORKING, move
+from campaigns.steps.limit_phase import tell_idle
 from campaigns.steps.record_report import record_report
 from campaigns.waits import wait_of
 
@@ -26,6 +27,8 @@ def reconcile() -> list[tuple[Campaign, Next]]:
     """Run at worker start and a few times a minute; running it more often does no harm."""
     release_vanished(Evaluation.objects.all())
     working = Campaign.objects.filter(state__in=WORKING).select_related("platform")
+    for campaign in working:
+        tell_idle(campaign)
     wanted = ((campaign, _next(campaign)) for campaign in working)
     return [(campaign, following) for campaign, following in wanted if following]
 

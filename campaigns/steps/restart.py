@@ -23,16 +23,17 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.decision import Reason
+from campaigns.rules.phases import LIMITS
 from campaigns.rules.restart import masked
 from campaigns.rules.stop import RestartPolicy, StopPolicy, should_stop
 from campaigns.steps.close_round import history_of
 from campaigns.steps.end_search import stopping
 
-PATIENCE = timedelta(hours=1)
+PATIENCE = timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
 
 
 def restart(campaign: Campaign) -> Next:
-    """Answer by the policy; one that asks waits for a person, an hour at most."""
+    """Answer by the policy; one that asks waits for a person while the phase may last (R16)."""
     policy = StopPolicy(**campaign.stop_policy).restart
     if campaign.stop_requested:
         return _answer(campaign, RestartAnswer.DECLINED, "the campaign is being stopped")

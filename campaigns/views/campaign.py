@@ -23,6 +23,7 @@ from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
+from campaigns.reports.progress import progress_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.reports.standings import doubts_of
 from campaigns.rules.intake import fixed, intake_from
@@ -96,6 +97,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "lineage": SimpleLazyObject(lambda: lineage_of(found)),
         "drift": SimpleLazyObject(lambda: drift_of(found)),
         "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
+        "progress": progress_of(found, timezone.now()),
         "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }

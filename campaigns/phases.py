@@ -1,0 +1,55 @@
+"""A campaign's present phase by its records: since when, how much of its limit is used (R16)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import Max
+
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Phase
+from campaigns.rules.phases import MEASURING, Clock
+
+SECOND = timedelta(seconds=1)
+
+
+def present_phase(campaign: Campaign) -> Phase | None:
+    """Since when it is in its state; None for one that has not moved since such rows are kept."""
+    newest: Phase | None = campaign.phases.last()
+    return newest if newest and newest.state == campaign.state else None
+
+
+def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
+    """How long the present phase has gone on; at most four queries."""
+    phase = present_phase(campaign)
+    if phase is None:
+        return None
+    measured, life = _measured(campaign, phase.at, now)
+    event = campaign.events.aggregate(at=Max("at"))["at"]
+    latest = max(at for at in (phase.at, event, life) if at is not None)
+    spent = measured if campaign.state in MEASURING else now - phase.at
+    return Clock(campaign.state, max(spent / SECOND, 0.0), max((now - latest) / SECOND, 0.0))
+
+
+def is_waiting(campaign: Campaign) -> bool:
+    """Whether a measurement is queued or under way, which tells of itself."""
+    rows = Evaluation.objects.exclude(kind=EvaluationKind.REPRODUCE)
+    open_ones = rows.filter(candidate__round__campaign=campaign)
+    return open_ones.exclude(state=EvaluationState.DONE).exists()
+
+
+def _measured(
+    campaign: Campaign, since: datetime, now: datetime
+) -> tuple[timedelta, datetime | None]:
+    """The time of measuring in this phase, and its last sign of life."""
+    rows = Evaluation.objects.filter(
+        candidate__round__campaign=campaign, started_at__gte=since
+    ).exclude(kind=EvaluationKind.REPRODUCE)
+    spent = timedelta()
+    life: datetime | None = None
+    for begun, ended, beat in rows.values_list("started_at", "finished_at", "heartbeat_at"):
+        if begun is None:
+            continue
+        until = ended or beat or begun
+        spent += max(min(until, now) - begun, timedelta())
+        life = max(until, life) if life else until
+    return spent, life

@@ -1,0 +1,68 @@
+"""How long each phase of a campaign may take, and what follows when it takes longer (R16, R59)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+MINUTE = 60.0
+
+
+class Overrun(StrEnum):
+    """What running out of time is: told, a pause until a person resumes, or a declined offer."""
+
+    TELL = "tell"
+    PAUSE = "pause"
+    DECLINE = "decline"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """idle_s: without any sign of life; then it is told. wall_s: in all; then `overrun` follows.
+
+    Where something is measured, the time of measuring counts alone: a queue, a wait for a device
+    and a machine that was switched off use up nothing.
+    """
+
+    idle_s: float
+    wall_s: float
+    overrun: Overrun = Overrun.TELL
+
+
+# State → its limit. A campaign may wait for its first worker, or paused, as long as it takes.
+LIMITS: Mapping[str, Limit] = {
+    "prepare": Limit(15 * MINUTE, 90 * MINUTE),
+    "baseline": Limit(25 * MINUTE, 120 * MINUTE, Overrun.PAUSE),
+    "profile": Limit(10 * MINUTE, 40 * MINUTE),
+    "analyze": Limit(7 * MINUTE, 40 * MINUTE),
+    "implement": Limit(10 * MINUTE, 60 * MINUTE),
+    "validate": Limit(25 * MINUTE, 120 * MINUTE, Overrun.PAUSE),
+    "repair": Limit(10 * MINUTE, 60 * MINUTE),
+    "decide": Limit(5 * MINUTE, 15 * MINUTE),
+    "stagnation": Limit(5 * MINUTE, 20 * MINUTE),
+    "restart": Limit(60 * MINUTE, 60 * MINUTE, Overrun.DECLINE),
+    "report": Limit(25 * MINUTE, 120 * MINUTE, Overrun.PAUSE),
+}
+MEASURING = frozenset(name for name, limit in LIMITS.items() if limit.overrun is Overrun.PAUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How long a phase has gone on. silent_s: since its last sign of life; spent_s: what counts."""
+
+    state: str
+    spent_s: float
+    silent_s: float
+
+
+def overrun(clock: Clock) -> Overrun | None:
+    """What its wall limit asks for; None while there is time."""
+    limit = LIMITS.get(clock.state)
+    return limit.overrun if limit and clock.spent_s >= limit.wall_s else None
+
+
+def is_idle(clock: Clock) -> bool:
+    """Whether it has shown no life for too long."""
+    limit = LIMITS.get(clock.state)
+    return limit is not None and clock.silent_s >= limit.idle_s
