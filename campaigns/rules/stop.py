@@ -177,7 +177,7 @@ SENTENCES = {
 }
 
 
-SLOWER_LATER = "slower in a row, which counts once a restart was offered"
+SLOWER_LATER = "slower in a row, from a restart on"
 
 
 def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:

@@ -20,8 +20,8 @@ from campaigns.steps.propose import situation_of
 def review(campaign: Campaign) -> Next:
     """Store the review, and gather the evidence anew; the proposer is shown its directions."""
     streak = streak_of(verdicts_of(campaign))
-    recent = {category_of(v.round.hypothesis["strategy"]).value for v in streak}
-    found = directions(untried(situation_of(campaign)), recent)
+    recent = {category_of(v.round.hypothesis["strategy"]) for v in streak}
+    found = directions(untried(situation_of(campaign)), {one.value for one in recent if one})
     with transaction.atomic():
         if not move(campaign, CampaignState.PROFILE):
             return NOTHING

@@ -17,14 +17,15 @@ def untried(situation: Situation) -> tuple[Way, ...]:
     return (*_open(situation), *_by_hand(situation))
 
 
-def category_of(strategy: str) -> Category:
-    """The category of a strategy of the search, also of one that no longer applies."""
+def category_of(strategy: str) -> Category | None:
+    """The category of a strategy of the search; None for what others propose."""
     found = recipes().get(strategy)
     if found is not None:
         return found.about.category
     if strategy.startswith("flags."):
         return Category.INSTRUCTIONS
-    return TUNED.get(strategy.removeprefix("tune."), Category.LAUNCH)
+    name = strategy.removeprefix("tune.")
+    return TUNED.get(name, Category.LAUNCH) if name != strategy else None
 
 
 def _open(situation: Situation) -> Iterator[Way]:

@@ -10,12 +10,14 @@ import pytest
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import (
     Attempt,
+    Category,
     Direction,
     Situation,
     UnknownProposerError,
     proposer,
     proposer_names,
 )
+from campaigns.proposers.search.catalogue import category_of, untried
 
 SOFTMAX = Path("campaigns/problems/softmax/v0.cpp").read_text()
 EVIDENCE = {
@@ -98,3 +100,22 @@ def test_it_has_nothing_to_say_at_the_floor():
 def test_it_has_nothing_to_say_about_an_unknown_backend():
     foreign = replace(start(), backend="fortran", source=Source("k.f90", "end"))
     assert proposer("search").propose(foreign) is None
+
+
+def test_r48_the_catalogue_names_what_was_not_tried_by_category():
+    ways = untried(start())
+    assert {way.strategy for way in ways if way.by_itself} >= {"cpp.vector_exp", "flags.optimise"}
+    assert len({way.category for way in ways}) >= 3
+    first = proposer("search").propose(start())
+    tried = replace(start(), history=(rejected(first, 2),))
+    assert first.hypothesis.strategy not in {way.strategy for way in untried(tried)}
+    assert category_of("cpp.vector_exp") is Category.ALGORITHM
+    assert category_of("tune.num_stages") is Category.PIPELINE
+    assert category_of("somebody.elses") is None
+
+
+def test_r48_it_goes_in_the_directions_of_a_review():
+    named = replace(start(), directions=("flags.optimise", "cpp.vector_exp"))
+    assert proposer("search").propose(named).hypothesis.strategy == "flags.optimise"
+    other = replace(start(), directions=("by.hand",))
+    assert proposer("search").propose(other).hypothesis.strategy == "cpp.vector_exp"
