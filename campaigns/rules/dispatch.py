@@ -76,6 +76,24 @@ class Predicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Multiples:
+    """Each of these columns is a multiple of `step`: where a kernel's tiles fit."""
+
+    columns: tuple[str, ...]
+    step: int
+
+    @property
+    def words(self) -> str:
+        """As people read it: "N and D are multiples of 8"."""
+        are = "is a multiple" if len(self.columns) == 1 else "are multiples"
+        return f"{' and '.join(self.columns)} {are} of {self.step}"
+
+    def code(self, both: str, either: str) -> str:
+        """As an expression of C and of Python, with this word between comparisons."""
+        return both.join(f"{column} % {self.step} == 0" for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """What a dispatcher has to tell apart.
 

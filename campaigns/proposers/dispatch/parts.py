@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from campaigns.evaluator.contract import Source
-from campaigns.rules.dispatch import Predicate
 
 OURS = "Dispatch split"
 
 
 class CannotSplit(ValueError):
     """These two sources can not stand in one; the message names the part and the reason."""
+
+
+class When(Protocol):
+    """Which calls go to the variant, asked about integers that the kernel receives."""
+
+    @property
+    def words(self) -> str: ...
+
+    def code(self, both: str, either: str, /) -> str:
+        """As an expression, with these words between comparisons and between what they make up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Split:
     incumbent: Part
     variant: Part
     v0: Source
-    when: Predicate
+    when: When
 
     @property
     def words(self) -> str:

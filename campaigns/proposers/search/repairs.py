@@ -9,9 +9,14 @@ from collections.abc import Iterator
 
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.proposers.base import Failure, Situation, Variant
+from campaigns.proposers.dispatch.generate import dispatcher, given_integers
+from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS
-from campaigns.proposers.search.guard import guarded
 from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
+from campaigns.rules.dispatch import Multiples
+
+# The parameter that says that this repair was made, which is made once.
+FITS = "multiple_of"
 
 
 def repairs(situation: Situation, failure: Failure) -> Iterator[Variant]:
@@ -61,11 +66,18 @@ def _next_smaller(tunable: Tunable) -> int:
 
 def _whole_sizes_only(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """The candidate where its tiles fit the sizes, the incumbent's own code elsewhere."""
-    sizes = {t.value for t in _brought(situation, failure) if t.value and t.value > 1}
-    if situation.backend != "cpp" or not sizes:
+    tiles = {t.value for t in _brought(situation, failure) if t.value and t.value > 1}
+    if situation.backend not in ("cpp", "cuda") or not tiles or FITS in failure.params:
         return
-    step = max(sizes)
-    source = guarded(failure.source, situation.source, step)
-    if source is not None:
-        label = f"only where sizes are multiples of {step}"
-        yield Variant(label, source, {**failure.params, "multiple_of": step})
+    step = max(tiles)
+    try:
+        sizes = sorted(given_integers(situation.backend, situation.source))
+        if not sizes:
+            return
+        parts = Part("any_size", situation.source), Part("whole_tiles", failure.source)
+        when = Multiples(tuple(sizes), step)
+        source = dispatcher(situation.backend, Split(*parts, situation.source, when))
+    except CannotSplit:
+        return
+    label = f"only where sizes are multiples of {step}"
+    yield Variant(label, source, {**failure.params, FITS: step})

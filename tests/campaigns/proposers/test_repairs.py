@@ -11,7 +11,6 @@ import pytest
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Failure, Repairer, Situation, proposer
-from campaigns.proposers.search.guard import guarded
 
 PLAIN = """#include <cmath>
 
@@ -114,17 +113,25 @@ def test_r17_it_leads_odd_sizes_round_the_tiles(tmp_path):
     library = built(variant.source, tmp_path / "mended")
     assert answer(library, 13) == right
     assert answer(library, 16) == [float(i + 1) for i in range(16)]
-    assert "even_sizes::solve" in variant.source.text
+    assert "N % 8 == 0" in variant.source.text
+    again = replace(failure(variant.source, "wrong_result"), params=variant.params)
+    assert search.repair(situation(), again) is None
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        PLAIN.replace("int N", "int N, int D"),
-        "#define N_OF 3\n" + PLAIN,
-        PLAIN.replace("int N", "float N"),
-        "int nothing;",
+        TILED.replace("int N", "int N, int D"),
+        TILED.replace('extern "C"', "#define C_LINKAGE\n"),
+        "constexpr int TILE = 8;",
     ],
 )
 def test_r17_it_guards_only_what_has_the_same_entry(other):
-    assert guarded(Source("v0.cpp", other), Source("v0.cpp", PLAIN), 8) is None
+    search = proposer("search")
+    assert search.repair(situation(), failure(Source("v0.cpp", other), "wrong_result")) is None
+
+
+def test_r17_it_guards_nothing_where_no_size_is_given():
+    plain, tiled = (text.replace("int N", "float N") for text in (PLAIN, TILED))
+    failed = failure(Source("v0.cpp", tiled), "wrong_result")
+    assert proposer("search").repair(situation(plain), failed) is None
