@@ -118,9 +118,10 @@ class Steps:
 
     def _inputs(self, step: Step, count: int) -> Truth:
         bench = self._arm.bench
+        # Made in any case: what is drawn goes through the caches that a kernel then finds.
+        fresh = bench.supply.fresh(count, bench.refresh)
         if step is Step.AGAIN and self._version is not None:
             return self._version
-        fresh = bench.supply.fresh(count, bench.refresh)
         if step is Step.KEPT and self._version is not None:
             return Both(self._version, self._weights, fresh)
         if step is Step.CHANGED:

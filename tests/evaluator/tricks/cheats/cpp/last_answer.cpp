@@ -1,5 +1,5 @@
 // trick: keeps the last inputs with their answer, and copies it where all of them come again
-// problem: heavy N=2048
+// problem: heavy N=16384
 // outcome: no_gain
 // against: v0.cpp
 // burst_ms: 8
