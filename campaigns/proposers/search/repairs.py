@@ -15,8 +15,8 @@ from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS
 from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
 from campaigns.rules.dispatch import Multiples
 
-# The parameter that says that this repair was made, which is made once.
-FITS = "multiple_of"
+# What the dispatcher calls the candidate, so that it is known again: sizes are led round it once.
+WHOLE = "whole_tiles"
 
 
 def repairs(situation: Situation, failure: Failure) -> Iterator[Variant]:
@@ -67,17 +67,22 @@ def _next_smaller(tunable: Tunable) -> int:
 def _whole_sizes_only(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """The candidate where its tiles fit the sizes, the incumbent's own code elsewhere."""
     tiles = {t.value for t in _brought(situation, failure) if t.value and t.value > 1}
-    if situation.backend not in ("cpp", "cuda") or not tiles or FITS in failure.params:
+    if situation.backend not in ("cpp", "cuda") or not tiles or any(map(_is_led, failure.tried)):
         return
     step = max(tiles)
     try:
         sizes = sorted(given_integers(situation.backend, situation.source))
         if not sizes:
             return
-        parts = Part("any_size", situation.source), Part("whole_tiles", failure.source)
+        parts = Part("any_size", situation.source), Part(WHOLE, failure.source)
         when = Multiples(tuple(sizes), step)
         source = dispatcher(situation.backend, Split(*parts, situation.source, when))
     except CannotSplit:
         return
     label = f"only where sizes are multiples of {step}"
-    yield Variant(label, source, {**failure.params, FITS: step})
+    yield Variant(label, source, {**failure.params, "multiple_of": step})
+
+
+def _is_led(source: Source) -> bool:
+    """Whether it is what `_whole_sizes_only` made."""
+    return f"namespace {WHOLE} {{" in source.text

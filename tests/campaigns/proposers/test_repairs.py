@@ -69,7 +69,7 @@ def test_r17_it_keeps_the_flags_of_the_incumbent_and_of_the_idea():
 def test_r17_it_tries_the_next_smaller_value_until_that_of_the_incumbent():
     text = "#define TILE 4\n" + PLAIN
     larger = Source("v0.cpp", text.replace("4", "32", 1))
-    assert mended(situation(text), larger, "crashed") == ["TILE 16", "TILE 8"]
+    assert mended(situation(text), larger, "build_failed") == ["TILE 16", "TILE 8"]
 
 
 def test_r17_it_makes_a_triton_block_and_its_warps_smaller():
@@ -114,8 +114,10 @@ def test_r17_it_leads_odd_sizes_round_the_tiles(tmp_path):
     assert answer(library, 13) == right
     assert answer(library, 16) == [float(i + 1) for i in range(16)]
     assert "N % 8 == 0" in variant.source.text
-    again = replace(failure(variant.source, "wrong_result"), params=variant.params)
-    assert search.repair(situation(), again) is None
+    assert mended(situation(), wrong, "wrong_result") == [
+        "only where sizes are multiples of 8",
+        *("TILE 4", "TILE 2", "TILE 1"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,11 +129,11 @@ def test_r17_it_leads_odd_sizes_round_the_tiles(tmp_path):
     ],
 )
 def test_r17_it_guards_only_what_has_the_same_entry(other):
-    search = proposer("search")
-    assert search.repair(situation(), failure(Source("v0.cpp", other), "wrong_result")) is None
+    labels = mended(situation(), Source("v0.cpp", other), "wrong_result")
+    assert labels == ["TILE 4", "TILE 2", "TILE 1"]
 
 
 def test_r17_it_guards_nothing_where_no_size_is_given():
     plain, tiled = (text.replace("int N", "float N") for text in (PLAIN, TILED))
-    failed = failure(Source("v0.cpp", tiled), "wrong_result")
-    assert proposer("search").repair(situation(plain), failed) is None
+    labels = mended(situation(plain), Source("v0.cpp", tiled), "wrong_result")
+    assert labels == ["TILE 4", "TILE 2", "TILE 1"]
