@@ -55,7 +55,7 @@ class Protocol:
     blocks: int = 5
     burst_ms: float = 20.0
     max_slots: int = 4096
-    arena_mib: int = 24576
+    arena_mib: int = 36864
     trials: int = 5
     limits: Limits = field(default_factory=Limits)
     require_sanitizers: bool = False

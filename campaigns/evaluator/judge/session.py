@@ -52,6 +52,9 @@ MIB = 1 << 20
 NUMPY_SEED_BITS = 32
 # Below this many times the last-level cache a ring of slots may stay in it; then it is scrubbed.
 COLD_RING = 4
+# The most of the free memory that one arm's slots take. The judge may hold the inputs of all slots
+# once more; on a CPU others live in that memory, too.
+ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
 # The share of the last-level cache that a warm burst's slots may take: the rest is everybody's.
 WARM_SHARE = 0.25
 
@@ -369,7 +372,7 @@ class Session:
         strides = [layout.stride for layout in self._layouts.values()]
         wanted = max(strides) * max(protocol.max_slots, 2)
         free = surroundings.free_bytes(self._device)
-        size = min(wanted, protocol.arena_mib * MIB, free // 6)
+        size = min(wanted, protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
         if size < 2 * max(strides):
             raise HostError(
                 f"a case needs 2 × {max(strides) / MIB:.1f} MiB for its slots, "
