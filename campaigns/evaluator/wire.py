@@ -38,6 +38,7 @@ class Ask(IntEnum):
     SANITIZE = 12  # build and run it under sanitizers on slot 0; nothing is loaded
     SEAL = 13  # close the lock: the last thing that code of ours alone does and answers
     ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
+    STAY = 15  # before LOAD: how long (ms) the device works in bursts of no calls from now on
 
 
 class Answer(IntEnum):
@@ -56,7 +57,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A runner's answer. a: a small integer; x, y: numbers that only ever inform, never judge."""
+    """A runner's answer. a: a small integer; x, y: once it has loaded, they inform and never judge."""
 
     answer: Answer
     sequence: int

@@ -66,16 +66,20 @@ def _attempt(
     bench, channel = stage.bench, stage.channel
     if look is not None:
         look.ready(stage)
-    # All of this is done when the runner wakes, or it would see inputs before the clock runs.
-    bench.wait()
-    if cold and bench.stillness is not None:
-        bench.stillness.listen(channel)
+    _settle(bench, channel, cold=cold)
     before = channel.restless()
     seconds = _clocked(bench, channel, fence, stage.calls, look)
     other = channel.restless()
     channel.freeze()
     prove(stage, fence)
     return seconds, before or other or channel.restless()
+
+
+def _settle(bench: Bench, channel: Channel, *, cold: bool) -> None:
+    """All of the judge's is done when the runner wakes, or it would see inputs before the clock."""
+    bench.wait()
+    if cold and bench.stillness is not None:
+        bench.stillness.listen(channel)
 
 
 def make_burst(
@@ -124,7 +128,7 @@ def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> f
     # On a CPU what no burst has used yet is not there yet, and to have it made takes far longer.
     breadth = few if bench.device.type == "cpu" else slots.count
     fence = Fence(bench, slots.part(0, breadth), stage.truth, few)
-    bench.wait()
+    _settle(bench, channel, cold=cold)
     return _clocked(bench, channel, fence, 0)
 
 

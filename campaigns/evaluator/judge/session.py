@@ -33,7 +33,7 @@ from campaigns.evaluator.judge.check import CaseCheck
 from campaigns.evaluator.judge.compare import Tolerance
 from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS, Supply
 from campaigns.evaluator.judge.hold import Hold
-from campaigns.evaluator.judge.overhead import Overhead, measure
+from campaigns.evaluator.judge.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
 from campaigns.evaluator.judge.repeats import Steps, compare_repeats
@@ -176,10 +176,13 @@ class Session:
     def _measure_overheads(self) -> None:
         """What bursts take besides calls, while a runner is still as we have made it."""
         for name, channel in self._channels.items():
+            growth = None
             for case in self._job.cases:
                 slots = self._slots(channel, self._layouts[case.name])
-                found = measure(self._bench(case, slots), channel, slots)
-                self._overheads[name, case.name] = found
+                bench = self._bench(case, slots)
+                # Of the host and of this process, whatever the case is.
+                growth = growth or measure_growth(bench, channel, slots)
+                self._overheads[name, case.name] = measure(bench, channel, slots, growth)
 
     def sanitize(self) -> None:
         """Have the candidate run under sanitizers on fresh inputs of its smallest case."""

@@ -215,8 +215,10 @@ class Turn:
         raise channel.blame(Outcome.CHEATED, f"no such way of timing here ({reply.a})")
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
+        """Seconds, less what one of that length takes on top for being so long."""
         arm, breadth = self._arm, self._breadth
-        return run_burst(arm.bench, arm.channel, arm.slots, calls, Manner(cold, breadth))
+        seconds = run_burst(arm.bench, arm.channel, arm.slots, calls, Manner(cold, breadth))
+        return seconds - arm.overhead.growth.at(seconds)
 
     def _note_retakes(self) -> None:
         if not self._retaken:

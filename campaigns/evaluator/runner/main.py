@@ -127,13 +127,15 @@ class Runner:
         return 0
 
     def _tell(self, ask: Ask, body: Any) -> tuple[int, float, float]:
-        """What the driver's tracer saw."""
+        """What the driver says."""
         if ask is Ask.PROFILE:
             return (0, *self._planned().profile(body))
         if ask is Ask.KERNEL:
             return self._planned().kernel(body)
         if ask is Ask.LAUNCH:
             return self._launch_part(body)
+        if ask is Ask.STAY and self._memory is not None:
+            return 0, self._memory.stay(body), 0.0
         return 0, 0.0, 0.0
 
     def _launch_part(self, part: int) -> tuple[int, float, float]:

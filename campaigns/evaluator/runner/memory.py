@@ -6,12 +6,17 @@ import ctypes
 import mmap
 import os
 import pickle
+from math import ceil
 from typing import TYPE_CHECKING, Any, Protocol
 
 from campaigns.evaluator.layout import Layout, TensorArg
 
 if TYPE_CHECKING:
     import torch
+
+# How much is written at once where a burst of no calls has to take a while, and how often to see
+# how long that takes.
+FILLED_BYTES, TRIED = 256 << 20, 4
 
 
 class Memory(Protocol):
@@ -23,6 +28,9 @@ class Memory(Protocol):
 
     def stir(self) -> None:
         """What a burst of no calls does: have the device do next to nothing, and wait for it."""
+
+    def stay(self, ms: float) -> float:
+        """From now on have it work for about so long then; seconds that it did the last time."""
 
 
 def map_shared(fd: int, size: int) -> ctypes.Array[ctypes.c_ubyte]:
@@ -69,6 +77,10 @@ class HostMemory:
     def stir(self) -> None:
         """There is no device to wait for."""
 
+    def stay(self, ms: float) -> float:
+        """There is no device that could work."""
+        return 0.0
+
 
 class DeviceMemory:
     """A device allocation of the judge's, opened through CUDA IPC."""
@@ -77,6 +89,8 @@ class DeviceMemory:
         rebuild, args = pickle.loads(pickled)
         self._bytes: torch.Tensor = rebuild(*args)
         self._word = self._bytes.new_zeros(1)
+        self._fills = 0
+        self._worked_s = 0.0
 
     def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
         return int(self._bytes.data_ptr()) + slot * layout.stride + arg.offset
@@ -92,5 +106,26 @@ class DeviceMemory:
         """One launch: the device then turns from the judge's work to ours, as in any burst."""
         import torch
 
+        if self._fills:
+            self._worked_s = self._fill_s(self._fills)
+            return
         self._word.add_(1)
         torch.cuda.synchronize()
+
+    def stay(self, ms: float) -> float:
+        """Work is writing to the judge's memory, of which nothing is kept."""
+        self._fills = ceil(ms * 1e-3 / max(self._fill_s(TRIED) / TRIED, 1e-7)) if ms > 0 else 0
+        return self._worked_s
+
+    def _fill_s(self, times: int) -> float:
+        """Seconds by the device's own events."""
+        import torch
+
+        part = self._bytes[:FILLED_BYTES]
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(times):
+            part.zero_()
+        end.record()
+        torch.cuda.synchronize()
+        return float(start.elapsed_time(end)) * 1e-3
