@@ -1,0 +1,55 @@
+"""R20 on a real card: who keeps what follows from weights is faster only where they come again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaigns.devices.discover import this_device
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
+from campaigns.rules.decision import Reason
+from campaigns.rules.gates import Finding, Standard
+from campaigns.rules.repeats import repeats
+
+pytestmark = pytest.mark.gpu
+
+TRICKS = Path(__file__).parents[1] / "evaluator" / "tricks"
+WEIGHTED = TRICKS / "problems" / "weighted"
+CASE = Case("declared", {"N": 1, "D": 1048000})
+HONEST = (WEIGHTED / "v0.cu").read_text()
+KEEPS = (TRICKS / "cheats" / "cuda" / "weights_by_content.cu").read_text()
+STANDARD = Standard(
+    has_incumbent=True, classes={CASE.name: ""}, cases=frozenset([CASE.name]), whole=1, noise=0.01
+)
+
+
+def judged(text: str, scratch: Path) -> Finding:
+    job = Job(
+        job_id="gpu-test",
+        problem=WEIGHTED,
+        backend="cuda",
+        device="cuda:0",
+        target=this_device("cuda:0").target,
+        cases=(CASE,),
+        candidate=Source("candidate.cu", text),
+        incumbent=Source("v0.cu", HONEST),
+        scratch=scratch,
+        protocol=Protocol(blocks=3, trials=1),
+    )
+    with EvaluatorService() as service:
+        report = service.evaluate(job)
+    assert report.outcome is Outcome.PASSED, report.reason + report.runner_log
+    return repeats(report, STANDARD)
+
+
+def test_r20_a_kernel_that_keeps_weights_is_fitted_to_the_benchmark(tmp_path):
+    found = judged(KEEPS, tmp_path / "scratch")
+    assert found.reason is Reason.FITTED, found.gate
+    assert "kept" in found.gate.found
+
+
+def test_r20_a_kernel_that_keeps_nothing_is_not(tmp_path):
+    found = judged(HONEST.replace("256", "512"), tmp_path / "scratch")
+    assert found.gate.passed is True, found.gate
