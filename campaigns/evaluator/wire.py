@@ -57,7 +57,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A runner's answer. a: a small integer; x, y: once it has loaded, they inform and never judge."""
+    """A runner's answer. a: a small integer; x, y: once it has loaded they inform, never judge."""
 
     answer: Answer
     sequence: int
