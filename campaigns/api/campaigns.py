@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -13,21 +14,26 @@ from campaigns.bell import ring
 from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
 from campaigns.examined import campaign_findings, policy_of, stored_policy
-from campaigns.models import Campaign
+from campaigns.models import Campaign, IllegalTransition
 from campaigns.rules.goal import GoalError, parse_goal
+from campaigns.rules.intake import Intake, IntakeError, intake_from
 from campaigns.rules.stop import RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.steps.restart import decline_restart, take_restart
 from knowledge.api.door import Door
-from knowledge.curation.errors import CurationError, Forbidden
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
-MAY_START = "campaigns.add_campaign"
+MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
+ANSWERS = {RestartPolicy.TAKE: take_restart, RestartPolicy.DECLINE: decline_restart}
 TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
+INTAKE = tuple(one.name for one in fields(Intake))
 OPTIONAL = (
     *("rounds", "restart", "target", "title", "findings", "own_kernels", "require_sanitizers"),
     *HOURS,
+    *INTAKE,
 )
 
 
@@ -38,7 +44,8 @@ class Campaigns(Door):
     findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
     macro defines), require_sanitizers (true or false), max_wall_h (hours, pauses left out) and
     max_device_h (hours of measuring) may be given, and restart (take, decline or ask: the answer to
-    the restart in part that five rounds without a gain lead to).
+    the restart in part that five rounds without a gain lead to). So may primary_metric, git_branch,
+    reference_project, constraints and notes, which are texts and frozen with the campaign.
     """
 
     def post(self, request: Request) -> Response:
@@ -54,6 +61,27 @@ class Campaigns(Door):
             raise CurationError(field, message) from None
         ring(campaign, confirm(campaign))
         return Response(_facts(campaign), 201)
+
+
+class Restart(Door):
+    """POST answers the restart in part that a campaign offers: {"answer": "take" or "decline"}.
+
+    409 where none is offered.
+    """
+
+    def post(self, request: Request, pk: int) -> Response:
+        if not request.user.has_perm(MAY_STEER):
+            raise Forbidden("steering a campaign needs the engineer role")
+        campaign = get_object_or_404(Campaign, pk=pk)
+        body = self.body()
+        answer, accepted = body.get("answer"), ", ".join(ANSWERS)
+        if answer not in ANSWERS or len(body) > 1:
+            raise CurationError("answer", f"{answer!r:.60}; accepted, alone: {accepted}")
+        try:
+            ring(campaign, ANSWERS[RestartPolicy(answer)](campaign))
+        except IllegalTransition as error:
+            raise Conflict(str(error)) from None
+        return Response(_facts(campaign))
 
 
 class Findings(Door):
@@ -72,6 +100,7 @@ def _facts(campaign: Campaign) -> dict[str, Any]:
         "findings_policy": stored_policy(policy_of(campaign)),
         "own_kernels": campaign.own_kernels or [],
         "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
+        "intake": intake_from(campaign.intake).stored,
     }
 
 
@@ -101,8 +130,17 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         own_kernels=_names(body.get("own_kernels", [])),
         require_sanitizers=required,
         title=_text(body, "title") if "title" in body else "",
+        intake=_intake(body),
         created_by=user,
     )
+
+
+def _intake(body: dict[str, Any]) -> Intake:
+    try:
+        return Intake(**{name: _text(body, name) for name in INTAKE if name in body})
+    except IntakeError as error:
+        field, _, message = str(error).partition(": ")
+        raise CurationError(field, message) from None
 
 
 def _policy(body: dict[str, Any]) -> StopPolicy:

@@ -20,7 +20,7 @@ from campaigns.models import Campaign
 from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
-from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, StopPolicy
+from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
@@ -31,6 +31,12 @@ GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
 INTAKE = {one.name: str(one.default) for one in fields(Intake)}
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
+# What becomes of the restart in part that rounds without a gain lead to.
+RESTARTS = {
+    RestartPolicy.TAKE: "is taken",
+    RestartPolicy.DECLINE: "is declined",
+    RestartPolicy.ASK: "asks a person for an hour, then is declined",
+}
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
 
@@ -48,6 +54,12 @@ class CampaignForm(forms.Form):
     target = forms.CharField(required=False)
     hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
     device_hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
+    restart = forms.ChoiceField(
+        choices=[(answer, RESTARTS[answer]) for answer in RestartPolicy],
+        error_messages={
+            "invalid_choice": f"%(value)s can not be chosen; accepted: {', '.join(RestartPolicy)}"
+        },
+    )
 
     def clean_target(self) -> Goal | None:
         """The goal in words instead of a share of the roof; None where nothing is said."""
@@ -89,6 +101,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
         "metrics": (AUTO, *Metric),
+        "restarts": RESTARTS,
         "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "takes_sanitizers": values["backend"] in SANITIZED,
@@ -117,6 +130,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "rounds": asked.get("rounds", str(ROUNDS)),
         "target": asked.get("target", ""),
         **{name: asked.get(name, "") for name in HOURS},
+        "restart": asked.get("restart", str(RestartPolicy.TAKE)),
         "own_kernels": asked.get("own_kernels", ""),
         "require_sanitizers": asked.get("require_sanitizers", ""),
         **{name: asked.get(name, usual) for name, usual in INTAKE.items()},
@@ -181,6 +195,7 @@ def _create(
         max_rounds=found["rounds"],
         max_wall_h=found["hours"],
         max_device_h=found["device_hours"],
+        restart=RestartPolicy(found["restart"]),
     )
     wish = Wish(
         problem=problem.folder,
@@ -218,6 +233,7 @@ def _command(values: dict[str, str]) -> str:
     parts += [f"--{asked}", values[asked]]
     for name in HOURS:
         parts += [f"--{name.replace('_', '-')}", values[name]] if values[name] else []
+    parts += ["--restart", values["restart"]] if values["restart"] != RestartPolicy.TAKE else []
     for kind, stance in _findings(values).items():
         parts += ["--findings", f"{kind}={stance}"]
     for name in _own_kernels(values):

@@ -51,9 +51,19 @@ def test_it_takes_that_sanitizers_are_required(engineer):
     assert answer.json()["require_sanitizers"] is True
 
 
+def test_r1_it_takes_what_else_is_to_be_known(engineer):
+    said = {"git_branch": "optimize/mine", "constraints": "no exp2", "primary_metric": "time_us"}
+    told = post(engineer, BODY | said).json()["intake"]
+    assert told == Campaign.objects.get().intake
+    assert said.items() <= told.items()
+    assert told["notes"] == ""
+
+
 @pytest.mark.parametrize(
     ("change", "field", "told"),
     [
+        ({"git_branch": "a..b"}, "git_branch", "'a..b'; accepted: auto, or letters"),
+        ({"notes": 5}, "notes", "is needed, as a text"),
         ({"findings": {"caches": "refused"}}, "findings", "'caches'; accepted: identity_key, "),
         ({"findings": {"cache": "banned"}}, "findings.cache", "'banned'; accepted: allowed, "),
         ({"findings": {"cache": 1}}, "findings", "accepted: an object"),

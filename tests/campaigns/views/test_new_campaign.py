@@ -164,3 +164,15 @@ def test_it_gives_the_form_alone_to_htmx(page):
     body = page.get("/c/new", CHOICE, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in body
     assert 'id="new-form"' in body
+
+
+def test_r40_it_says_beforehand_what_becomes_of_a_restart(page, engineer, rung):
+    shown = page.get("/c/new", CHOICE)
+    assert shown.context["values"]["restart"] == "take"
+    assert "--restart" not in shown.context["command"]
+    chosen = {**CHOICE, "restart": "ask"}
+    assert "--restart ask" in page.get("/c/new", chosen).context["command"]
+    page.post("/c/new", chosen)
+    assert Campaign.objects.get().stop_policy["restart"] == "ask"
+    refused = page.post("/c/new", {**CHOICE, "restart": "never"})
+    assert "accepted: take, decline, ask" in str(refused.context["errors"]["restart"])
