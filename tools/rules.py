@@ -88,7 +88,6 @@ TITLES: Mapping[int, str] = {
 }
 
 OPEN: Mapping[int, str] = {
-    8: "cards of AMD, which are read but not found yet",
     **dict.fromkeys((23, 24, 25, 26, 28, 29, 30, 31), "profiles"),
     27: "evidence from a profile",
     32: "a warning for edits of several strategies",

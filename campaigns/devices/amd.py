@@ -1,4 +1,4 @@
-"""AMD's cards: who uses them, from the JSON of `amd-smi`, or of `rocm-smi` where there is no other.
+"""AMD's cards: which there are and who uses them, from the JSON of `amd-smi` or else `rocm-smi`.
 
 The parsers are pure. Both programs changed their form more than once: a number stands alone, as
 text, or in {"value": …, "unit": …}, what is not told is "N/A" or missing, and newer ones put the
@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from campaigns.rules.device_gate import MIB, Activity
@@ -19,7 +20,75 @@ from campaigns.rules.device_gate import MIB, Activity
 LIMIT_S = 10.0
 UNITS = {"B": 1, "KB": 1 << 10, "MB": MIB, "GB": 1 << 30}
 AMD_SMI = (("list",), ("metric", "--usage", "--mem-usage"), ("process",))
+AMD_SMI_CARDS = (("list",), ("static", "--asic", "--vram"))
+ROCM_SMI_CARDS = ("--showbus", "--showproductname", "--showuniqueid", "--showmeminfo", "vram")
 ROCM_SMI = ("--showbus", "--showuse", "--showmeminfo", "vram", "--showpids")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """place: among AMD's cards, as the program counts. target: such as "gfx942", or "" if not told.
+
+    uuid: the program's own; its address on the bus where that is not told.
+    """
+
+    place: int
+    pci_bus: str
+    uuid: str
+    name: str
+    target: str
+    memory_bytes: int
+
+
+def cards() -> list[Card]:
+    """The cards that a program tells of; none where there is no program."""
+    if shutil.which("amd-smi"):
+        found = parse_amd_cards(*(_ask("amd-smi", *words, "--json") for words in AMD_SMI_CARDS))
+        if found:
+            return found
+    if shutil.which("rocm-smi"):
+        return parse_rocm_cards(_ask("rocm-smi", *ROCM_SMI_CARDS, "--json"))
+    return []
+
+
+def parse_amd_cards(listed: str, static: str) -> list[Card]:
+    """From the two calls of `AMD_SMI_CARDS`; a card without an address is left out."""
+    known = {card.get("gpu"): card for card in _cards(static)}
+    found = []
+    for row in _cards(listed):
+        place, bus = row.get("gpu"), _told(row, "bdf")
+        if isinstance(place, int) and bus:
+            more = known.get(place, {})
+            found.append(
+                Card(
+                    place=place,
+                    pci_bus=bus,
+                    uuid=_told(row, "uuid") or bus,
+                    name=_told(more, "asic", "market_name") or "AMD GPU",
+                    target=_told(more, "asic", "target_graphics_version"),
+                    memory_bytes=int(_number(_inside(more, "vram", "size"), "MB") or 0),
+                )
+            )
+    return found
+
+
+def parse_rocm_cards(text: str) -> list[Card]:
+    """From one call with `ROCM_SMI_CARDS`; a card without an address is left out."""
+    found = []
+    for name, row in _object(text).items():
+        number, bus = re.fullmatch(r"card(\d+)", name), _told(row, "PCI Bus")
+        if number and bus:
+            found.append(
+                Card(
+                    place=int(number[1]),
+                    pci_bus=bus,
+                    uuid=_told(row, "Unique ID") or bus,
+                    name=_told(row, "Card Series") or _told(row, "Card series") or "AMD GPU",
+                    target=_told(row, "GFX Version"),
+                    memory_bytes=int(_number(_inside(row, "VRAM Total Memory (B)")) or 0),
+                )
+            )
+    return sorted(found, key=lambda card: card.place)
 
 
 def look(pci_bus: str) -> Activity | None:
@@ -117,6 +186,12 @@ def _inside(row: Any, *names: str) -> Any:
     for name in names:
         row = row.get(name) if isinstance(row, dict) else None
     return row
+
+
+def _told(row: Any, *names: str) -> str:
+    """A text; empty where it is not told."""
+    found = _inside(row, *names)
+    return "" if found in (None, "", "N/A") else str(found)
 
 
 def _number(value: Any, unit: str = "B") -> float | None:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from django.conf import settings
 
+from campaigns.devices import amd
 from campaigns.devices.nvml import Card, driver_version, visible_cards
 from knowledge.curation.turn import turn
 from knowledge.lookup import platform_for_device
@@ -54,6 +55,11 @@ def devices() -> list[Device]:
     cards = visible_cards()
     driver = driver_version() if cards else ""
     return [*(_gpu(place, card, driver) for place, card in enumerate(cards)), _cpu()]
+
+
+def watched() -> list[Device]:
+    """AMD's cards: listed and looked at like others, and measured on by no backend yet."""
+    return [_amd(card) for card in amd.cards()]
 
 
 def this_device(choice: str | None = None) -> Device:
@@ -147,7 +153,7 @@ def _gpu(place: int, card: Card, driver: str) -> Device:
         kind="gpu",
         device=f"cuda:{place}",
         name=card.name,
-        platform_slug=re.sub(r"[^a-z0-9]+", "-", card.name.lower()).strip("-"),
+        platform_slug=_slug(card.name),
         target=compiler_target(card.capability),
         memory_bytes=card.memory_bytes,
         uuid=card.uuid,
@@ -157,6 +163,23 @@ def _gpu(place: int, card: Card, driver: str) -> Device:
             "PCI bus": card.pci_bus,
         },
     )
+
+
+def _amd(card: amd.Card) -> Device:
+    return Device(
+        kind="gpu",
+        device=f"amd:{card.place}",
+        name=card.name,
+        platform_slug=_slug(card.name),
+        target=card.target,
+        memory_bytes=card.memory_bytes,
+        uuid=card.uuid,
+        detail={"PCI bus": card.pci_bus},
+    )
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _cpu() -> Device:

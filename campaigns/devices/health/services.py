@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError
 
-from campaigns.devices.discover import Device, torch_has_cuda
+from campaigns.devices.discover import Device, torch_has_cuda, watched
 from campaigns.devices.health.finding import Finding, State
 
 GIB = 2**30
@@ -25,7 +25,7 @@ BROKER_WAIT_S = 3
 
 def examine_services(devices: list[Device]) -> list[Finding]:
     """Devices, database, broker, disk and shared memory."""
-    return [*_devices(devices), _database(), _broker(), _disk(), _shared_memory()]
+    return [*_devices(devices), *_watched(), _database(), _broker(), _disk(), _shared_memory()]
 
 
 def _devices(devices: list[Device]) -> list[Finding]:
@@ -49,6 +49,18 @@ def _devices(devices: list[Device]) -> list[Finding]:
             )
         )
     return found
+
+
+def _watched() -> list[Finding]:
+    return [
+        Finding(
+            f"device {device.device}",
+            State.NOTE,
+            f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}: "
+            "listed, and measured on by no backend yet",
+        )
+        for device in watched()
+    ]
 
 
 def _database() -> Finding:

@@ -6,7 +6,7 @@ import platform as host
 from typing import Any
 
 from campaigns.bell import ring_worker
-from campaigns.devices.discover import Device, DeviceError, devices, this_device
+from campaigns.devices.discover import Device, DeviceError, devices, this_device, watched
 from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
@@ -86,8 +86,11 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, str(error))
 
     def list_all(self, **options: Any) -> None:
-        here = devices()
-        found = [_device(*pair) for pair in zip(here, look_at_all(here), strict=True)]
+        measured, here = len(devices()), [*devices(), *watched()]
+        found = [
+            {**_device(*pair), "measured_on": place < measured}
+            for place, pair in enumerate(zip(here, look_at_all(here), strict=True))
+        ]
         rows, waits = Worker.objects.select_related("platform"), open_waits()
         workers = [worker_facts(worker, state_of(worker), waits) for worker in rows]
         lines = [_device_line(row) for row in found] + [_worker_line(row) for row in workers]
@@ -133,9 +136,10 @@ def _device_line(row: dict[str, Any]) -> str:
     parts = [
         row["name"],
         f"platform {row['platform'] or 'not in the wiki yet'}",
-        f"target {row['target']}",
+        f"target {row['target'] or 'not told'}",
         f"{row['gate']}, {row['why']}",
     ]
+    parts += [] if row["measured_on"] else ["no backend measures on it yet"]
     return f"{row['device']}: {'; '.join(parts)}"
 
 

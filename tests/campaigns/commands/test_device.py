@@ -8,7 +8,9 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from campaigns.devices import amd, idle
 from campaigns.devices.discover import devices, ensure_platform
+from campaigns.devices.health.services import examine_services
 from campaigns.devices.hold import hold
 from campaigns.models import Worker
 from campaigns.rules.device_gate import NOT_TOLD, Activity, Found, Gate
@@ -125,3 +127,19 @@ def test_it_tells_how_old_a_workers_heartbeat_is(db, cpu, capsys):
     (row,) = _listed(capsys)["workers"]
     assert row["worker"] == "box-cpu"
     assert 90 <= row["heartbeat_age_s"] < 120
+
+
+def test_r8_it_lists_an_amd_card_with_who_uses_it_and_that_none_measures_on_it(
+    db, capsys, monkeypatch
+):
+    found = amd.Card(0, "0000:0c:00.0", "c0ff", "AMD Instinct MI300X", "gfx942", 1 << 37)
+    monkeypatch.setattr(amd, "cards", lambda: [found])
+    monkeypatch.setattr(amd, "look", lambda bus: Activity((4711,), 97.0, 1 << 30))
+    monkeypatch.setattr(idle, "EVERY_S", 0.0)
+    (row,) = (row for row in _listed(capsys)["devices"] if row["device"] == "amd:0")
+    assert (row["gate"], row["other_processes"], row["measured_on"]) == ("busy", [4711], False)
+    call_command("device", "list")
+    line = next(s for s in capsys.readouterr().out.splitlines() if s.startswith("amd:0"))
+    assert "AMD Instinct MI300X" in line
+    assert line.endswith("no backend measures on it yet")
+    assert "amd:0" in {one.name.removeprefix("device ") for one in examine_services(devices())}

@@ -179,3 +179,60 @@ def test_it_goes_on_where_a_program_fails(monkeypatch, failure):
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(subprocess, "run", answer)
     assert amd.look(BUS) is None
+
+
+STATIC = [
+    {
+        "gpu": 0,
+        "asic": {"market_name": "AMD Instinct MI300X", "target_graphics_version": "gfx942"},
+        "vram": {"type": "HBM", "size": {"value": 196592, "unit": "MB"}},
+    },
+    {"gpu": 1, "asic": {"market_name": "N/A"}, "vram": "N/A"},
+]
+MI300X = amd.Card(0, BUS, LISTED[0]["uuid"], "AMD Instinct MI300X", "gfx942", 196592 * MIB)
+UNTOLD = amd.Card(1, OTHER, LISTED[1]["uuid"], "AMD GPU", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("listed", "static", "found"),
+    [
+        (LISTED, STATIC, [MI300X, UNTOLD]),
+        (LISTED, {"gpu_data": STATIC}, [MI300X, UNTOLD]),
+        (LISTED[1:], [], [UNTOLD]),
+        ([{"gpu": 0, "bdf": "N/A"}, {"bdf": BUS}], STATIC, []),
+        ([], STATIC, []),
+    ],
+)
+def test_r8_it_finds_cards_by_amd_smi(listed, static, found):
+    assert amd.parse_amd_cards(json.dumps(listed), json.dumps(static)) == found
+
+
+def test_r8_it_finds_cards_by_rocm_smi():
+    told = {
+        "card1": {"PCI Bus": OTHER, "Card Series": "N/A", "Unique ID": "N/A"},
+        "card0": card(BUS) | {"Card Series": "AMD Instinct MI250X", "GFX Version": "gfx90a",
+                              "Unique ID": "0x3d45"},
+        "card2": {"Card Series": "without an address"},
+        "system": {},
+    }  # fmt: skip
+    assert amd.parse_rocm_cards(json.dumps(told)) == [
+        amd.Card(0, BUS, "0x3d45", "AMD Instinct MI250X", "gfx90a", 21458059264),
+        amd.Card(1, OTHER, OTHER, "AMD GPU", "", 0),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "not JSON", "{", "[1, 2]", "null", '{"gpu_data": 7}'])
+def test_it_finds_no_card_in_what_is_no_answer(text):
+    assert amd.parse_amd_cards(text, text) == []
+    assert amd.parse_rocm_cards(text) == []
+
+
+def test_it_asks_the_one_program_where_the_other_says_nothing(monkeypatch):
+    told = {"card0": card(BUS)}
+    monkeypatch.setattr(amd.shutil, "which", lambda program: f"/usr/bin/{program}")
+    monkeypatch.setattr(
+        amd, "_ask", lambda program, *words: json.dumps(told) if program == "rocm-smi" else ""
+    )
+    assert [one.pci_bus for one in amd.cards()] == [BUS]
+    monkeypatch.setattr(amd.shutil, "which", lambda program: None)
+    assert amd.cards() == []
