@@ -77,13 +77,16 @@ class Watch:
 
     def neighbours(self) -> float | None:
         """Processes that are not ours and compute on the card now; None where nobody tells."""
-        ours = below(self._service) | {self._service, os.getpid()}
         with contextlib.suppress(pynvml.NVMLError):
-            return None if self._card is None else _neighbours(self._card, ours)
+            return None if self._card is None else _neighbours(self._card, self._ours())
         return None
 
+    def _ours(self) -> set[int]:
+        """The processes of this service that run now, this one among them."""
+        return below(self._service) | {self._service, os.getpid()}
+
     def _ticks(self) -> _Ticks:
-        ours = {os.getpid(), self._service} | below(self._service)
+        ours = self._ours()
         return _Ticks(
             at_s=time.monotonic(),
             waited_us=_waited_us(),
@@ -102,9 +105,8 @@ class Watch:
         """What the driver says; nothing where it, the card or a permission is missing."""
         if self._card is None:
             return {"others": None}
-        ours = below(self._service) | {self._service, os.getpid()}
         found: dict[str, Any] = {"others": None}
-        for name, value in _readings(self._card, ours):
+        for name, value in _readings(self._card, self._ours()):
             with contextlib.suppress(pynvml.NVMLError):
                 found[name] = value()
         return found
