@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from campaigns.models import Campaign, Round
+from collections.abc import Iterable
+
+from campaigns.models import Case, Round
 from campaigns.rules.classes import class_of
 
 
-def classes_by_case(campaign: Campaign) -> dict[str, str]:
-    """Case → config class, of the campaign's cases; empty names without class columns."""
-    columns = campaign.problem.config_class
-    cases = campaign.problem.cases.filter(name__in=campaign.cases)
-    return {case.name: class_of(case.params, columns) for case in cases}
+def classes_by_case(cases: Iterable[Case]) -> dict[str, str]:
+    """Case → its config class, in their order; empty names without class columns."""
+    return {case.name: class_of(case.params, case.problem.config_class) for case in cases}
 
 
 def taken_by(round_: Round) -> frozenset[str]:

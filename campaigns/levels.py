@@ -17,6 +17,6 @@ def cases_of(campaign: Campaign, level: Level) -> tuple[str, ...]:
     """The names of the cases of a level, none of which may be left out."""
     if level is Level.FULL:
         return tuple(map(str, campaign.cases))
-    rows = campaign.problem.cases.filter(name__in=campaign.cases)
+    rows = list(campaign.case_rows)
     skewed = [row.name for row in rows if distribution_of(row.params) == SKEWED]
-    return representative(classes_by_case(campaign), campaign.problem.representative, skewed)
+    return representative(classes_by_case(rows), campaign.problem.representative, skewed)

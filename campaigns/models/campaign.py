@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from campaigns.models.problem import Problem
+from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
 from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
 from knowledge.models import Platform
@@ -94,6 +94,12 @@ class Campaign(Stateful):
     @property
     def is_finished(self) -> bool:
         return self.state in FINISHED
+
+    @property
+    def case_rows(self) -> models.QuerySet[Case]:
+        """Those of its problem's cases that it measures, in the problem's order."""
+        rows: models.QuerySet[Case] = self.problem.cases.filter(name__in=self.cases)
+        return rows
 
     @property
     def queue(self) -> str:

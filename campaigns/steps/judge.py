@@ -16,7 +16,7 @@ from django.db.models import Q
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.case_table import case_rows, class_rows
 from campaigns.declared import declared_of
-from campaigns.dispatch import taken_by
+from campaigns.dispatch import classes_by_case, taken_by
 from campaigns.evaluator.contract import Outcome, Report, protocol_from
 from campaigns.examined import examined
 from campaigns.levels import cases_of, level_of
@@ -34,7 +34,6 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.rules.classes import class_of
 from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.floors import floors_of, lesser_floors_of
 from campaigns.rules.gates import Standard
@@ -183,8 +182,7 @@ def deciding_report(candidate: Candidate) -> Report | None:
 
 def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
     """What the campaign's reports are judged against: its noise, floors and protected cases."""
-    cases = list(campaign.problem.cases.filter(name__in=campaign.cases))
-    columns = campaign.problem.config_class
+    cases = list(campaign.case_rows)
     return Standard(
         has_incumbent=has_incumbent,
         noise=campaign.noise.get("floor", LEAST_FLOOR),
@@ -195,7 +193,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         cases=frozenset(campaign.cases),
         whole=len(campaign.cases),
         halves=campaign.problem.halves,
-        classes={case.name: class_of(case.params, columns) for case in cases},
+        classes=classes_by_case(cases),
         require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
     )
 

@@ -40,7 +40,7 @@ def situation_of(campaign: Campaign) -> Situation:
         history=_history(campaign),
         evidence=evidence.facts if evidence else {},
         seed=campaign.seed + campaign.rounds.count(),
-        classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign).values()))),
+        classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
         directions=_directions(campaign),
     )
 

@@ -76,8 +76,7 @@ def set_target(campaign: Campaign) -> Next:
 
 
 def _work(campaign: Campaign) -> dict[str, Work]:
-    rows = campaign.problem.cases.filter(name__in=campaign.cases)
-    cases = tuple(Case(name=row.name, params=row.params) for row in rows)
+    cases = tuple(Case(name=row.name, params=row.params) for row in campaign.case_rows)
     with scratch("work") as folder:
         found = work_model(materialise(campaign.problem, folder), cases)
     return {name: Work(flops=flops, bytes=bytes_) for name, (flops, bytes_) in found.items()}

@@ -100,7 +100,7 @@ def _plan(campaign: Campaign) -> _Plan | None:
     incumbent, variant = last.against, last.chosen
     if call.reversed:
         incumbent, variant = variant, incumbent
-    plan = _Plan(call, last, incumbent, variant, classes_by_case(campaign))
+    plan = _Plan(call, last, incumbent, variant, classes_by_case(campaign.case_rows))
     tried = [(r.split or {}).get("pair") for r in sound.filter(kind=RoundKind.SPLIT)]
     known = plan.pair in tried or incumbent.pk != campaign.incumbent_id
     return None if known else plan
@@ -109,10 +109,9 @@ def _plan(campaign: Campaign) -> _Plan | None:
 def _draft(campaign: Campaign, plan: _Plan) -> tuple[Predicate, Draft]:
     """Raises Inseparable or CannotSplit."""
     v0 = Candidate.objects.get(round__campaign=campaign, round__number=1, ordinal=1).source
-    cases = campaign.problem.cases.filter(name__in=campaign.cases)
     when = predicate(
         Choice(
-            params={case.name: case.params for case in cases},
+            params={case.name: case.params for case in campaign.case_rows},
             classes=plan.classes,
             taken=frozenset(plan.taken),
             columns=tuple(campaign.problem.config_class),
