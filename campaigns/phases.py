@@ -9,8 +9,6 @@ from django.db.models import Max
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Phase
 from campaigns.rules.phases import MEASURING, Clock
 
-SECOND = timedelta(seconds=1)
-
 
 def present_phase(campaign: Campaign) -> Phase | None:
     """Since when it is in its state; None for one that has not moved since such rows are kept."""
@@ -27,7 +25,8 @@ def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
     event = campaign.events.aggregate(at=Max("at"))["at"]
     latest = max(at for at in (phase.at, event, life) if at is not None)
     spent = measured if campaign.state in MEASURING else now - phase.at
-    return Clock(campaign.state, max(spent / SECOND, 0.0), max((now - latest) / SECOND, 0.0))
+    spent_s, silent_s = spent.total_seconds(), (now - latest).total_seconds()
+    return Clock(campaign.state, max(spent_s, 0.0), max(silent_s, 0.0))
 
 
 def is_waiting(campaign: Campaign) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,6 @@ from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.rules.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes
 
-SECOND = timedelta(seconds=1)
 OWN_STEP = "a step of kopt's own"
 
 
@@ -77,7 +76,7 @@ def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
     rows = list(campaign.phases.order_by("pk"))
     present = rows[-1] if rows and rows[-1].state == campaign.state else None
     earlier = _durations(rows, campaign.state)
-    age = max((now - present.at) / SECOND, 0.0) if present else 0.0
+    age = max((now - present.at).total_seconds(), 0.0) if present else 0.0
     left = estimate([max(0.0, took - age) for took in earlier], 1)
     held = campaign.state in (CampaignState.PAUSED, CampaignState.RESTART)
     return Progress(
@@ -93,7 +92,7 @@ def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
 def _durations(rows: Sequence[Phase], state: str) -> list[float]:
     """Of each finished phase in this state, oldest first; one that was paused does not count."""
     return [
-        (after.at - before.at) / SECOND
+        (after.at - before.at).total_seconds()
         for before, after in pairwise(rows)
         if before.state == state and after.state != CampaignState.PAUSED
     ]
