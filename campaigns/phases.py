@@ -12,7 +12,11 @@ from campaigns.rules.phases import MEASURING, Clock
 
 def present_phase(campaign: Campaign) -> Phase | None:
     """Since when it is in its state; None for one that has not moved since such rows are kept."""
-    newest: Phase | None = campaign.phases.last()
+    return if_present(campaign.phases.last(), campaign)
+
+
+def if_present(newest: Phase | None, campaign: Campaign) -> Phase | None:
+    """The newest of the campaign's phases, if it is the one that the campaign is in."""
     return newest if newest and newest.state == campaign.state else None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from campaigns.models import Campaign, CampaignState, EvaluationState, Phase
+from campaigns.phases import if_present
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.rules.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes
@@ -74,7 +75,7 @@ def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
     if campaign.is_finished or campaign.state == CampaignState.DRAFT:
         return None
     rows = list(campaign.phases.order_by("pk"))
-    present = rows[-1] if rows and rows[-1].state == campaign.state else None
+    present = if_present(rows[-1] if rows else None, campaign)
     earlier = _durations(rows, campaign.state)
     age = max((now - present.at).total_seconds(), 0.0) if present else 0.0
     left = estimate([max(0.0, took - age) for took in earlier], 1)
