@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max
 
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Phase
+from campaigns.models import Campaign, EvaluationState, Phase
 from campaigns.rules.phases import MEASURING, Clock
+from campaigns.waits import awaited_by
 
 
 def present_phase(campaign: Campaign) -> Phase | None:
@@ -35,18 +36,15 @@ def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
 
 def is_waiting(campaign: Campaign) -> bool:
     """Whether a measurement is queued or under way, which tells of itself."""
-    rows = Evaluation.objects.exclude(kind=EvaluationKind.REPRODUCE)
-    open_ones = rows.filter(candidate__round__campaign=campaign)
-    return open_ones.exclude(state=EvaluationState.DONE).exists()
+    open_ones = awaited_by(campaign).exclude(state=EvaluationState.DONE)
+    return open_ones.exists()
 
 
 def _measured(
     campaign: Campaign, since: datetime, now: datetime
 ) -> tuple[timedelta, datetime | None]:
     """The time of measuring in this phase, and its last sign of life."""
-    rows = Evaluation.objects.filter(
-        candidate__round__campaign=campaign, started_at__gte=since
-    ).exclude(kind=EvaluationKind.REPRODUCE)
+    rows = awaited_by(campaign).filter(started_at__gte=since)
     spent = timedelta()
     life: datetime | None = None
     for begun, ended, beat in rows.values_list("started_at", "finished_at", "heartbeat_at"):

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Max, OuterRef, Q, QuerySet
 
 from campaigns.models import (
     Campaign,
@@ -146,6 +146,12 @@ class Queue:
         return "no worker has come to it yet"
 
 
+def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
+    """What a campaign may wait for; a reproduction goes beside it."""
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    return rows.exclude(kind=EvaluationKind.REPRODUCE)
+
+
 def kinds_of(evaluation: Evaluation) -> Kinds:
     """Reproductions wait apart from their campaigns."""
     beside = evaluation.kind == EvaluationKind.REPRODUCE
@@ -168,8 +174,8 @@ def shown_wait(campaign: Campaign) -> Wait | None:
 
 def queue_for(campaign: Campaign, now: datetime) -> Queue | None:
     """How long a measurement has been in the queue with nobody at it; None under a minute."""
-    own = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    first = own.filter(state=EvaluationState.QUEUED).exclude(kind=EvaluationKind.REPRODUCE).first()
+    awaited = awaited_by(campaign)
+    first = awaited.filter(state=EvaluationState.QUEUED).first()
     newest = campaign.events.last()
     if first is None or newest is None or now - newest.at < SHOWN_AFTER:
         return None

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
-    Evaluation,
-    EvaluationKind,
     EvaluationState,
     Round,
     RoundKind,
@@ -39,6 +37,7 @@ from campaigns.steps.review import review
 from campaigns.steps.screen import screen
 from campaigns.steps.set_target import set_target
 from campaigns.steps.split import split_of
+from campaigns.waits import awaited_by
 
 
 def advance(campaign: Campaign) -> Next:
@@ -52,7 +51,8 @@ def advance(campaign: Campaign) -> Next:
 
 def _hold(campaign: Campaign) -> Next:
     """Pause between two evaluations; a running one is finished first and rings again."""
-    if _evaluations(campaign).filter(state=EvaluationState.RUNNING).exists():
+    awaited = awaited_by(campaign)
+    if awaited.filter(state=EvaluationState.RUNNING).exists():
         return NOTHING
     before = campaign.state
     with transaction.atomic():
@@ -94,7 +94,7 @@ def _implement(campaign: Campaign) -> Next:
 
 def _measure(campaign: Campaign) -> Next:
     """Wait for the open round's evaluations, then screen a sweep, then decide."""
-    waiting = _evaluations(campaign).exclude(state=EvaluationState.DONE)
+    waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     states = dict(waiting.values_list("pk", "state"))
     if states:
         queued = (key for key, state in states.items() if state == EvaluationState.QUEUED)
@@ -105,7 +105,8 @@ def _measure(campaign: Campaign) -> Next:
     if round_.kind == RoundKind.SWEEP and round_.state == RoundState.OPEN:
         return screen(round_)
     # The looks above may be older than another worker's step: what they saw is asked for again.
-    unfinished = _evaluations(OuterRef("pk")).exclude(state=EvaluationState.DONE)
+    awaited = awaited_by(OuterRef("pk"))
+    unfinished = awaited.exclude(state=EvaluationState.DONE)
     return AGAIN if move(campaign, CampaignState.DECIDE, ~Q(Exists(unfinished))) else NOTHING
 
 
@@ -124,12 +125,6 @@ def _repair(campaign: Campaign) -> Next:
 def _open_round(campaign: Campaign) -> Round | None:
     """The one open round; None when another worker has closed it meanwhile."""
     return campaign.rounds.exclude(state=RoundState.CLOSED).select_related("campaign").first()
-
-
-def _evaluations(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    """What the campaign may wait for; a reproduction goes beside it."""
-    rows = Evaluation.objects.exclude(kind=EvaluationKind.REPRODUCE)
-    return rows.filter(candidate__round__campaign=campaign)
 
 
 _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {

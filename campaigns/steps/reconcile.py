@@ -6,18 +6,18 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from campaigns.bell import AGAIN, Next
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.identity import is_gone, worker_of
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import WORKING, move
 from campaigns.steps.limit_phase import tell_idle
 from campaigns.steps.record_report import record_report
-from campaigns.waits import wait_of
+from campaigns.waits import awaited_by, wait_of
 
 # A candidate that takes its worker along this often is not given to another one.
 MOST_CLAIMS = 5
@@ -67,10 +67,7 @@ def _release(evaluation: Evaluation) -> None:
 
 
 def _next(campaign: Campaign) -> Next | None:
-    waiting = Evaluation.objects.exclude(kind=EvaluationKind.REPRODUCE).filter(
-        Q(state=EvaluationState.QUEUED) | Q(state=EvaluationState.RUNNING),
-        candidate__round__campaign=campaign,
-    )
+    waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     states = dict(waiting.values_list("pk", "state"))
     if EvaluationState.RUNNING in states.values():
         return None

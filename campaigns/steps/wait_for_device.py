@@ -16,7 +16,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.rules.device_gate import MOST_WAIT_S, next_look_s, waited_s
 from campaigns.rules.wording import minutes
-from campaigns.waits import Cause, Wait, kinds_of, wait_of
+from campaigns.waits import Cause, Wait, awaited_by, kinds_of, wait_of
 
 # Under this reason the event that asks for the pause can be told from a person's (R49).
 WAITED = "no_free_device"
@@ -60,8 +60,8 @@ def _is_served(evaluation: Evaluation) -> bool:
     """Whether another worker has begun meanwhile, with it or with another of its campaign."""
     if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
         return True
-    own = Evaluation.objects.filter(candidate__round__campaign=evaluation.campaign)
-    running = own.filter(state=EvaluationState.RUNNING).exclude(kind=EvaluationKind.REPRODUCE)
+    awaited = awaited_by(evaluation.campaign)
+    running = awaited.filter(state=EvaluationState.RUNNING)
     return _is_bounded(evaluation) and running.exists()
 
 

@@ -39,9 +39,9 @@ def screening(campaign: Campaign, bench: Bench) -> Campaign:
 
 def look_past_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first look at the evaluations finds none, as before another worker queued them."""
-    real = advancing._evaluations
+    real = advancing.awaited_by
     looks = iter([Evaluation.objects.none()])
-    monkeypatch.setattr(advancing, "_evaluations", lambda of: next(looks, real(of)))
+    monkeypatch.setattr(advancing, "awaited_by", lambda of: next(looks, real(of)))
 
 
 def test_it_does_not_decide_while_an_evaluation_waits(
