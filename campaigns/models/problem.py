@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cached_property
+from typing import Any
 
 from django.db import models
 
@@ -40,25 +42,27 @@ class Problem(Guarded):
     def __str__(self) -> str:
         return f"{self.slug}@{self.digest[:8]}"
 
+    @cached_property
+    def _declared(self) -> dict[str, Any]:
+        """What problem.toml says; a row and so its files never change."""
+        return tomllib.loads(self.files.get("problem.toml", ""))
+
     @property
     def accumulate(self) -> str:
         """What products of short floats are summed up in at the least, as problem.toml says."""
-        said = tomllib.loads(self.files.get("problem.toml", ""))
-        return str(said.get("accumulate", ACCUMULATES[0]))
+        return str(self._declared.get("accumulate", ACCUMULATES[0]))
 
     @property
     def representative(self) -> tuple[str, ...]:
         """The cases that stand for all others in screening, as problem.toml names them."""
-        said = tomllib.loads(self.files.get("problem.toml", ""))
-        return tuple(map(str, said.get("representative", ())))
+        return tuple(map(str, self._declared.get("representative", ())))
 
     @property
     def halves(self) -> dict[str, Half]:
         """Case → the step that it is one direction of; empty where problem.toml names no steps."""
-        said = tomllib.loads(self.files.get("problem.toml", ""))
         return {
             case["name"]: Half(case["step"], Direction(case["direction"]))
-            for case in said.get("case", ())
+            for case in self._declared.get("case", ())
             if "step" in case
         }
 
