@@ -52,7 +52,7 @@ def close_round(round_: Round) -> Next:
             return NOTHING
         kept = "kept; it is the incumbent now" if accepted else "rolled back to the incumbent"
         record(campaign, "round_closed", f"round {round_.number}: {kept}", round=round_)
-        if "stop_reason" in ending:
+        if climbed is None:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
@@ -62,10 +62,10 @@ def close_round(round_: Round) -> Next:
     return NOTHING if campaign.is_finished else AGAIN
 
 
-def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb]:
+def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | None]:
     """The campaign's next state, and where the search ends also why (law 10).
 
-    Where it goes on, a round without a gain is a step up the ladder (R48).
+    Where it goes on, a round without a gain is a step up the ladder (R48); None where it ends.
     """
     if round_.kind == RoundKind.BASELINE and campaign.incumbent is None:
         return {
@@ -73,10 +73,12 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb]:
             "stop_reason": AbortReason.BASELINE_FAILED,
             "stop_sentence": f"Baseline: {round_.verdict.sentence}",
             "finished_at": timezone.now(),
-        }, Climb(CampaignState.ABORTED)
+        }, None
     stop = should_stop(StopPolicy(**campaign.stop_policy), history_of(campaign))
+    if stop:
+        return stopping(stop), None
     climbed = climb(campaign)
-    return stopping(stop) if stop else {"state": climbed.state}, climbed
+    return {"state": climbed.state}, climbed
 
 
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:
