@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from campaigns.masks import restart_of
@@ -28,7 +28,7 @@ class Climb:
 
 def climb(campaign: Campaign) -> Climb:
     """The step up that the closed rounds ask for."""
-    verdicts = list(verdicts_of(campaign))
+    verdicts = verdicts_of(campaign)
     streak = streak_of(verdicts)
     if not streak:
         return Climb(CampaignState.PROFILE)
@@ -57,11 +57,15 @@ def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:
     return list(rows.order_by("round__number"))
 
 
+def decisions_of(verdicts: Iterable[Verdict]) -> list[tuple[Word, Reason]]:
+    """What was decided and why, as the rules count it."""
+    return [(Word(v.word), Reason(v.reason)) for v in verdicts]
+
+
 def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The last rounds in a row that were attempts and not accepted; broken hosts left out."""
     attempts = [v for v in verdicts if v.reason != Reason.BROKEN_HOST]
-    decisions = [(Word(v.word), Reason(v.reason)) for v in attempts]
-    count = count_streaks(decisions).consecutive_non_accepts
+    count = count_streaks(decisions_of(attempts)).consecutive_non_accepts
     return attempts[len(attempts) - count :]
 
 

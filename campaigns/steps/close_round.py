@@ -20,17 +20,16 @@ from campaigns.models import (
     RoundKind,
     RoundState,
 )
-from campaigns.models import Verdict as VerdictRow
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.decision import Verdict
 from campaigns.rules.gates import decisive_samples
 from campaigns.rules.goal import Kind, Reached, goal_from, measured_by
 from campaigns.rules.means import geomean
 from campaigns.rules.roofline import Work, share_of_floor
 from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
 from campaigns.spent import time_spent
-from campaigns.steps.climb import Climb, climb
+from campaigns.steps.climb import Climb, climb, decisions_of, verdicts_of
 from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.end_search import stopping
 from campaigns.steps.judge import deciding_report
@@ -83,8 +82,7 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | 
 
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:
     """Where it stands. answered, taken: as if its restart were answered so at this moment."""
-    verdicts = VerdictRow.objects.filter(round__campaign=campaign).order_by("round__number")
-    decisions = [(Verdict(v.word), Reason(v.reason)) for v in verdicts]
+    decisions = decisions_of(verdicts_of(campaign))
     restart = restart_of(campaign)
     since = restart.after if restart and restart.answer == RestartAnswer.TAKEN else 0
     streaks = count_streaks(decisions, len(decisions) if taken else since)
