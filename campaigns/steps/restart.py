@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -22,14 +21,13 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.phases import clock_of
 from campaigns.rules.decision import Reason
-from campaigns.rules.phases import LIMITS
+from campaigns.rules.phases import Overrun, overrun
 from campaigns.rules.restart import masked
 from campaigns.rules.stop import RestartPolicy, StopPolicy, should_stop
 from campaigns.steps.close_round import history_of
 from campaigns.steps.end_search import stopping
-
-PATIENCE = timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
 
 
 def restart(campaign: Campaign) -> Next:
@@ -41,8 +39,8 @@ def restart(campaign: Campaign) -> Next:
         taken = policy is RestartPolicy.TAKE
         answer = RestartAnswer.TAKEN if taken else RestartAnswer.DECLINED
         return _answer(campaign, answer, "by the campaign's policy")
-    since = campaign.phases.filter(state=CampaignState.RESTART).last()
-    if since is None or timezone.now() - since.at < PATIENCE:
+    clock = clock_of(campaign, timezone.now())
+    if clock is None or overrun(clock) is not Overrun.DECLINE:
         return NOTHING
     return _answer(campaign, RestartAnswer.DECLINED, "nobody answered within an hour")
 
