@@ -12,8 +12,9 @@ from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.lineage.trail.markdown import NOTHING, facts, fenced, page, said, table
-from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
+from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models import Evaluation
+from campaigns.reports.trend import GIGA, TERA
 from campaigns.rules.wording import duration, share
 
 PASS, FAIL, TIMEOUT = "PASS", "FAIL", "TIMEOUT_FAIL"
@@ -86,11 +87,11 @@ def _rates(trail: Trail, one: Tried) -> dict[str, float | None]:
 
 
 def _flops(one: Tried | None) -> float | None:
-    return one.rates.mean_flops if one and one.rates else None
+    return one.rates.flops if one and one.rates else None
 
 
 def _bytes(one: Tried | None) -> float | None:
-    return one.rates.mean_bytes if one and one.rates else None
+    return one.rates.bytes if one and one.rates else None
 
 
 def _delta(now: float | None, before: float | None) -> float | None:

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
-from campaigns.lineage.trail.tried import GIGA, TERA, Trail, Tried
+from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models.transitions import CampaignState
 from campaigns.reports.course import KINDS
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
-from campaigns.reports.trend import Trend, moves_bytes, trend_of
+from campaigns.reports.trend import Trend, TrendRow, moves_bytes, trend_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.intake import AUTO, Metric, intake_from
 from campaigns.rules.noise import Gain
@@ -64,32 +64,12 @@ def gain_words(gain: Gain | None, against: str) -> str:
     return f"{change(gain.gain)} against {against} ({span}, {gain.kind}, n={gain.pairs} pairs)"
 
 
-def rate_words(trail: Trail, one: Tried) -> tuple[str, str]:
-    """Geometric mean and best over the cases, in the unit that bounds the problem."""
-    if one.rates is None:
-        return NO_BACKWARD, NO_BACKWARD
-    if moves_bytes(trail.sheet):
-        pair = one.rates.mean_bytes / GIGA, one.rates.best_bytes / GIGA
-    else:
-        pair = one.rates.mean_flops / TERA, one.rates.best_flops / TERA
-    return f"{pair[0]:.3f}", f"{pair[1]:.3f}"
-
-
-def against_baseline(trail: Trail, one: Tried) -> str:
-    """The change in speed from round 1, of medians over all cases."""
-    first = trail.baseline
-    if one.is_baseline or first is None or not one.rates or not one.time_us or not first.time_us:
-        return "—"
-    samples = [result.time.n for result in one.row.results if result.time]
-    return f"fwd {(first.time_us / one.time_us - 1) * 100:+.3f}% (medians, n={min(samples)})"
-
-
 def _trend(trail: Trail) -> str:
     trend = trend_of(trail.sheet)
     rows = [
         (
             *(one.number, status(one), one.title),
-            *(_by_direction if trend.has_backward else _forward)(trail, trend, one),
+            *_timed(trend, trend.of(one.number)),
             one.row.sentence,
         )
         for one in trail.tried
@@ -105,13 +85,8 @@ def _trend(trail: Trail) -> str:
     )
 
 
-def _forward(trail: Trail, trend: Trend, one: Tried) -> tuple[str, ...]:
-    mean, best = rate_words(trail, one)
-    return mean, best, NO_BACKWARD, NO_BACKWARD, mean, against_baseline(trail, one)
-
-
-def _by_direction(trail: Trail, trend: Trend, one: Tried) -> tuple[str, ...]:
-    row = trend.of(one.number)
+def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
+    """The rates of each direction and of both, and the change in speed from round 1."""
     if row is None:
         return (*[NO_BACKWARD] * 5, "—")
     halves = [
@@ -120,7 +95,9 @@ def _by_direction(trail: Trail, trend: Trend, one: Tried) -> tuple[str, ...]:
         for value in ((rates.mean, rates.best) if rates else (0, 0))
     ]
     step = f"{row.step.mean:.3f}" if row.step else NO_BACKWARD
-    return (*halves, step, f"{row.change} (medians, n={row.n})" if row.change else "—")
+    # Alone, the change is written as this log always wrote it.
+    told = row.change if trend.has_backward else row.change.replace(" %", "%")
+    return (*halves, step, f"{told} (medians, n={row.n})" if told else "—")
 
 
 def _history(trail: Trail) -> str:

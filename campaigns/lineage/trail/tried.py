@@ -26,20 +26,16 @@ from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import share
 
-GIGA, TERA = 1e9, 1e12
-
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What cases reached per second, over all of a round's: mean is geometric.
+    """What a round reached per second: the geometric mean over its cases, 0 where one has no work.
 
     flops in op/s, bytes in B/s, as the problem's own work model counts them.
     """
 
-    mean_flops: float
-    best_flops: float
-    mean_bytes: float
-    best_bytes: float
+    flops: float
+    bytes: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +213,6 @@ def _rates(row: RoundRow, sheet: CampaignSheet) -> Rates | None:
     flops = [case.flops / seconds for case, seconds in timed]
     moved = [case.bytes / seconds for case, seconds in timed]
     return Rates(
-        mean_flops=geomean(flops) if min(flops) > 0 else 0.0,
-        best_flops=max(flops),
-        mean_bytes=geomean(moved) if min(moved) > 0 else 0.0,
-        best_bytes=max(moved),
+        flops=geomean(flops) if min(flops) > 0 else 0.0,
+        bytes=geomean(moved) if min(moved) > 0 else 0.0,
     )
