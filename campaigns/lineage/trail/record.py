@@ -14,6 +14,11 @@ from campaigns.lineage.trail.tried import Trail, Tried
 
 NAME = "trail.json"
 FORMAT = 1
+# What is told of a verdict beside its word, wherever a trail has it as data.
+VERDICT = (
+    *("reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind"),
+    *("cases", "classes", "gates", "noise"),
+)
 
 
 def record_files(trail: Trail) -> Iterator[tuple[str, str]]:
@@ -83,8 +88,4 @@ def _verdict(one: Tried) -> dict[str, Any] | None:
     verdict = one.verdict
     if verdict is None:
         return None
-    names = (
-        *("word", "reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind"),
-        *("cases", "classes", "gates", "noise"),
-    )
-    return {name: getattr(verdict, name) for name in names}
+    return {name: getattr(verdict, name) for name in ("word", *VERDICT)}

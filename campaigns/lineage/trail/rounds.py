@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
+from campaigns.lineage.trail.record import VERDICT
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models.transitions import CampaignState
 from campaigns.reports.course import KINDS
@@ -278,8 +279,7 @@ def _verdict(one: Tried) -> dict[str, Any]:
     }
     if verdict is None:
         return known
-    names = ("reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind")
-    more = {name: getattr(verdict, name) for name in (*names, "gates", "cases", "classes", "noise")}
+    more = {name: getattr(verdict, name) for name in VERDICT}
     return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
 
 
