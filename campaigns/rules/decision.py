@@ -24,6 +24,11 @@ class Verdict(StrEnum):
         """The verdict as every page, report and command prints it."""
         return "no change shown" if self is Verdict.NO_CHANGE else self.value.replace("_", " ")
 
+    def told(self, sentence: str) -> str:
+        """The word, then the sentence; the sentence alone where it begins with the word itself."""
+        begins = sentence.lower().startswith(self.words)
+        return sentence if begins else f"{self.words}: {sentence}"
+
 
 class Reason(StrEnum):
     """Why the verdict is what it is; exactly one per decision."""

@@ -114,7 +114,7 @@ def judge(round_: Round) -> Next:
         record(
             campaign,
             "verdict",
-            f"round {round_.number}: {decision.verdict.words}: {decision.sentence}",
+            f"round {round_.number}: {decision.verdict.told(decision.sentence)}",
             round=round_,
             verdict=decision.verdict,
             reason=decision.reason,

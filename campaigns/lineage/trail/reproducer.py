@@ -42,7 +42,7 @@ def _readme(trail: Trail, one: Tried, rival: Tried | None) -> str:
         + ". It needs torch and a compiler, not kopt, and locks nothing up: a kernel runs as you.",
         facts(
             [
-                ("Verdict then", f"{one.row.word.words}: {one.row.sentence}"),
+                ("Verdict then", one.row.word.told(one.row.sentence)),
                 ("Measured on", trail.campaign.platform.name),
                 ("Flags", " ".join(code.flags) or "none of its own"),
                 ("Incumbent then", f"round {rival.number}: {rival.title}" if rival else "none"),

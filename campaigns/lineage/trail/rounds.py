@@ -150,7 +150,7 @@ def _entry(trail: Trail, one: Tried) -> Iterator[list[str] | str]:
             ("Hypothesis", one.title),
             ("Change", one.hypothesis.change if one.hypothesis else "none: the problem's own v0"),
             ("Result", gain_words(one.gain, f"round {one.row.against}")),
-            ("Decision", f"{one.row.word.words}: {one.row.sentence}"),
+            ("Decision", one.row.word.told(one.row.sentence)),
             ("Data", f"{one.folder}/artifacts/"),
         ]
     )

@@ -57,7 +57,7 @@ def _fields(trail: Trail, one: Tried) -> list[str]:
                 f"{idea.strategy}: {one.what}",
             ),
             ("Signal", signal),
-            ("Takeaway", f"{one.row.word.words}: {one.row.sentence}"),
+            ("Takeaway", one.row.word.told(one.row.sentence)),
             (
                 "Applicability",
                 f"cases {cases}; shown against round {one.row.against} on that device, not beyond",

@@ -219,12 +219,26 @@ def test_r41_tips_have_four_fields_and_the_round_that_they_rest_on(sample, files
     by_field = {tip.field: tip.value for tip in tips}
     for one in rounds:
         name = f"round-{one.number} {'ACCEPTED' if one.is_kept else 'ROLLED BACK'}"
-        assert by_field[f"{name}: Takeaway"] == f"{one.row.word.words}: {one.row.sentence}"
+        assert by_field[f"{name}: Takeaway"] == one.row.word.told(one.row.sentence)
         assert by_field[f"{name}: Context"].startswith("softmax in cuda on NVIDIA H200 SXM; ")
         assert f"against round {one.row.against} " in by_field[f"{name}: Applicability"]
         assert by_field[f"{name}: Signal"]
     # What was wrong, cheated or fast beyond physics teaches nothing about speed.
     assert not {7, 8} & {one.number for one in rounds}
+
+
+def test_a_decision_says_its_word_once(sample, files):
+    for name in ("logs/optimize.md", "tips.md"):
+        assert ":** Accepted: +" in files[name]
+        assert not re.search(r"(accepted|rejected|invalid): \1\b", files[name], re.IGNORECASE)
+
+
+def test_tips_that_say_the_word_twice_are_read_as_well(files):
+    once = files["tips.md"]
+    twice = once.replace("** Accepted:", "** accepted: Accepted:")
+    found = [[tip.field for tip in tips_of("tips.md", text)] for text in (once, twice)]
+    assert once != twice
+    assert found[0] == found[1]
 
 
 def test_a_campaign_without_a_result_has_no_tips(sample):

@@ -18,6 +18,21 @@ BASELINE = Standard(has_incumbent=False)
 SLOW, FAST = timing([10.0] * 10), timing([5.0] * 10)
 
 
+@pytest.mark.parametrize(
+    ("word", "sentence", "told"),
+    [
+        (Verdict.ACCEPTED, "Accepted: +5 %.", "Accepted: +5 %."),
+        (Verdict.ACCEPTED, "Baseline: correct.", "accepted: Baseline: correct."),
+        (Verdict.REJECTED, "Rejected by Rule 11: W2.", "Rejected by Rule 11: W2."),
+        (Verdict.REJECTED, "Wrong result: 0.", "rejected: Wrong result: 0."),
+        (Verdict.NO_CHANGE, "No change shown: +0 %.", "No change shown: +0 %."),
+        (Verdict.NEEDS_REVIEW, "Needs review: 1 µs.", "Needs review: 1 µs."),
+    ],
+)
+def test_it_tells_a_sentence_alone_where_that_begins_with_the_word(word, sentence, told):
+    assert word.told(sentence) == told
+
+
 def times(*ratios: float) -> list:
     """One report case per ratio of incumbent to candidate time."""
     return [

@@ -28,6 +28,16 @@ def test_r50_a_round_goes_through_its_states_in_order(run: Run, script: Put) -> 
     ]
 
 
+def test_an_event_says_the_word_of_a_verdict_once(run: Run, script: Put) -> None:
+    script(["time 50"], ["time 90"])
+    told = run().events.filter(kind="verdict").order_by("pk").values_list("message", flat=True)
+    assert [message.partition(" +")[0].partition(" -")[0] for message in told] == [
+        "round 1: accepted: Baseline: correct and timed on 2 case(s).",
+        "round 2: Accepted:",
+        "round 3: Rejected:",
+    ]
+
+
 def test_r27_a_hypothesis_rests_on_stored_evidence_about_the_incumbent(
     run: Run, script: Put
 ) -> None:
