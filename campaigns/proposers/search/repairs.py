@@ -21,11 +21,10 @@ WHOLE = "whole_tiles"
 
 def repairs(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """Every repair that applies, the likeliest for this outcome first."""
-    fewer, smaller = _fewer_flags(situation, failure), _smaller(situation, failure)
-    yield from fewer
+    yield from _fewer_flags(situation, failure)
     if failure.outcome in (Outcome.WRONG_RESULT, Outcome.CRASHED):
         yield from _whole_sizes_only(situation, failure)
-    yield from smaller
+    yield from _smaller(situation, failure)
 
 
 def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
@@ -43,10 +42,10 @@ def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
 
 def _smaller(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """The next smaller value of each number that this candidate brought along, largest first."""
-    before = {t.name: t.value for t in find_tunables(situation.source, situation.backend)}
+    before = _numbers(situation)
     for tunable in sorted(_brought(situation, failure), key=lambda t: -(t.value or 0)):
         value = _next_smaller(tunable)
-        if value > (before.get(tunable.name) or 0):
+        if value > before.get(tunable.name, 0):
             source = with_value(failure.source, tunable, value)
             label = f"{tunable.name} {value}"
             yield Variant(label, source, {**failure.params, tunable.name: value})
@@ -54,9 +53,14 @@ def _smaller(situation: Situation, failure: Failure) -> Iterator[Variant]:
 
 def _brought(situation: Situation, failure: Failure) -> list[Tunable]:
     """Numbers of the candidate that are larger than the incumbent's, or that it has not."""
-    before = {t.name: t.value for t in find_tunables(situation.source, situation.backend)}
+    before = _numbers(situation)
     now = find_tunables(failure.source, situation.backend)
-    return [t for t in now if t.value is not None and t.value > (before.get(t.name) or 0)]
+    return [t for t in now if t.value is not None and t.value > before.get(t.name, 0)]
+
+
+def _numbers(situation: Situation) -> dict[str, int]:
+    """Name → value of the incumbent's tunables; one that is left to the default counts as 0."""
+    return {t.name: t.value or 0 for t in find_tunables(situation.source, situation.backend)}
 
 
 def _next_smaller(tunable: Tunable) -> int:
