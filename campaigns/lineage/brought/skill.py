@@ -51,8 +51,8 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     compared = _compared(report)
     rounds = tuple(_round(n, names, files, compared) for n, names in sorted(folders.items()))
     environment = facts("env_check.md", files.get("env_check.md", ""))
-    environment |= facts("final_report.md", "\n".join([report]))
-    best = _best(report)
+    environment |= facts("final_report.md", report)
+    best, stopped = _best(report), _stopped(report)
     chip = next((environment[n] for n in ("gpu", "gpu name", "device") if n in environment), None)
     suffix = {one.kernel.rpartition(".")[2] for one in rounds if one.kernel}
     backend = {"cu": "cuda", "py": "triton"}.get(next(iter(suffix)), "") if len(suffix) == 1 else ""
@@ -60,7 +60,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
         "environment check": "env_check.md" if "env_check.md" in files else "",
         "final report": report and "final_report.md",
         "best version": best,
-        "stopping reason": _stopped(report),
+        "stopping reason": stopped,
         "GPU": chip and str(chip.value),
     }
     return ClaimedCampaign(
@@ -70,7 +70,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
         platform=str(chip.value) if chip else "",
         backend=backend,
         incumbent=best,
-        stop_reason=_stopped(report),
+        stop_reason=stopped,
         claims=tuple(environment.values()),
         missing=(*lacking(known.items()), "operator"),
     )
