@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from campaigns.lineage.brought.claims import (
-    Claim,
     ClaimedCampaign,
     ClaimedRound,
     System,
@@ -14,7 +13,7 @@ from campaigns.lineage.brought.claims import (
     refused,
 )
 from campaigns.lineage.brought.documents import read_json
-from campaigns.lineage.brought.prose import facts, sections
+from campaigns.lineage.brought.prose import facts, sections, title_of, value_of
 
 FILE = re.compile(r"memory/v(\d{1,6})\.json")
 GATE = ("PASS", "FAIL", "TIMEOUT_FAIL")
@@ -40,14 +39,14 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     rounds = tuple(_round(n, name, files) for n, name in sorted(numbered.items()))
     readme = facts("README.md", files.get("README.md", ""))
     about = {
-        "platform": _said(readme, "platform"),
-        "framework": _said(readme, "framework"),
-        "kernel type": _said(readme, "kernel type"),
+        "platform": value_of(readme, "platform"),
+        "framework": value_of(readme, "framework"),
+        "kernel type": value_of(readme, "kernel type"),
     }
     return ClaimedCampaign(
         System.ATREX,
         rounds,
-        title=_title(files.get("README.md", "")),
+        title=title_of(files.get("README.md", "")),
         operator=about["kernel type"],
         platform=about["platform"],
         backend=about["framework"],
@@ -103,11 +102,3 @@ def _planned(number: int, files: Mapping[str, str]) -> str:
     """What the plan of this version wants to do."""
     found = sections(files.get(f"plans/v{number}_plan.md", ""))
     return next((one.text for one in found if "action" in one.title.lower()), "")
-
-
-def _title(readme: str) -> str:
-    return next((one.title for one in sections(readme) if one.level == 1), "")
-
-
-def _said(known: Mapping[str, Claim], name: str) -> str:
-    return str(known[name].value) if name in known else ""

@@ -24,6 +24,7 @@ from campaigns.lineage.brought.prose import (
     said,
     sections,
     tables,
+    title_of,
 )
 from campaigns.lineage.brought.tips import tips_of
 
@@ -60,7 +61,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     return ClaimedCampaign(
         System.OPTIMIZE,
         rounds,
-        title=next((one.title for one in sections(history) if one.level == 1), ""),
+        title=title_of(history),
         operator=manifest.text("target_op"),
         platform=manifest.text("target_gpu"),
         backend=manifest.text("target_backend"),

@@ -6,14 +6,23 @@ import re
 from collections.abc import Mapping
 
 from campaigns.lineage.brought.claims import (
-    Claim,
     ClaimedCampaign,
     ClaimedRound,
     System,
     lacking,
     refused,
 )
-from campaigns.lineage.brought.prose import Table, facts, figure, row_claims, said, sections, tables
+from campaigns.lineage.brought.prose import (
+    Table,
+    facts,
+    figure,
+    row_claims,
+    said,
+    sections,
+    tables,
+    title_of,
+    value_of,
+)
 
 PATH = "performance.md"
 STATES = ("baseline", "keep", "split")
@@ -39,15 +48,15 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     rows = [_row(kept, n, line, row) for n, (line, row) in enumerate(kept.rows)]
     tried = [_attempt(lost, line, row) for line, row in lost.rows] if lost else []
     stop = facts(PATH, text)
-    best = _said(stop, "best_commit", "best commit", "best")
-    known = {"BEST_COMMIT": best, "Reason": _said(stop, "reason")}
+    best = value_of(stop, "best_commit", "best commit", "best")
+    known = {"BEST_COMMIT": best, "Reason": value_of(stop, "reason")}
     known |= {"Stop Summary": "there" if _has_summary(text) else ""}
     return ClaimedCampaign(
         System.KERNEL_OPT,
         (*rows, *tried),
-        title=next((one.title for one in sections(text) if one.level == 1), ""),
+        title=title_of(text),
         incumbent=_named(rows, best),
-        stop_reason=_said(stop, "reason"),
+        stop_reason=value_of(stop, "reason"),
         claims=tuple(stop.values()),
         missing=(
             *lacking(known.items()),
@@ -119,10 +128,6 @@ def _number(table: Table, line: int, row: tuple[str, ...], name: str) -> tuple[f
 
 def _has_summary(text: str) -> bool:
     return any(one.title.lower().startswith("stop summary") for one in sections(text))
-
-
-def _said(known: Mapping[str, Claim], *names: str) -> str:
-    return next((str(known[name].value) for name in names if name in known), "")
 
 
 def _named(rows: list[ClaimedRound], best: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.lineage.brought.claims import Claim, refused
@@ -70,6 +70,11 @@ def sections(text: str) -> list[Section]:
     return [Section(title, level, line, tuple(body)) for title, level, line, body in found]
 
 
+def title_of(text: str) -> str:
+    """The first heading of the first level, empty without one."""
+    return next((one.title for one in sections(text) if one.level == 1), "")
+
+
 def tables(path: str, text: str) -> list[Table]:
     """All tables. TrailRefused for a row with another number of cells than the head."""
     found = []
@@ -101,6 +106,11 @@ def facts(path: str, text: str) -> dict[str, Claim]:
             if len(row) == 2 and said(row[1]):
                 found.setdefault(row[0].lower(), Claim(row[0], said(row[1]), path, number))
     return found
+
+
+def value_of(known: Mapping[str, Claim], *names: str) -> str:
+    """What the first of these facts that is there says; empty where none is."""
+    return next((str(known[name].value) for name in names if name in known), "")
 
 
 def cells(line: str) -> tuple[str, ...]:

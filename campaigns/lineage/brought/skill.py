@@ -14,7 +14,16 @@ from campaigns.lineage.brought.claims import (
     lacking,
     refused,
 )
-from campaigns.lineage.brought.prose import Section, facts, figure, said, sections, tables
+from campaigns.lineage.brought.prose import (
+    Section,
+    facts,
+    figure,
+    said,
+    sections,
+    tables,
+    title_of,
+    value_of,
+)
 from knowledge.specs.citation import split_lines
 
 FOLDER = re.compile(r"v(\d{1,6})/([^/]+)")
@@ -66,7 +75,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     return ClaimedCampaign(
         System.SKILL,
         rounds,
-        title=next((one.title for one in sections(report) if one.level == 1), ""),
+        title=title_of(report),
         platform=str(chip.value) if chip else "",
         backend=backend,
         incumbent=best,
@@ -96,16 +105,16 @@ def _round(
         "execution time": time and time.value,
     }
     if number:
-        known |= {name: str(idea[name].value) if name in idea else "" for name in LABELS}
+        known |= {name: value_of(idea, name) for name in LABELS}
     place = (time.path, time.line) if time else (names[0], 1)
     return ClaimedRound(
         name=f"v{number}",
         path=place[0],
         line=place[1],
         number=number,
-        title=str(idea["hypothesis"].value) if "hypothesis" in idea else "",
-        hypothesis=str(idea["hypothesis"].value) if "hypothesis" in idea else "",
-        rationale=str(idea["rationale"].value) if "rationale" in idea else "",
+        title=value_of(idea, "hypothesis"),
+        hypothesis=value_of(idea, "hypothesis"),
+        rationale=value_of(idea, "rationale"),
         status=status,
         # Every version is preserved and the next one starts from any: nobody says what was kept.
         kept=None,
