@@ -1,13 +1,18 @@
-"""Which rounds a restart hides from the proposer, as it stands now (R40)."""
+"""A campaign's restart in part, and which rounds it hides from the proposer now (R40)."""
 
 from __future__ import annotations
 
-from campaigns.models import Campaign, Restart, Unmasking
+from campaigns.models import Campaign, Restart, RestartAnswer, Unmasking
 
 
 def restart_of(campaign: Campaign) -> Restart | None:
     """The campaign's restart as it was answered; None before. One query."""
     return Restart.objects.filter(campaign=campaign).first()
+
+
+def restarted_after(restart: Restart | None) -> int:
+    """How many rounds had been closed when the restart was taken; 0 where none was."""
+    return restart.after if restart and restart.answer == RestartAnswer.TAKEN else 0
 
 
 def masked_rounds(campaign: Campaign) -> frozenset[int]:

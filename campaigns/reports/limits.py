@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from campaigns.masks import restart_of
-from campaigns.models import RestartAnswer
+from campaigns.masks import restart_of, restarted_after
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.decision import Reason
 from campaigns.rules.stop import Counter, History, StopPolicy, count_streaks, counters
@@ -19,10 +18,9 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
         return ()
     judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
     restart = restart_of(campaign)
-    taken = restart is not None and restart.answer == RestartAnswer.TAKEN
     streaks = count_streaks(
         ((row.word, Reason(row.round.verdict.reason)) for row in judged),
-        restart.after if restart and taken else 0,
+        restarted_after(restart),
     )
     spent = time_spent(campaign, now)
     history = History(

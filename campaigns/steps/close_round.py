@@ -9,13 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from campaigns.bell import AGAIN, NOTHING, Next
-from campaigns.masks import restart_of
+from campaigns.masks import restart_of, restarted_after
 from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
     Candidate,
-    RestartAnswer,
     Round,
     RoundKind,
     RoundState,
@@ -84,8 +83,7 @@ def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = Fals
     """Where it stands. answered, taken: as if its restart were answered so at this moment."""
     decisions = decisions_of(verdicts_of(campaign))
     restart = restart_of(campaign)
-    since = restart.after if restart and restart.answer == RestartAnswer.TAKEN else 0
-    streaks = count_streaks(decisions, len(decisions) if taken else since)
+    streaks = count_streaks(decisions, len(decisions) if taken else restarted_after(restart))
     spent = time_spent(campaign, timezone.now())
     return History(
         rounds=len(decisions),
