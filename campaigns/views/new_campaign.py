@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -29,7 +29,7 @@ from campaigns.views.offer import PlatformOffer, platform_offers
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
-INTAKE = {one.name: str(one.default) for one in fields(Intake)}
+INTAKE = Intake().stored
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
 # What becomes of the restart in part that rounds without a gain lead to.
 RESTARTS = {

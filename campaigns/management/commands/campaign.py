@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +90,7 @@ from knowledge.models import Platform
 
 WATCH_EVERY_S = 1.0
 PATIENCE_S = 600.0
-INTAKE = tuple(one.name for one in fields(Intake))
+INTAKE = tuple(Intake().stored)
 GOAL_PERCENT = 90.0
 
 
