@@ -5,6 +5,8 @@ What is shown here was claimed by others. None of it is counted with what was me
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -77,12 +79,13 @@ def imported_campaign(request: HttpRequest, key: int) -> HttpResponse:
     campaign = _campaign(key)
     rounds = campaign.rounds.defer("claims")
     page = Paginator(rounds, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
+    unit = _unit(page)
     paths = list(campaign.files.values_list("path", flat=True))
     conventions = [one.convention for one in page if one.convention]
     context = {
         "campaign": campaign,
         "page": page,
-        "chart": claimed.build(_points(list(page)), _unit(list(page))),
+        "chart": claimed.build(_points(page, unit), unit),
         "conventions": list(dict.fromkeys(conventions)),
         "paths": paths[:FILES_SHOWN],
         "more_files": max(0, len(paths) - FILES_SHOWN),
@@ -125,13 +128,12 @@ def _campaign(key: int) -> ImportedCampaign:
     return get_object_or_404(ImportedCampaign.objects.select_related("imported_by"), pk=key)
 
 
-def _unit(rounds: list[ImportedRound]) -> str:
+def _unit(rounds: Iterable[ImportedRound]) -> str:
     """The unit that the trend is drawn in: of several, the first."""
     return next((one.unit for one in rounds if one.figure is not None), "")
 
 
-def _points(rounds: list[ImportedRound]) -> list[claimed.ClaimedPoint]:
-    unit = _unit(rounds)
+def _points(rounds: Iterable[ImportedRound], unit: str) -> list[claimed.ClaimedPoint]:
     return [
         claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
         for one in rounds
