@@ -20,6 +20,7 @@ from campaigns.lineage.brought.files import read_zip
 from campaigns.lineage.trail.archive import packed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.views.download import ZIP, download
 from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines
 
@@ -117,11 +118,8 @@ def imported_archive(request: HttpRequest, key: int) -> HttpResponse:
     """The files as they came, in one .zip."""
     campaign = _campaign(key)
     files = dict(campaign.files.values_list("path", "text"))
-    response = HttpResponse(packed(campaign.name, files), content_type="application/zip")
     # The name is somebody else's: only a number of ours goes into a header.
-    name = f"imported-{campaign.pk}.zip"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return download(packed(campaign.name, files), f"imported-{campaign.pk}.zip", ZIP)
 
 
 def _campaign(key: int) -> ImportedCampaign:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from campaigns.lineage.trail.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.sheet import campaign_sheet
+from campaigns.views.download import ZIP, download
 from campaigns.views.lookup import campaign_at
 
 
@@ -27,10 +28,8 @@ def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
 def report_file(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """The same as a download, with its own policy: inline style, and no request at all."""
     campaign = campaign_at(campaign_id)
-    response = HttpResponse(render_report(campaign))
+    response = download(render_report(campaign), f"kopt-campaign-{campaign.pk}.html")
     response.headers["Content-Security-Policy"] = FILE_POLICY
-    name = f"kopt-campaign-{campaign.pk}.html"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
@@ -38,10 +37,7 @@ def report_file(request: HttpRequest, campaign_id: int) -> HttpResponse:
 def trail(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Everything that is recorded of a campaign, in files that other systems read."""
     campaign = campaign_at(campaign_id)
-    response = HttpResponse(trail_archive(campaign), content_type="application/zip")
-    name = f"{trail_name(campaign)}.zip"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return download(trail_archive(campaign), f"{trail_name(campaign)}.zip", ZIP)
 
 
 @require_safe
@@ -52,7 +48,4 @@ def reproducer(request: HttpRequest, campaign_id: int, number: int) -> HttpRespo
         content = reproducer_archive(campaign, number)
     except LookupError as error:
         raise Http404(str(error)) from None
-    response = HttpResponse(content, content_type="application/zip")
-    name = f"{trail_name(campaign)}_round-{number}.zip"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return download(content, f"{trail_name(campaign)}_round-{number}.zip", ZIP)

@@ -25,6 +25,7 @@ from campaigns.reports.standings import meanings, sessions_of
 from campaigns.reports.stored import classes_of, hypothesis_of, looked_at, report_of, target_of
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
+from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
@@ -197,8 +198,6 @@ def _neighbours(campaign: Campaign, number: int) -> dict[str, int | None]:
 
 def _file(candidate: Candidate) -> HttpResponse:
     # Plain text as an attachment: whatever the candidate holds, no browser runs it.
-    response = HttpResponse(candidate.text, content_type="text/plain; charset=utf-8")
     suffix = candidate.file_name.rpartition(".")[2]
     name = f"round-{candidate.round.number}.{suffix if suffix.isalnum() else 'txt'}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return download(candidate.text, name, "text/plain; charset=utf-8")
