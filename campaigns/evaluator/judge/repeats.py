@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
+from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.fresh import Both, Separate, Truth
 from campaigns.evaluator.judge.stage import SPARE, WARM, Manner, set_up
@@ -96,7 +97,7 @@ class Steps:
         arm, calls = self._arm, self._calls
         slots = arm.slots.part(first, min(calls + SPARE, arm.slots.count - first))
         if not self._on_gpu or step in (Step.FRESH, Step.CHANGED):
-            self._lay(first)
+            self._lay(first, slots)
         arm.channel.detail = f" ({step.value})"
         # Whatever lies in the caches was written just now, in every pattern.
         manner = Manner(cold=False, inputs=lambda count: self._inputs(step, count))
@@ -104,15 +105,14 @@ class Steps:
         arm.channel.detail = ""
         return seconds / calls * 1e6
 
-    def _lay(self, first: int) -> None:
-        """Have the runner make its calls on the slots from `first` on."""
+    def _lay(self, first: int, slots: Slots) -> None:
+        """Have the runner make its calls on the slots from `first` on, which are `slots`."""
         arm, calls = self._arm, self._calls
         limits = arm.job.protocol.limits
         layout = arm.bench.layout.moved(first)
         arm.channel.ask(Ask.CASE, (layout, calls), limits.load_s)
         if self._on_gpu:
             # The runner tries the burst, which needs inputs that a call may be made on.
-            slots = arm.slots.part(first, min(calls + SPARE, arm.slots.count - first))
             set_up(arm.bench, arm.channel, slots, calls, WARM)
             arm.channel.ask(Ask.PREPARE, (calls, self._loops), limits.prepare_s)
 
