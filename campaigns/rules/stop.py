@@ -13,6 +13,7 @@ from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.wording import share
 
 ROUND_LIMIT = 120
+ROUNDS_ACCEPTED = f"1 to {ROUND_LIMIT - 1}, as a campaign has fewer than {ROUND_LIMIT} rounds"
 # Longer than anybody waits; a limit beyond it is a slip of the hand.
 MOST_HOURS = 10_000
 
@@ -62,8 +63,7 @@ class StopPolicy:
             asked = f"target_fraction: {self.target_fraction!r}"
             raise ValueError(f"{asked}; accepted: {LEAST_FRACTION:g} to 1")
         if not 1 <= self.max_rounds < ROUND_LIMIT:
-            most = f"1 to {ROUND_LIMIT - 1}, as a campaign has fewer than {ROUND_LIMIT} rounds"
-            raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: {most}")
+            raise ValueError(f"max_rounds: {self.max_rounds!r}; accepted: {ROUNDS_ACCEPTED}")
         if self.restart not in list(RestartPolicy):
             accepted = ", ".join(RestartPolicy)
             raise ValueError(f"restart: {self.restart!r:.60}; accepted: {accepted}")

@@ -13,7 +13,7 @@ from campaigns.lineage.brought.claims import TrailRefused, refused
 from campaigns.lineage.brought.documents import Sheet, read_yaml
 from campaigns.rules.goal import GoalError, parse_goal
 from campaigns.rules.intake import AUTO, EXECUTION_MODE, LANGUAGES, Metric
-from campaigns.rules.stop import ROUND_LIMIT
+from campaigns.rules.stop import ROUND_LIMIT, ROUNDS_ACCEPTED
 
 METRICS = {"us": Metric.TIME, "ms": Metric.TIME, "tflops": Metric.OPERATIONS, "gb/s": Metric.BYTES}
 TEXTS = ("reference_project", "constraints", "notes")
@@ -164,12 +164,8 @@ class _Reading:
     def rounds(self, field: str) -> None:
         most = self.sheet.number(field)
         if not isinstance(most, int) or not 1 <= most < ROUND_LIMIT:
-            raise refused(
-                self.sheet.path,
-                self.sheet.line(field),
-                f"{field}: {most}",
-                f"1 to {ROUND_LIMIT - 1}, as a campaign has fewer than {ROUND_LIMIT} rounds",
-            )
+            line = self.sheet.line(field)
+            raise refused(self.sheet.path, line, f"{field}: {most}", ROUNDS_ACCEPTED)
         self.take(field, "rounds", most)
 
     def text(self, field: str) -> None:
