@@ -145,13 +145,14 @@ def count_streaks(decisions: Iterable[tuple[Verdict, Reason]], restarted_after: 
 class Counter:
     """How far one limit is used up; it stops a campaign when `used` reaches `limit`.
 
-    limit: None where there is none. what: what is counted.
+    limit: None where there is none. what: what is counted. is_off: reaching it does not stop yet.
     """
 
     reason: StopReason
     what: str
     used: float
     limit: float | None
+    is_off: bool = False
 
     @property
     def share(self) -> float:
@@ -177,17 +178,15 @@ SENTENCES = {
 }
 
 
-SLOWER_LATER = "slower in a row, from a restart on"
-
-
 def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
     """Every limit, and how far it is used up, in the order in which they are looked at."""
     rounds, in_a_row = StopReason.MAX_ROUNDS, StopReason.CONSECUTIVE_REGRESSIONS
     regressions, failures = history.consecutive_regressions, history.consecutive_non_accepts
-    slower = "slower in a row" if history.restart_settled else SLOWER_LATER
+    later = not history.restart_settled
+    slower = "slower in a row, from a restart on" if later else "slower in a row"
     return (
         Counter(rounds, "rounds", history.rounds, policy.max_rounds),
-        Counter(in_a_row, slower, regressions, policy.max_consecutive_regressions),
+        Counter(in_a_row, slower, regressions, policy.max_consecutive_regressions, is_off=later),
         Counter(
             StopReason.FAILURE_BUDGET,
             "not accepted in a row",
@@ -236,9 +235,7 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
 def _budget(policy: StopPolicy, history: History) -> Stop | None:
     for counter in counters(policy, history):
         limit = math.inf if counter.limit is None else counter.limit
-        if counter.what == SLOWER_LATER:
-            continue
-        if counter.used >= limit:
+        if counter.used >= limit and not counter.is_off:
             sentence = SENTENCES[counter.reason].format(used=counter.used, limit=limit)
             return Stop(counter.reason, sentence, False)
     if not history.ideas_left:
