@@ -112,6 +112,8 @@ def _waits_for(campaign: Campaign) -> str:
 
 
 def _measurements(campaign: Campaign) -> str:
+    if campaign.state == CampaignState.REPORT:
+        return "the last comparison with v0"
     last = campaign.rounds.order_by("number").annotate(
         all=Count("candidates__evaluations"),
         done=Count(
@@ -120,6 +122,6 @@ def _measurements(campaign: Campaign) -> str:
         ),
     )
     found = last.last()
-    if campaign.state == CampaignState.REPORT or found is None or found.all == found.done:
-        return "the last comparison with v0" if campaign.state == CampaignState.REPORT else OWN_STEP
+    if found is None or found.all == found.done:
+        return OWN_STEP
     return f"measurement {found.done + 1} of {found.all} of round {found.number} so far"
