@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -93,7 +93,7 @@ class ClaimedCampaign:
     stop_reason: str = ""
     claims: tuple[Claim, ...] = ()
     missing: tuple[str, ...] = ()
-    tips: tuple[Claim, ...] = field(default=())
+    tips: tuple[Claim, ...] = ()
 
 
 def lacking(known: Iterable[tuple[str, object]]) -> tuple[str, ...]:
