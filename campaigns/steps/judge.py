@@ -74,20 +74,16 @@ def judge(round_: Round) -> Next:
         return Next(measure=tuple(sorted(queued)))
     campaign = round_.campaign
     candidate = judged_candidate(round_)
-    standard = standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE)
-    standard = replace(
-        standard,
-        examined=examined(candidate, campaign),
-        declared=declared_of(round_),
-        taken=taken_by(round_),
-    )
     sessions = [deciding_evaluation(candidate)]
     if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
         sessions.append(again)
     floor = max((floor_for(campaign, session) for session in sessions), key=lambda f: f.value)
     level = level_of(sessions[0])
     standard = replace(
-        standard,
+        standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE),
+        examined=examined(candidate, campaign),
+        declared=declared_of(round_),
+        taken=taken_by(round_),
         noise=floor.value,
         noise_source=floor.words,
         level=level,
