@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from campaigns.masks import restart_of
 from campaigns.models import Campaign, CampaignState, Candidate, Verdict
+from campaigns.reports.stored import results_of
 from campaigns.rules.decision import Reason
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.ladder import Rung, rung, tally
@@ -94,7 +95,5 @@ def _comparison(campaign: Campaign) -> str:
 def _time_us(candidate: Candidate | None) -> float | None:
     """The geometric mean of its cases' medians, as its verdict has them."""
     verdict = getattr(candidate.round, "verdict", None) if candidate else None
-    times = (
-        [case["time_us"]["median"] for case in verdict.cases if case["time_us"]] if verdict else []
-    )
+    times = [case.time.median for case in results_of(verdict) if case.time] if verdict else []
     return geomean(times) if times else None

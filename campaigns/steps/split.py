@@ -16,10 +16,11 @@ from campaigns.models.event import record
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.reports.stored import classes_of
 from campaigns.rules.buckets import Bucket
 from campaigns.rules.decision import Reason
 from campaigns.rules.dispatch import Choice, Inseparable, Predicate, predicate
-from campaigns.rules.noise import LEAST_FLOOR, Gain
+from campaigns.rules.noise import LEAST_FLOOR
 from campaigns.rules.split import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.wording import change
 
@@ -89,10 +90,7 @@ def _plan(campaign: Campaign) -> _Plan | None:
     if last is None or last.kind == RoundKind.SPLIT or not (last.chosen and last.against):
         return None
     verdict = last.verdict
-    gains = {
-        row["class"]: Gain(row["gain"], row["gain_low"], row["gain_high"], row["pairs"])
-        for row in verdict.classes or ()
-    }
+    gains = {found.name: found.gain for found in classes_of(verdict)}
     noise = float((verdict.noise or {}).get("value", LEAST_FLOOR))
     call = call_for_split(Reason(verdict.reason), gains, noise)
     if call is None:
