@@ -120,11 +120,10 @@ def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
     percent = gain.gain * 100
     beyond = (percent > x.high) - (percent < x.low)
     low, high = (min(max(end * 100, x.low), x.high) for end in (gain.low, gain.high))
-    span = f"{change(gain.low)} to {change(gain.high)}, n={gain.pairs} pairs"
     mark = point.mark(
         (x.position(min(max(percent, x.low), x.high)), y),
         (percent, point.number),
-        f"{change(gain.gain)} ({span})",
+        gain.brief,
     )
     whisker = Line(x.position(low), y, x.position(high), y) if high > low else None
     return DeltaRow(mark, whisker, change(gain.gain), beyond)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from campaigns.rules.noise import Gain, improved, regressed
-from campaigns.rules.wording import change
 
 _Kept = TypeVar("_Kept")
 
@@ -55,8 +54,4 @@ def divergence(gains: Mapping[str, Gain], noise: float) -> Divergence | None:
 
 
 def _listed(named: Iterable[tuple[str, Gain]]) -> str:
-    return ", ".join(
-        f"{name} {change(gain.gain)} ({change(gain.low)} to {change(gain.high)}, "
-        f"n={gain.pairs} pairs)"
-        for name, gain in named
-    )
+    return ", ".join(f"{name} {gain.brief}" for name, gain in named)

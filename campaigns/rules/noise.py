@@ -11,6 +11,7 @@ from enum import StrEnum
 from itertools import accumulate
 
 from campaigns.rules.means import geomean
+from campaigns.rules.wording import change
 
 LEAST_FLOOR = 0.01
 LEAST_PAIRS = 5
@@ -48,6 +49,16 @@ class Gain:
     high: float
     pairs: int
     kind: str = KIND
+
+    @property
+    def span(self) -> str:
+        """Its interval and count: "+28.4 % to +29.4 %, n=10 pairs"."""
+        return f"{change(self.low)} to {change(self.high)}, n={self.pairs} pairs"
+
+    @property
+    def brief(self) -> str:
+        """In a sentence that names its baseline and kind elsewhere."""
+        return f"{change(self.gain)} ({self.span})"
 
 
 def noise_floor(sigma_aa: float) -> float:

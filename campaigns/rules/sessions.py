@@ -21,7 +21,6 @@ from campaigns.rules.verdict import (
     decide,
     judge_comparison,
 )
-from campaigns.rules.wording import change
 
 # Sessions that show a gain each may differ by drift; one that keeps less than this share of the
 # other's gain shows another effect, not the same one again.
@@ -107,8 +106,8 @@ def _together(claim: Decision, repeat: Decision, both: Comparison, standard: Sta
     if one is None or other is None:
         raise ValueError("sessions: accepted: two that show a gain")
     each = (
-        f"The first session showed {_brief(one)}, the second, in new processes on unseen inputs, "
-        f"{_brief(other)}, both against the incumbent"
+        f"The first session showed {one.brief}, the second, in new processes on unseen inputs, "
+        f"{other.brief}, both against the incumbent"
     )
     second = Gate("second session", True, against_words(other), _LIMIT)
     if not agree(one, other, standard.noise):
@@ -138,12 +137,6 @@ def _contradicted(
     second = Gate("second session", False, found, _LIMIT, failed.citation if failed else "")
     last = Gate("both sessions", None, "not reached", _AGREE)
     return _of(reason, sentence, claim, (*claim.gates, second, last), both)
-
-
-def _brief(gain: Gain) -> str:
-    """A session's gain in a sentence that names its baseline and kind elsewhere."""
-    span = f"{change(gain.low)} to {change(gain.high)}"
-    return f"{change(gain.gain)} ({span}, n={gain.pairs} pairs)"
 
 
 def _broken(first: Report, second: Report) -> str:

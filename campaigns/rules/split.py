@@ -88,5 +88,4 @@ def judge_split(
 
 
 def _told(gain: Gain) -> str:
-    span = f"{change(gain.low)} to {change(gain.high)}"
-    return f"{change(gain.gain)} against the incumbent ({span}, n={gain.pairs} pairs)"
+    return f"{change(gain.gain)} against the incumbent ({gain.span})"

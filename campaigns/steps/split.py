@@ -22,7 +22,6 @@ from campaigns.rules.decision import Reason
 from campaigns.rules.dispatch import Choice, Inseparable, Predicate, predicate
 from campaigns.rules.noise import LEAST_FLOOR
 from campaigns.rules.split import STRATEGY, Call, call_for_split, expected_saving
-from campaigns.rules.wording import change
 
 NO_SPLIT = "no_split"
 
@@ -139,8 +138,7 @@ def _hypothesis(plan: _Plan, when: Predicate) -> Hypothesis:
         f"incumbent, round {incumbent}, everywhere else.",
         rationale=f"Round {plan.round.number}: {plan.call.divergence.words}",
         evidence=tuple(
-            f"round {plan.round.number}, {name}: {change(gain.gain)} ({change(gain.low)} to "
-            f"{change(gain.high)}, n={gain.pairs} pairs)"
+            f"round {plan.round.number}, {name}: {gain.brief}"
             for name, gain in (*plan.call.divergence.winners, *plan.call.divergence.losers)
         ),
         expected_metric="time_us",
