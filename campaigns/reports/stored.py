@@ -223,7 +223,6 @@ def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
     idea = hypothesis_of(round_)
     if idea is None:
         return None
-    noise = (verdict.noise or {}).get("value", LEAST_FLOOR)
     gain = gain_of(verdict)
     if idea.scope:
         gain = next((c.gain for c in classes_of(verdict) if c.name == idea.scope), None)
@@ -232,7 +231,7 @@ def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
         idea.expected_direction,
         idea.expected_amount,
         gain,
-        noise,
+        noise_of(verdict),
     )
 
 
@@ -248,6 +247,11 @@ def result_of(campaign: Campaign) -> Gain | None:
         stored["pairs"],
         stored.get("interval") or KIND,
     )
+
+
+def noise_of(verdict: Verdict) -> float:
+    """The floor that the verdict stands on; the least of one that tells none."""
+    return float((verdict.noise or {}).get("value", LEAST_FLOOR))
 
 
 def gain_of(verdict: Verdict) -> Gain | None:

@@ -16,11 +16,10 @@ from campaigns.models.event import record
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.reports.stored import classes_of
+from campaigns.reports.stored import classes_of, noise_of
 from campaigns.rules.buckets import Bucket
 from campaigns.rules.decision import Reason
 from campaigns.rules.dispatch import Choice, Inseparable, Predicate, predicate
-from campaigns.rules.noise import LEAST_FLOOR
 from campaigns.rules.split import STRATEGY, Call, call_for_split, expected_saving
 
 NO_SPLIT = "no_split"
@@ -90,8 +89,7 @@ def _plan(campaign: Campaign) -> _Plan | None:
         return None
     verdict = last.verdict
     gains = {found.name: found.gain for found in classes_of(verdict)}
-    noise = float((verdict.noise or {}).get("value", LEAST_FLOOR))
-    call = call_for_split(Reason(verdict.reason), gains, noise)
+    call = call_for_split(Reason(verdict.reason), gains, noise_of(verdict))
     if call is None:
         return None
     incumbent, variant = last.against, last.chosen
