@@ -80,7 +80,7 @@ def _round(one: Tried) -> dict[str, Any]:
         if code
         else None,
         "commit": one.commit.sha if one.commit else None,
-        "masked": False,
+        "masked": one.row.masked,
     }
 
 

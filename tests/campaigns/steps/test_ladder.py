@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.lineage.trail.memory import memory_files
+from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, campaign_text
@@ -198,6 +199,8 @@ def test_r40_page_command_and_trail_tell_what_is_masked(
     files = dict(memory_files(trail_of(campaign)))
     masked = [n for n in range(1, 10) if json.loads(files[f"memory/v{n - 1}.json"])["masked"]]
     assert masked == hidden
+    ((_, record),) = record_files(trail_of(campaign))
+    assert [one["number"] for one in json.loads(record)["rounds"] if one["masked"]] == hidden
     log = dict(round_files(trail_of(campaign)))["logs/optimize.md"]
     assert "restart in part taken by the campaign" in log
 
