@@ -63,6 +63,13 @@ def test_it_fits_and_asks_nobody_else(visit, site, width):
     assert seen.page.title() != "owned"
 
 
+def test_it_lets_code_scroll_no_further_than_its_longest_line(visit, site):
+    seen = visit(viewport={"width": 1280, "height": 812})
+    seen.open(f"/c/{site[1].pk}/r/2/source")
+    code = seen.page.locator(".code").first
+    assert code.evaluate("e => e.scrollWidth - e.clientWidth") == 0
+
+
 def test_it_swaps_what_is_new_announces_it_and_keeps_the_focus(visit, site):
     running = build_sample(rounds=3, running=True)
     seen = visit()
