@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -23,10 +24,12 @@ from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
-from campaigns.reports.progress import progress_of
+from campaigns.reports.progress import Progress, progress_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.reports.standings import doubts_of
 from campaigns.rules.intake import fixed, intake_from
+from campaigns.rules.stop import RestartPolicy
+from campaigns.steps.restart import PATIENCE
 from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
@@ -83,6 +86,7 @@ def campaign_page(
 def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> dict[str, Any]:
     found: Campaign = sheet.campaign
     case = request.GET.get("case", "")
+    progress = progress_of(found, timezone.now())
     return {
         "sheet": sheet,
         "campaign": found,
@@ -97,10 +101,19 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "lineage": SimpleLazyObject(lambda: lineage_of(found)),
         "drift": SimpleLazyObject(lambda: drift_of(found)),
         "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
-        "progress": progress_of(found, timezone.now()),
+        "progress": progress,
+        "offer_until": _offer_until(found, progress),
         "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
+
+
+def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:
+    """Until when a person may answer the offered restart; None where nobody is asked."""
+    asks = found.stop_policy.get("restart") == RestartPolicy.ASK
+    if found.state != CampaignState.RESTART or not asks or not progress or not progress.since:
+        return None
+    return progress.since + PATIENCE
 
 
 def _verbs(found: Campaign) -> list[str]:
@@ -111,6 +124,4 @@ def _verbs(found: Campaign) -> list[str]:
         return ["confirm", "stop"]
     held = found.state == CampaignState.PAUSED or found.pause_requested
     verbs = ["resume"] if held else ["pause"] if found.state in PAUSABLE else []
-    if found.state == CampaignState.RESTART:
-        verbs = ["restart", "decline", *verbs]
     return verbs if found.stop_requested else [*verbs, "stop"]
