@@ -24,9 +24,14 @@ class Eta:
     is_capped: bool = False
 
     @property
-    def words(self) -> str:
+    def span(self) -> str:
+        """For a place that says already that it is the time left."""
         low, high = spoken(self.low_s), spoken(self.high_s)
-        return f"about {low} left" if low == high else f"about {low} to {high} left"
+        return f"about {low}" if low == high else f"about {low} to {high}"
+
+    @property
+    def words(self) -> str:
+        return f"{self.span} left"
 
 
 def estimate(

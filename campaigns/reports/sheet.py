@@ -202,7 +202,7 @@ class CampaignSheet:
         """What the time left rests on, or why there is none yet."""
         if self.eta is None:
             closed = sum(row.duration_s is not None for row in self.rows)
-            return f"{closed} of {LEAST_ROUNDS} rounds measured"
+            return f"{closed} of the {LEAST_ROUNDS} measured rounds that an estimate needs"
         ends = f"stops at {self.budget} rounds"
         if self.eta.is_capped:
             ends += f" or {self.campaign.stop_policy['max_wall_h']:g} h, which come first"

@@ -103,6 +103,9 @@ def test_it_gives_the_page_whole_on_back(page, sample):
 def test_it_gives_the_time_left_as_a_range_with_its_basis(page, running):
     body = page.get(address(running)).content.decode()
     assert "from the last 3 rounds; stops at 20 rounds" in body
+    left = body.split("<dt>Time left</dt>")[1].split("<span")[0]
+    assert left.startswith("<dd>about ")
+    assert "left" not in left
 
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
