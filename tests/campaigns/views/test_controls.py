@@ -26,12 +26,21 @@ def test_it_pauses_and_resumes(page, running, rung):
     assert [bell.again for bell in rung] == [True, True]
 
 
+def test_it_says_what_a_button_leads_to(page, viewer, running):
+    address = reverse("campaign", args=[running.pk])
+    body = page.get(address).content.decode()
+    assert "Pause holds it after the running measurement." in body
+    assert "ends the campaign for good" in body
+    assert "data-controls" not in viewer.get(address).content.decode()
+
+
 def test_it_stops_once(page, running, rung):
     body = press(page, running, "stop").content.decode()
     running.refresh_from_db()
     assert running.stop_requested
     assert "do-stop" not in body
     assert "stopping" in body
+    assert "Stopping: the open round is finished first" in body.split("data-controls")[1]
 
 
 def test_r56_it_says_what_a_finished_campaign_can_not_do(page, sample, rung):
