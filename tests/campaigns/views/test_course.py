@@ -65,4 +65,4 @@ def test_r40_it_asks_while_the_page_is_open(page, go):
 
     campaign = go(look)
     html = read(page, campaign, data={"since": versions[-1]}, headers=HTMX)
-    assert f'<div id="offer" hx-swap-oob="true"><section class="band stack" {BAND}' in html
+    assert f'<div id="offer" hx-swap-oob="true"><section class="band asks" {BAND}' in html
