@@ -14,6 +14,8 @@ from campaigns.rules.wording import share
 
 Link = Callable[[int], str]
 _MICROSECONDS = 1e6
+# Before step 0 nobody has looked: that is no missing ceiling.
+NOT_SET = "The roof is drawn once the target is set."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def _target(sheet: CampaignSheet) -> progress.Target | None:
 
 
 def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineChart | NoChart:
+    if not sheet.target.is_set:
+        return NoChart("roofline", "Roofline", NOT_SET)
     known = sheet.target.cases.get(case)
     points = []
     for row in sheet.rows:

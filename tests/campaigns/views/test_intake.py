@@ -98,6 +98,12 @@ def test_a_draft_is_checked_by_records(page, sample):
     body = page.get(reverse("campaign", args=[made.pk])).content.decode()
     for one in found.values():
         assert one.question in body
+    answers = body.split('id="checklist"')[1].split("</section>")[0]
+    assert answers.count('class="gate pass"') == sum(one.yes is True for one in found.values())
+    assert answers.count('class="gate open"') == sum(one.yes is None for one in found.values())
+    # Nobody has looked for ceilings yet, so none is missing.
+    assert "The roof is drawn once the target is set." in body
+    assert "UNKNOWN" not in body
     confirm(made)
     assert "Before it is confirmed" not in page.get(
         reverse("campaign", args=[made.pk])
