@@ -20,8 +20,9 @@ from knowledge.lookup import cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited
 
-NO_LAUNCH = "N/A: no launch was traced; this backend has none, or the tracer said nothing"
-NO_TILE = "N/A: the bytes of a block are known for a matrix product only"
+NOT = "N/A: "
+NO_LAUNCH = f"{NOT}no launch was traced; this backend has none, or the tracer said nothing"
+NO_TILE = f"{NOT}the bytes of a block are known for a matrix product only"
 # The numbers of a source that say how large a tile is: two sides, or one for both.
 SIDES = (("BLOCK_M", "BLOCK_N"), ("TILE", "TILE"))
 UNIT_NAMES = {"sm_count": "SM", "cu_count": "CU"}
@@ -44,6 +45,14 @@ class Splits:
 
     cases: tuple[Split, ...]
     units: Cited | None
+
+    @property
+    def nothing(self) -> tuple[str, ...]:
+        """Why no case has anything to tell, each reason once; empty where one has."""
+        if any(one.launch != NO_LAUNCH or not one.tile.startswith(NOT) for one in self.cases):
+            return ()
+        said = (text for one in self.cases for text in (one.launch, one.tile))
+        return tuple(text.removeprefix(NOT) for text in dict.fromkeys(said))
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,17 @@ def test_it_says_that_no_launch_was_seen(campaign):
     assert only.tile == "64 × 64 outputs: 15.5 op/B in one tile"
 
 
+def test_it_says_once_why_no_case_has_anything_to_tell(campaign):
+    made = campaign("softmax")
+    timed = report(None)
+    twice = replace(timed, cases=(timed.cases[0], replace(timed.cases[0], case="other")))
+    found = splits_of(made, twice, V0, target_of(made))
+    assert len(found.cases) == 2
+    reasons = [words.removeprefix("N/A: ") for words in (NO_LAUNCH, NO_TILE)]
+    assert list(found.nothing) == reasons
+    assert splits_of(made, report(LAUNCH), V0, target_of(made)).nothing == ()
+
+
 def test_it_says_what_the_platform_lacks(campaign):
     made = campaign(platform="b200")
     assert split(made)[0].waves == "256 blocks; number of units: UNKNOWN (gpu-wiki not found)"
