@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Timing
-from campaigns.models import StandingWord
+from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.standing import MEANINGS
 from campaigns.pins import Drift
 from campaigns.reports.eta import spoken
@@ -47,6 +47,15 @@ STANDING_CSS = {
     StandingWord.REPRODUCED: "pass",
     StandingWord.NOT_REPRODUCED: "fail",
     StandingWord.UNTOLD: "open",
+}
+# What an evaluation was for, in the words of a reader.
+KINDS = {
+    EvaluationKind.BASELINE: "baseline",
+    EvaluationKind.SCREEN: "screening",
+    EvaluationKind.DECIDE: "decision",
+    EvaluationKind.REMEASURE: "second session",
+    EvaluationKind.REPORT: "last comparison with v0",
+    EvaluationKind.REPRODUCE: "on another device",
 }
 register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
@@ -216,6 +225,12 @@ def saved(old_us: float | None, new_us: float | None, saved_us: float | None) ->
         '<strong>{}</strong> <span class="sub">{} → {}</span>',
         wording.signed(-saved_us), wording.digits(old_us), wording.digits(new_us),
     )  # fmt: skip
+
+
+@register.filter
+def purpose(kind: str) -> str:
+    """Say what an evaluation was for: "remeasure" is the second session."""
+    return KINDS[EvaluationKind(kind)]
 
 
 @register.filter

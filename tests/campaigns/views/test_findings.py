@@ -48,7 +48,7 @@ def test_it_shows_what_was_refused_with_its_line_beside_the_source(page, campaig
     assert Kind.PROCESS.meaning in body
     assert "Rejected before it was built: kernel.cpp line 3, fork." in body
     assert "Nothing was built or run." in body
-    assert body.count("screen: not run") == 2
+    assert body.count("screening: not run") == 2
     assert body.count("findings: 1 refused") == 2
     assert body.index('id="diff"') < body.index('id="findings"') < body.index('id="cases"')
     assert 'id="L3"' in body_of(page, "round_source", campaign.pk, 2)
