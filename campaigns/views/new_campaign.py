@@ -37,6 +37,13 @@ RESTARTS = {
     RestartPolicy.DECLINE: "is declined",
     RestartPolicy.ASK: "asks a person for an hour, then is declined",
 }
+# How speed may be told, in words; the usual one first.
+METRICS = {
+    AUTO: "what bounds the problem",
+    Metric.TIME: "time",
+    Metric.OPERATIONS: "operations per second",
+    Metric.BYTES: "bytes per second",
+}
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
 
@@ -100,7 +107,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "stances": list(Stance),
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
-        "metrics": (AUTO, *Metric),
+        "metrics": METRICS.items(),
         "restarts": RESTARTS,
         "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],

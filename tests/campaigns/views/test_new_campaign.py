@@ -173,6 +173,8 @@ def test_r40_it_says_beforehand_what_becomes_of_a_restart(page, engineer, rung):
     chosen = {**CHOICE, "restart": "ask"}
     assert "--restart ask" in page.get("/c/new", chosen).context["command"]
     page.post("/c/new", chosen)
-    assert Campaign.objects.get().stop_policy["restart"] == "ask"
+    campaign = Campaign.objects.get()
+    assert campaign.stop_policy["restart"] == "ask"
+    assert 'data-restart-policy="ask"' in page.get(f"/c/{campaign.pk}/").content.decode()
     refused = page.post("/c/new", {**CHOICE, "restart": "never"})
     assert "accepted: take, decline, ask" in str(refused.context["errors"]["restart"])
