@@ -12,6 +12,10 @@ from campaigns.charts.scale import Scale, Tick
 from campaigns.rules.decision import Verdict
 
 MERGE_DISTANCE = 12
+# A label names so many rounds, of more the first and the last; the table below has them all.
+MOST_NUMBERS, FIRST_NUMBERS = 6, 3
+# How wide a digit and how high a line of text is, with some air.
+DIGIT, LINE_HEIGHT = 8, 14
 LINE_DISTANCE = 8
 
 
@@ -159,8 +163,29 @@ def merge_labels(marks: Iterable[Mark], dx: float = 13, dy: float = 4) -> tuple[
         else:
             group.append(mark)
     return tuple(
-        Label(g[0].x + dx, g[0].y + dy, ", ".join(str(mark.number) for mark in g)) for g in groups
+        Label(g[0].x + dx, g[0].y + dy, _numbers([mark.number for mark in g])) for g in groups
     )
+
+
+def _numbers(found: Sequence[int]) -> str:
+    if len(found) <= MOST_NUMBERS:
+        return ", ".join(map(str, found))
+    first = ", ".join(map(str, found[:FIRST_NUMBERS]))
+    return f"{first} … {found[-1]} ({len(found)} rounds)"
+
+
+def apart(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Of centred labels those that do not run into each other; the newest are kept first."""
+    kept: list[Label] = []
+    for label in reversed(tuple(labels)):
+        width = len(label.text) * DIGIT
+        if not any(
+            abs(label.y - other.y) < LINE_HEIGHT
+            and abs(label.x - other.x) < (width + len(other.text) * DIGIT) / 2
+            for other in kept
+        ):
+            kept.append(label)
+    return tuple(reversed(kept))
 
 
 def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Line, ...]:

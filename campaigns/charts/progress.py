@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from campaigns.charts.marks import (
     LINE_DISTANCE,
+    LINE_HEIGHT,
     Cell,
     Chart,
     Frame,
@@ -16,6 +17,7 @@ from campaigns.charts.marks import (
     NoChart,
     Point,
     Row,
+    apart,
     full,
     merge_labels,
 )
@@ -39,6 +41,8 @@ UNTIMED_Y = FRAME.top - 24
 LOG_FROM = 10
 LEAST_WHISKER = 16
 FEWEST_ROUNDS = 6
+# Where a level's text stands from its line, and how wide its letters are.
+ABOVE, BELOW, LETTER = -6.0, 15.0, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ def build(
     x = Scale(Kind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
     y = _y_scale(points, target)
     marks = tuple(_mark(point, x, y) for point in points)
+    labels = apart(merge_labels(marks, 0, -13))
     best = _best_so_far(points)
     first = next((p.time_us for p in points if p.verdict is Verdict.ACCEPTED and p.time_us), None)
     goal = (
@@ -122,11 +127,11 @@ def build(
         x_ticks=tuple(tick for tick in ticks_linear(x, 10) if tick.value == int(tick.value)),
         y_ticks=ticks_125(y) if y.kind is Kind.LOG else ticks_linear(y),
         marks=marks,
-        labels=merge_labels(marks, 0, -13),
+        labels=labels,
         whiskers=_whiskers(points, x, y),
         best=_steps(points, best, x, y),
-        baseline=_clear(base, -6),
-        goal=_clear(goal, 15),
+        baseline=_beside_marks(base, marks, labels) if base else None,
+        goal=_clear(goal, BELOW),
         target=target,
         untimed_y=UNTIMED_Y,
         caption=_caption(first, best[-1], target)
@@ -186,6 +191,19 @@ def _whiskers(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> tuple[Line
             if abs(low - high) >= LEAST_WHISKER:
                 lines.append(Line(at, low, at, high))
     return tuple(lines)
+
+
+def _beside_marks(level: Level, marks: Sequence[Mark], labels: Sequence[Label]) -> Level:
+    """Write above the line, or below it where marks or their numbers are in the way at the right.
+
+    Where they are on both sides the text is left out; the caption says it, too.
+    """
+    places = [*((m.x, m.y) for m in marks), *((label.x, label.y) for label in labels)]
+    near = [y for x, y in places if x > FRAME.right - len(level.text) * LETTER]
+    for by in (ABOVE, BELOW):
+        if all(abs(level.y + by - y) >= LINE_HEIGHT for y in near):
+            return replace(level, text_y=level.y + by)
+    return replace(level, text="")
 
 
 def _clear(level: Level | None, beside: float) -> Level | None:

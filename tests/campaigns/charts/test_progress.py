@@ -81,3 +81,12 @@ def test_it_says_so_when_nothing_was_timed():
     assert found.kind == "progress"
     assert not isinstance(found, ProgressChart)
     assert found.sentence == "No round has been timed yet."
+
+
+def test_it_writes_the_baseline_where_no_mark_is_in_its_way():
+    free = chart(points(410, 180, 96, 90, 80, 70)).baseline
+    assert free.text_y < free.y
+    level = chart(points(*[410] * 6)).baseline
+    assert level.text_y > level.y
+    # One mark on the line, the next one just below: the caption alone says it.
+    assert chart(points(*[410] * 5, 365)).baseline.text == ""
