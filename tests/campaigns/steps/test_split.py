@@ -176,6 +176,14 @@ def test_r19_classes_that_diverge_make_the_next_round_a_split(rows, judge):
     assert [len(job.cases) for job in judge.jobs] == [4] * len(judge.jobs)
 
 
+def test_r19_the_page_of_a_round_that_diverged_leads_to_its_split(rows, admin_client):
+    campaign = rows(kernel(120, 120, 50))
+    pages = [
+        admin_client.get(f"/c/{campaign.pk}/r/{number}/").content.decode() for number in (1, 2, 3)
+    ]
+    assert ['data-split-in="3"' in page for page in pages] == [False, True, False]
+
+
 def test_r19_the_machine_splits_before_the_proposer_is_asked(rows):
     campaign = rows(kernel(120, 120, 50), MACHINE, kernel(90, 90, 45))
     assert [kind for kind, _ in told(campaign)] == ["attempt", "split", "attempt"]
