@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -28,8 +28,8 @@ from campaigns.reports.progress import Progress, progress_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.reports.standings import doubts_of
 from campaigns.rules.intake import fixed, intake_from
+from campaigns.rules.phases import LIMITS
 from campaigns.rules.stop import RestartPolicy
-from campaigns.steps.restart import PATIENCE
 from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
@@ -113,7 +113,7 @@ def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:
     asks = found.stop_policy.get("restart") == RestartPolicy.ASK
     if found.state != CampaignState.RESTART or not asks or not progress or not progress.since:
         return None
-    return progress.since + PATIENCE
+    return progress.since + timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
 
 
 def _verbs(found: Campaign) -> list[str]:
