@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from campaigns.evaluator.contract import Job, Launch, Report
 from campaigns.lineage.trail.memory import memory_files
 from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
@@ -62,6 +64,41 @@ def test_r48_five_rounds_without_a_gain_climb_to_a_restart(run: Run, script: Put
     begun, again = campaign.evidence.order_by("pk")
     assert (begun.after, again.after) == (1, 3)
     assert again.sessions == 3
+
+
+class Tracing(cast.Judge):
+    """Also tells how the kernel of each case was launched."""
+
+    def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
+        report = super().evaluate(job, beat)
+        launch = Launch(1, (512, 1, 1), (128, 1, 1), 255, 16, 13)
+        timed = [
+            replace(case, candidate=replace(case.candidate, launch=launch))
+            for case in report.cases
+            if case.candidate
+        ]
+        return replace(report, cases=tuple(timed))
+
+
+@pytest.mark.parametrize(
+    ("judge", "known"),
+    [
+        (cast.Judge(), "no profiler or disassembler is at hand"),
+        (
+            Tracing(),
+            "one 255 registers a thread, 16 bytes of shared memory a block, 13 % occupancy",
+        ),
+    ],
+)
+def test_r48_the_third_step_tells_what_is_known_of_the_machine_code(
+    db: None, script: Put, tmp_path: Path, judge: cast.Judge, known: str
+) -> None:
+    script(SAME, SAME, SAME)
+    campaign = cast.make_campaign(tmp_path, max_rounds=4 + 1)
+    run_here(campaign.pk, cast.make_bench(judge), lambda message: None)
+    step = campaign.events.filter(kind="ladder").order_by("pk")[2]
+    assert step.data["rung"] == "machine_code"
+    assert known in step.message
 
 
 def test_r48_the_review_is_stored_and_shown_to_the_proposer(run: Run, script: Put) -> None:
