@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -29,7 +28,7 @@ MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
 ANSWERS = {RestartPolicy.TAKE: take_restart, RestartPolicy.DECLINE: decline_restart}
 TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
-INTAKE = tuple(one.name for one in fields(Intake))
+INTAKE = tuple(Intake().stored)
 OPTIONAL = (
     *("rounds", "restart", "target", "title", "findings", "own_kernels", "require_sanitizers"),
     *HOURS,
@@ -56,9 +55,7 @@ class Campaigns(Door):
         try:
             campaign = create_campaign(wish)
         except (CampaignRefused, ProblemError) as error:
-            # Such an error begins with the field that is wrong.
-            field, _, message = str(error).partition(": ")
-            raise CurationError(field, message) from None
+            raise _refusal(error) from None
         ring(campaign, confirm(campaign))
         return Response(_facts(campaign), 201)
 
@@ -139,8 +136,7 @@ def _intake(body: dict[str, Any]) -> Intake:
     try:
         return Intake(**{name: _text(body, name) for name in INTAKE if name in body})
     except IntakeError as error:
-        field, _, message = str(error).partition(": ")
-        raise CurationError(field, message) from None
+        raise _refusal(error) from None
 
 
 def _policy(body: dict[str, Any]) -> StopPolicy:
@@ -155,9 +151,13 @@ def _policy(body: dict[str, Any]) -> StopPolicy:
         restart = body.get("restart", RestartPolicy.TAKE)
         return StopPolicy(max_rounds=rounds, restart=restart, **hours)
     except ValueError as error:
-        # Such an error begins with the field of the policy that is wrong.
-        field, _, message = str(error).partition(": ")
-        raise CurationError("rounds" if field == "max_rounds" else field, message) from None
+        raise _refusal(error) from None
+
+
+def _refusal(error: Exception) -> CurationError:
+    """The same for an error that begins with the field that is wrong, by its name in a body."""
+    field, _, message = str(error).partition(": ")
+    return CurationError("rounds" if field == "max_rounds" else field, message)
 
 
 def _text(body: dict[str, Any], name: str) -> str:
