@@ -75,12 +75,11 @@ def parse_amd_cards(listed: str, static: str) -> list[Card]:
 def parse_rocm_cards(text: str) -> list[Card]:
     """From one call with `ROCM_SMI_CARDS`; a card without an address is left out."""
     found = []
-    for name, row in _object(text).items():
-        number, bus = re.fullmatch(r"card(\d+)", name), _told(row, "PCI Bus")
-        if number and bus:
+    for place, row in _rocm_cards(_object(text)).items():
+        if bus := _told(row, "PCI Bus"):
             found.append(
                 Card(
-                    place=int(number[1]),
+                    place=place,
                     pci_bus=bus,
                     uuid=_told(row, "Unique ID") or bus,
                     name=_told(row, "Card Series") or _told(row, "Card series") or "AMD GPU",
@@ -127,7 +126,7 @@ def parse_rocm_smi(text: str, pci_bus: str) -> Activity | None:
     be free as long as there is any.
     """
     told = _object(text)
-    cards = {name: row for name, row in told.items() if re.fullmatch(r"card\d+", name)}
+    cards = _rocm_cards(told)
     row = next(
         (row for row in cards.values() if same_bus(str(_inside(row, "PCI Bus")), pci_bus)), None
     )
@@ -180,6 +179,12 @@ def _cards(text: str) -> list[Mapping[str, Any]]:
     found = _json(text)
     rows = found.get("gpu_data") if isinstance(found, dict) else found
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _rocm_cards(told: Mapping[str, Any]) -> dict[int, Any]:
+    """Number → what is told of the card; `rocm-smi` names them card0, card1, …"""
+    named = ((re.fullmatch(r"card(\d+)", name), row) for name, row in told.items())
+    return {int(number[1]): row for number, row in named if number}
 
 
 def _inside(row: Any, *names: str) -> Any:

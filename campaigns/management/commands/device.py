@@ -86,10 +86,11 @@ class Command(Door):
             self.fail(ExitCode.NOT_FOUND, str(error))
 
     def list_all(self, **options: Any) -> None:
-        measured, here = len(devices()), [*devices(), *watched()]
+        measured = devices()
+        here = [*measured, *watched()]
         found = [
-            {**_device(*pair), "measured_on": place < measured}
-            for place, pair in enumerate(zip(here, look_at_all(here), strict=True))
+            {**_device(device, seen), "measured_on": device in measured}
+            for device, seen in zip(here, look_at_all(here), strict=True)
         ]
         rows, waits = Worker.objects.select_related("platform"), open_waits()
         workers = [worker_facts(worker, state_of(worker), waits) for worker in rows]
