@@ -14,6 +14,8 @@ import os
 import statistics
 from dataclasses import dataclass
 
+import numpy
+
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import idle_burst
@@ -38,12 +40,8 @@ class Growth:
         """Seconds that a burst of this length takes more than the shortest, besides its calls."""
         if not self.points:
             return 0.0
-        (before, least), last = self.points[0], self.points[-1]
-        over = least if seconds <= before else last[1]
-        for (start, low), (end, high) in zip(self.points, self.points[1:], strict=False):
-            if start < seconds <= end:
-                over = low + (high - low) * (seconds - start) / (end - start)
-        return max(0.0, over - least)
+        lengths, overheads = [list(column) for column in zip(*self.points, strict=True)]
+        return max(0.0, float(numpy.interp(seconds, lengths, overheads) - overheads[0]))
 
 
 @dataclass(frozen=True, slots=True)
