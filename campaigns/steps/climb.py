@@ -45,7 +45,7 @@ def climb(campaign: Campaign) -> Climb:
     if found is Rung.DIAGNOSE:
         return Climb(CampaignState.PROFILE, found, f"{head}: {_diagnosis(streak)}")
     if found is Rung.MACHINE_CODE:
-        known = machine_code(campaign.incumbent)
+        known = _machine_code(campaign.incumbent)
         words = f"{head}: look at the incumbent's machine code next; {known}"
         return Climb(CampaignState.PROFILE, found, words)
     if found is Rung.COMPARE:
@@ -95,7 +95,7 @@ def _comparison(campaign: Campaign) -> str:
     return f"no other campaign is faster: {against}"
 
 
-def machine_code(incumbent: Candidate | None) -> str:
+def _machine_code(incumbent: Candidate | None) -> str:
     """What the driver's tracer told of it: registers, shared memory and occupancy, by case."""
     verdict = getattr(incumbent.round, "verdict", None) if incumbent else None
     report = report_of(verdict.evaluation) if verdict and verdict.evaluation else None
