@@ -20,7 +20,7 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import Job, dump, load_job
 from campaigns.evaluator.judge import main as judge
-from campaigns.evaluator.leftovers import remove_cuda_files
+from campaigns.evaluator.leftovers import remove_shared_files
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
 from campaigns.evaluator.sandbox import cards, warden
@@ -155,7 +155,7 @@ class Crew:
         for name in list(self._members):
             self.end_member(name, 0.0)
         end_descendants()
-        remove_cuda_files(self._ended)
+        remove_shared_files(self._ended)
         for lease in self._leases:
             lease.end()
 

@@ -1,4 +1,4 @@
-"""What CUDA leaves on a host of a process that had no time to clean up after itself."""
+"""What CUDA and torch leave on a host of a process that had no time to clean up after itself."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 SHARED = Path("/dev/shm")
 
 
-def remove_cuda_files(pids: Iterable[int]) -> None:
-    """Remove the files in /dev/shm by which CUDA shares memory of these processes with others.
+def remove_shared_files(pids: Iterable[int]) -> None:
+    """Remove the files in /dev/shm by which these processes shared a device's memory with others.
 
-    Call when they have ended: CUDA removes them itself where a process ends by itself, and ours are
-    killed. They are named cuda.shm.<user>.<process, in hexadecimal digits>.<number>.
+    Call when they have ended: where a process ends by itself its libraries remove them, and ours
+    are killed. CUDA's are named cuda.shm.<user>.<process, in hexadecimal digits>.<number>, those in
+    which torch counts who uses a memory torch_<process>_<number>_<number>.
     """
     for pid in pids:
-        for path in SHARED.glob(f"cuda.shm.*.{pid:x}.*"):
-            with contextlib.suppress(OSError):
-                path.unlink()
+        for pattern in (f"cuda.shm.*.{pid:x}.*", f"torch_{pid}_*_*"):
+            for path in SHARED.glob(pattern):
+                with contextlib.suppress(OSError):
+                    path.unlink()

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.leftovers import remove_cuda_files
+from campaigns.evaluator.leftovers import remove_shared_files
 from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
 from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, namespaces
 from campaigns.evaluator.sandbox.audit import Audit
@@ -88,7 +88,7 @@ def watch(plan: Plan, uid: int | None, ends: Ends, body: Callable[[Box], int]) -
         warden.serve(log, control, wake)
     finally:
         end_descendants()
-        remove_cuda_files([child])
+        remove_shared_files([child])
     warden.finish(log, status)
     # First of all, so that nothing that a candidate left behind can keep it from being written.
     os.pwrite(ends.record, json.dumps(warden.record.__dict__).encode(), 0)
