@@ -53,22 +53,22 @@ def run_burst(
     """
     for _ in range(ATTEMPTS):
         stage, fence = _ready(bench, channel, slots, calls, manner)
-        seconds, restless = _attempt(stage, fence, cold=manner.cold, look=look)
+        seconds, restless = _attempt(stage, fence, manner, look)
         if restless is None:
             return seconds
     raise restless or RuntimeError("no attempts")
 
 
 def _attempt(
-    stage: Stage, fence: Fence, *, cold: bool, look: Look | None
+    stage: Stage, fence: Fence, manner: Manner, look: Look | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
     bench, channel = stage.bench, stage.channel
     if look is not None:
         look.ready(stage)
-    _settle(bench, channel, cold=cold)
+    _settle(bench, channel, cold=manner.cold)
     before = channel.restless()
-    seconds = _clocked(bench, channel, fence, stage.calls, look)
+    seconds = _clocked(bench, channel, fence, stage.calls, manner.rest_s, look)
     other = channel.restless()
     channel.freeze()
     prove(stage, fence)
@@ -120,8 +120,13 @@ def _draw_order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> float:
-    """Seconds of a burst in which the runner is told to make no call, with a fence as usual."""
+def idle_burst(
+    bench: Bench, channel: Channel, slots: Slots, *, cold: bool, rest_s: float = 0.0
+) -> float:
+    """Seconds of a burst in which the runner is told to make no call, with a fence as usual.
+
+    rest_s: as of `Manner`.
+    """
     channel.pose(0, bench.limit_s)
     few = min(slots.count, IDLE_SLOTS)
     stage = set_up(bench, channel, slots, few, USUAL if cold else WARM)
@@ -129,14 +134,20 @@ def idle_burst(bench: Bench, channel: Channel, slots: Slots, *, cold: bool) -> f
     breadth = few if bench.device.type == "cpu" else slots.count
     fence = Fence(bench, slots.part(0, breadth), stage.truth, few)
     _settle(bench, channel, cold=cold)
-    return _clocked(bench, channel, fence, 0)
+    return _clocked(bench, channel, fence, 0, rest_s)
 
 
 def _clocked(
-    bench: Bench, channel: Channel, fence: Fence, calls: int, look: Look | None = None
+    bench: Bench,
+    channel: Channel,
+    fence: Fence,
+    calls: int,
+    rest_s: float = 0.0,
+    look: Look | None = None,
 ) -> float:
     """Seconds from go until the fence has read its positions."""
     channel.start_burst(calls)
+    channel.rest(rest_s)
     started = time.perf_counter()
     channel.go()
     if look is not None:

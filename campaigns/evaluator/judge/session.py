@@ -175,14 +175,16 @@ class Session:
 
     def _measure_overheads(self) -> None:
         """What bursts take besides calls, while a runner is still as we have made it."""
+
+        def of(channel: Channel, case: Case) -> tuple[Bench, Channel, Slots]:
+            slots = self._slots(channel, self._layouts[case.name])
+            return self._bench(case, slots), channel, slots
+
+        # Whatever the case is.
+        growth = measure_growth([of(c, self._job.cases[0]) for c in self._channels.values()])
         for name, channel in self._channels.items():
-            growth = None
             for case in self._job.cases:
-                slots = self._slots(channel, self._layouts[case.name])
-                bench = self._bench(case, slots)
-                # Of the host and of this process, whatever the case is.
-                growth = growth or measure_growth(bench, channel, slots)
-                self._overheads[name, case.name] = measure(bench, channel, slots, growth)
+                self._overheads[name, case.name] = measure(*of(channel, case), growth)
 
     def sanitize(self) -> None:
         """Have the candidate run under sanitizers on fresh inputs of its smallest case."""

@@ -20,12 +20,13 @@ class Manner:
 
     cold: whether the caches are emptied before, where the slots would fit into them. breadth: over
     how many slots the fence is spread, if those are more than the calls. inputs: what so many slots
-    hold; None has it be new.
+    hold; None has it be new. rest_s: for how long the judge spins first, before the clock starts.
     """
 
     cold: bool = True
     breadth: int = 0
     inputs: Callable[[int], Truth] | None = None
+    rest_s: float = 0.0
 
 
 USUAL, WARM = Manner(), Manner(cold=False)

@@ -66,14 +66,17 @@ class Turn:
         # The same for all bursts whose times are compared.
         self._breadth = 0
         self.timer = Timer.CALLS
-        # Seconds of a call, roughly.
-        self.call_s = calibrate(self._prepared_burst, arm.most)
         self._lengths = Lengths(1, 2)
+        # Seconds of a call, roughly.
+        self.call_s = 0.0
+        self.call_s = calibrate(self._prepared_burst, arm.most)
         # What a call takes at the least, by what one alone takes.
         self._alone_us = 0.0
         self._retaken = 0
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
+        # What a call takes at the least, by what one alone takes once there are samples.
+        self._least_us = 0.0
 
     @property
     def arm(self) -> Arm:
@@ -216,9 +219,20 @@ class Turn:
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
         """Seconds, less what one of that length takes on top for being so long."""
-        arm, breadth = self._arm, self._breadth
-        seconds = run_burst(arm.bench, arm.channel, arm.slots, calls, Manner(cold, breadth))
+        arm = self._arm
+        manner = Manner(cold, self._breadth, rest_s=self._rest_s(calls))
+        seconds = run_burst(arm.bench, arm.channel, arm.slots, calls, manner)
         return seconds - arm.overhead.growth.at(seconds)
+
+    def _rest_s(self, calls: int) -> float:
+        """By how much a burst is shorter than the long one, on a GPU.
+
+        The longer the judge has only waited there, the slower its processor is to launch the fence.
+        """
+        if self._arm.bench.device.type != "cuda":
+            return 0.0
+        fewer = max(0, self._lengths.long - calls)
+        return min(fewer * self.call_s, 2e-3 * self._arm.job.protocol.burst_ms)
 
     def _note_retakes(self) -> None:
         if not self._retaken:
