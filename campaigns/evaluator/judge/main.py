@@ -93,7 +93,8 @@ def _judge(
         for case in job.cases:
             session.rehearse(case)
         return {}
-    timings = {case.name: session.time(case) for case in job.cases}
+    timed = [(case, session.time(case)) for case in job.cases]
+    timings = {case.name: session.explain(case, turns) for case, turns in timed}
     session.stop()
     return timings
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
@@ -22,7 +23,7 @@ from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.fresh import Both, Separate, Truth
 from campaigns.evaluator.judge.stage import SPARE, WARM, Manner, set_up
-from campaigns.evaluator.judge.turn import Arm
+from campaigns.evaluator.judge.turn import Arm, Turn
 from campaigns.evaluator.wire import Ask
 
 # Rounds of all patterns; so many in all where the candidate looks faster on what it has seen than
@@ -131,11 +132,21 @@ class Steps:
         return fresh
 
 
-def compare_repeats(arms: Mapping[str, Steps]) -> dict[str, Repeats]:
-    """Both arms in turn, and longer where the candidate looks as if it remembers.
+def with_repeats(
+    turns: Mapping[str, Turn], timings: Mapping[str, Timing], weights: tuple[str, ...]
+) -> dict[str, Timing]:
+    """Both arms' timings, and what they take on inputs that they have seen. weights: see `Steps`.
 
     Raises what `Channel.blame` makes of a wrong call.
     """
+    found = _compared(
+        {name: Steps(turn.arm, weights, timings[name]) for name, turn in turns.items()}
+    )
+    return {name: replace(timing, repeats=found[name]) for name, timing in timings.items()}
+
+
+def _compared(arms: Mapping[str, Steps]) -> dict[str, Repeats]:
+    """Both arms in turn, and longer where the candidate looks as if it remembers."""
     for n in range(MOST):
         if n == ROUNDS and not any(_is_odd(arms, step) for step in REPEATED):
             break

@@ -36,7 +36,7 @@ from campaigns.evaluator.judge.hold import Hold
 from campaigns.evaluator.judge.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.rehearsal import rehearse
-from campaigns.evaluator.judge.repeats import Steps, compare_repeats
+from campaigns.evaluator.judge.repeats import with_repeats
 from campaigns.evaluator.judge.schedule import agree, calls_to_prove, turns
 from campaigns.evaluator.judge.stillness import Chain, Stillness
 from campaigns.evaluator.judge.tolerance import of_usual_size, tolerances
@@ -228,7 +228,7 @@ class Session:
         elif not report.correct:
             self._progress.notes.append(f"the incumbent is wrong beyond its case: {reason}")
 
-    def time(self, case: Case) -> dict[str, Timing]:
+    def time(self, case: Case) -> dict[str, Turn]:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
         arms = self._settled(case)
@@ -246,19 +246,25 @@ class Session:
             block, inside = divmod(taken * self._job.protocol.blocks, len(order))
             if not inside:
                 self._note_surroundings(case, block)
+        for arm in arms.values():
+            arm.close()
+        return arms
+
+    def explain(self, case: Case, arms: Mapping[str, Turn]) -> dict[str, Timing]:
+        """What `time` has measured, and why it takes so long.
+
+        Not before all cases are timed: once a tracer has been attached to a process, all that it
+        launches takes longer.
+        """
+        self._progress.enter(Phase.BURST, case.name)
+        if len(self._job.cases) > 1:
+            for arm in arms.values():
+                self._lay_slots(arm.arm.channel, case, arm.arm.slots.layout)
+                arm.resume()
         explained = len(arms) > 1
         timings = {name: arm.timing(explained=explained) for name, arm in arms.items()}
         asked = explained and case is self._repeated
-        return self._with_repeats(arms, timings) if asked else timings
-
-    def _with_repeats(
-        self, arms: Mapping[str, Turn], timings: Mapping[str, Timing]
-    ) -> dict[str, Timing]:
-        """What both arms take on inputs that they have seen, after all that counts as time."""
-        weights = self._spec.weights
-        steps = {name: Steps(turn.arm, weights, timings[name]) for name, turn in arms.items()}
-        found = compare_repeats(steps)
-        return {name: replace(timing, repeats=found[name]) for name, timing in timings.items()}
+        return with_repeats(arms, timings, self._spec.weights) if asked else timings
 
     def _settled(self, case: Case) -> dict[str, Turn]:
         """Both arms with bursts of lengths that suit them."""

@@ -112,18 +112,31 @@ class Turn:
             device_us, _ = self._profile()
             self._device_us.append(device_us or 0.0)
 
-    def timing(self, *, explained: bool) -> Timing:
-        """What was measured. explained: warm and call by call as well, which takes more bursts."""
+    def close(self) -> None:
+        """After the last sample: what shows whether they can be believed."""
         # All of them once, at the end: nobody is careful for a while only.
         arm = self._arm
         salted_bursts(arm.bench, arm.channel, arm.slots, arm.check, self._lengths.long)
         typical_s = statistics.median(self._samples_us) / 1e6
-        least_us = self._audit.end(typical_s) * 1e6
+        self._least_us = self._audit.end(typical_s) * 1e6
         self._note_retakes()
+
+    def resume(self) -> None:
+        """Go on where `close` was, now that the case is laid out again after others."""
+        self._legal = 0
+        self._prepare_lengths()
+        self._arm.channel.phase = Phase.BURST
+
+    def timing(self, *, explained: bool) -> Timing:
+        """What was measured, and what explains it; the runner is never the same again.
+
+        explained: warm and call by call as well, which takes more bursts.
+        """
+        warm_us = self._warm_us() if explained else None
         device_us, event_us = self._profile()
         seen = device_us is not None
         return Timing(
-            samples_us=tuple(max(taken, least_us) for taken in self._samples_us),
+            samples_us=tuple(max(taken, self._least_us) for taken in self._samples_us),
             long_calls=self._lengths.long,
             short_calls=self._lengths.short,
             timer=self.timer,
@@ -132,7 +145,7 @@ class Turn:
             event_us=event_us,
             traced=self._traced() if seen else None,
             launch=self._launch() if seen else None,
-            warm_us=self._warm_us() if explained else None,
+            warm_us=warm_us,
             # Last, because there is no way back from it.
             eager_us=self._eager_us() if explained else None,
         )
