@@ -12,7 +12,8 @@ from campaigns.lineage.brought.files import read_path
 from campaigns.lineage.brought.which import claimed_in, system_of
 
 EXAMPLES = sorted((Path(__file__).parents[4] / "docs" / "examples").iterdir())
-INTERVAL = re.compile(r"([+-][\d.]+ %) \[([+-][\d.]+ %), ([+-][\d.]+ %)\]")
+PERCENT = r"([+-]?[\d.]+ %)"
+INTERVAL = re.compile(rf"{PERCENT} \[{PERCENT}, {PERCENT}\]")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
