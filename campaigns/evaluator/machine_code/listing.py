@@ -1,0 +1,218 @@
+"""The text of a disassembler, as functions with their instructions counted by kind.
+
+Formats: `objdump -d --no-show-raw-insn -C` of GNU binutils; `cuobjdump -sass` and `nvdisasm` of
+NVIDIA's "CUDA Binary Utilities". What they read was made from a candidate, which may have written
+anything into it: no text makes a function of this module raise, or take more than a time that
+grows with its length, and what comes back is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from campaigns.evaluator.machine_code import aarch64, sass, x86
+from campaigns.evaluator.machine_code.kinds import Kind
+
+MOST_FUNCTIONS = 64
+MOST_CALLED = 16
+NAME_CHARACTERS = 120
+# Of the C library and of GCC, linked into every shared object.
+LOADERS = frozenset(
+    (
+        "_init",
+        "_fini",
+        "call_weak_fn",
+        "deregister_tm_clones",
+        "register_tm_clones",
+        "__do_global_dtors_aux",
+        "frame_dummy",
+    )
+)
+
+_HEAD = re.compile(r"[0-9a-f]{8,16} <(.+)>:")
+_LINE = re.compile(r" *[0-9a-f]{1,16}:\t(.+)")
+_SECTION = "Disassembly of section "
+_DEVICE_LINE = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^\s;][^;]*+);")
+_DEVICE_HEAD = re.compile(r"\s*Function : (.+)|\.text\.(.+):")
+_DEVICE_LABEL = re.compile(r"(\S+):")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """name: demangled, or as the listing has it.
+
+    kinds: how many of its instructions are of each Kind, by value, those that occur.
+    calls: how often it calls what, by name; what ends in a jump to another function calls it too.
+    widest_load_bytes: of one thread's loads of global memory on a GPU; 0 where there are none.
+    """
+
+    name: str
+    instructions: int
+    kinds: Mapping[str, int]
+    calls: Mapping[str, int] = field(default_factory=dict)
+    widest_load_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _InstructionSet:
+    """jump: the mnemonic that ends a function in another one."""
+
+    parted: Callable[[str], tuple[str, str]]
+    is_padding: Callable[[str, str], bool]
+    kind_of: Callable[[str, str], Kind]
+    jump: str
+
+
+_AARCH64 = _InstructionSet(aarch64.parted, aarch64.is_padding, aarch64.kind_of, aarch64.JUMP)
+_FORMATS = {
+    "elf64-x86-64": _InstructionSet(x86.parted, x86.is_padding, x86.kind_of, x86.JUMP),
+    "elf64-littleaarch64": _AARCH64,
+    "elf64-bigaarch64": _AARCH64,
+}
+
+
+class _Counts:
+    """A function while its lines are read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._kinds: Counter[str] = Counter()
+        self._calls: Counter[str] = Counter()
+        self._widest = 0
+
+    def add(self, kind: Kind, called: str = "", load_bytes: int = 0) -> None:
+        self._kinds[kind.value] += 1
+        if called:
+            self._calls[_shown(called)] += 1
+        self._widest = max(self._widest, load_bytes)
+
+    def function(self) -> Function:
+        return Function(
+            _shown(self.name),
+            self._kinds.total(),
+            dict(self._kinds),
+            dict(self._calls.most_common(MOST_CALLED)),
+            self._widest,
+        )
+
+
+def host_functions(text: str) -> tuple[Function, ...]:
+    """Of objdump's listing: at most MOST_FUNCTIONS, those with most instructions first.
+
+    Without what every shared object has, without padding, and without a last line that was cut.
+    Nothing where the listing is of no x86-64 or AArch64 code.
+    """
+    machine: _InstructionSet | None = None
+    found: list[_Counts] = []
+    current: _Counts | None = None
+    stubs = False
+    for line in text.split("\n")[:-1]:
+        if machine is None:
+            machine = _FORMATS.get(line.rpartition("file format ")[2].strip())
+        elif line.startswith(_SECTION):
+            stubs, current = line.startswith(f"{_SECTION}.plt"), None
+        elif head := _HEAD.fullmatch(line):
+            ours = not stubs and head[1] not in LOADERS and not head[1].endswith("@plt")
+            current = _Counts(head[1]) if ours else None
+            found += [current] if current else []
+        elif current and (told := _LINE.fullmatch(line)):
+            _count_host(current, machine, told[1])
+    return _most(found)
+
+
+def _count_host(current: _Counts, machine: _InstructionSet, told: str) -> None:
+    mnemonic, operands = machine.parted(told)
+    # Directives are data between the code: ".word", ".inst".
+    if mnemonic.startswith(".") or machine.is_padding(mnemonic, operands):
+        return
+    kind = machine.kind_of(mnemonic, operands)
+    if kind is Kind.CALL:
+        current.add(kind, _target(operands) or _dynamic_target(told))
+        return
+    called = _target(operands) if mnemonic == machine.jump else ""
+    # A function's cold part is a piece of it that lies elsewhere.
+    if called and called != current.name and ".cold" not in called:
+        current.add(Kind.CALL, called)
+    else:
+        current.add(kind)
+
+
+def _target(operands: str) -> str:
+    """The name in "1040 <fmaxf@plt>"; none where it is a place within a function."""
+    _, _, named = operands.partition(" <")
+    if not named.endswith(">"):
+        return ""
+    name = named[:-1]
+    if name.rpartition("+0x")[1]:
+        return ""
+    return name.partition("@")[0]
+
+
+def _dynamic_target(told: str) -> str:
+    """The name that the loader fills in: "call *0x2f8a(%rip)        # 3fd0 <expf@GLIBC_2.27>"."""
+    comment = told.rpartition(" # ")[2]
+    return _target(comment) if "@" in comment else ""
+
+
+def device_functions(text: str) -> tuple[Function, ...]:
+    """Of the listing of a cubin, or of all that a shared object holds: bounded as the host's.
+
+    Without what follows the last instruction: a branch to itself and NOPs, which nothing reaches.
+    What the compiler puts behind a kernel, as a division's slow path, belongs to the kernel.
+    """
+    found: list[_Counts] = []
+    current: _Counts | None = None
+    # Counted once something follows that is none.
+    padding: list[Kind] = []
+    label = ""
+    for line in text.split("\n")[:-1]:
+        if told := _DEVICE_LINE.match(line):
+            mnemonic, operands = sass.parted(told[2])
+            if current is None or mnemonic.startswith("."):
+                continue
+            kind = sass.kind_of(mnemonic)
+            if mnemonic == "NOP" or (kind is Kind.BRANCH and _returns(operands, told[1], label)):
+                padding.append(kind)
+            else:
+                _count_device(current, padding, mnemonic, operands)
+                padding = []
+            label = ""
+        elif head := _DEVICE_HEAD.fullmatch(line):
+            current = _Counts(head[1] or head[2])
+            found.append(current)
+            padding, label = [], ""
+        elif named := _DEVICE_LABEL.fullmatch(line):
+            label = named[1]
+    return _most(found)
+
+
+def _count_device(current: _Counts, padding: Iterable[Kind], mnemonic: str, operands: str) -> None:
+    for kind in padding:
+        current.add(kind)
+    kind = sass.kind_of(mnemonic)
+    called = ""
+    if kind is Kind.CALL:
+        # "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"; cuobjdump has an address instead.
+        called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
+        called = "" if called.startswith(".L_") else called
+    current.add(kind, called, sass.load_bytes(mnemonic))
+
+
+def _returns(operands: str, address: str, label: str) -> bool:
+    """Whether a branch goes to itself, by address (cuobjdump) or by its label (nvdisasm)."""
+    if label and operands == f"`({label})":
+        return True
+    return operands.startswith("0x") and operands[2:] == address.lstrip("0")
+
+
+def _most(found: Iterable[_Counts]) -> tuple[Function, ...]:
+    functions = [counts.function() for counts in found]
+    functions.sort(key=lambda function: -function.instructions)
+    return tuple(f for f in functions[:MOST_FUNCTIONS] if f.instructions)
+
+
+def _shown(name: str) -> str:
+    return "".join(c for c in name if c.isprintable())[:NAME_CHARACTERS]

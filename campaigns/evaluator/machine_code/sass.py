@@ -1,0 +1,72 @@
+"""SASS, the machine code of NVIDIA's GPUs, as cuobjdump and nvdisasm write it: destination first.
+
+The names are those of the tables under "Instruction Set Reference" in NVIDIA's "CUDA Binary
+Utilities" (docs.nvidia.com/cuda/cuda-binary-utilities), Turing to Blackwell. What they leave open
+was seen in code that ptxas 12.8 made for sm_80, sm_90a and sm_100a.
+"""
+
+from __future__ import annotations
+
+from campaigns.evaluator.machine_code.kinds import Kind
+
+# By the opcode before its first dot, whatever it is used for: IMAD.MOV moves a register, and is
+# issued as a multiplication of integers all the same.
+_OPCODES = {
+    Kind.FLOAT64: "DADD DFMA DMUL DSETP DMNMX",
+    Kind.FLOAT32: "FADD FADD2 FADD32I FFMA FFMA2 FFMA32I FMUL FMUL2 FMUL32I FMNMX FMNMX3 FSEL FSET "
+    "FSETP FCHK FSWZADD FHADD FHFMA FCMP",
+    Kind.FLOAT16: "HADD2 HADD2_32I HFMA2 HFMA2_32I HMUL2 HMUL2_32I HMNMX2 HSET2 HSETP2",
+    Kind.SPECIAL: "MUFU",
+    Kind.CONVERT: "F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP",
+    Kind.INTEGER: "IADD IADD3 IADD32I IMAD IMAD32I IMUL IMUL32I IABS IDP IDP4A IMNMX IMNMX3 ISCADD "
+    "ISCADD32I ISETP ISET VABSDIFF VABSDIFF4 VIADD VIADD3 VIADDMNMX VIMNMX VIMNMX3 VHMNMX LEA LOP "
+    "LOP3 LOP32I PLOP3 PRMT SEL SHF SHL SHR SGXT BFE BFI BMSK BREV FLO POPC",
+    Kind.SHUFFLE: "SHFL REDUX CREDUX MATCH VOTE VOTEU MOVM",
+    Kind.GLOBAL_LOAD: "LD LDG LDGMC TEX TLD TLD4 TMML TXD SULD",
+    Kind.GLOBAL_STORE: "ST STG SUST",
+    Kind.SHARED_LOAD: "LDS LDSM",
+    Kind.SHARED_STORE: "STS STSM STAS",
+    Kind.LOCAL: "LDL STL",
+    Kind.ASYNC_COPY: "LDGSTS UBLKCP UBLKRED UTMALDG UTMASTG UTMAREDG UTMAPF UBLKPF UTCCP",
+    Kind.ATOMIC: "ATOM ATOMG ATOMS RED REDG REDS REDAS SUATOM SURED",
+    Kind.BARRIER: "BAR MEMBAR FENCE ERRBAR CGAERRBAR DEPBAR LDGDEPBAR SYNCS ARRIVES WARPSYNC "
+    "WARPGROUP UCGABAR_ARV UCGABAR_WAIT UTCBAR ACQBULK UTMACMDFLUSH NANOSLEEP",
+    Kind.BRANCH: "BRA BRX BRXU JMP JMX JMXU BREAK BSSY BSYNC EXIT KILL RET",
+    Kind.CALL: "CALL",
+}
+_KINDS = {name: kind for kind, names in _OPCODES.items() for name in names.split()}
+# What the compiler computes once for a whole warp has a U in front: UIADD3, ULOP3, UFFMA.
+_UNIFORM = frozenset(
+    (Kind.FLOAT32, Kind.FLOAT16, Kind.CONVERT, Kind.INTEGER, Kind.SHUFFLE, Kind.BRANCH)
+)
+_LOADS = frozenset(("LD", "LDG", "LDGSTS"))
+_LOAD_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
+_REGISTER_BYTES = 4
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Mnemonic with its modifiers, and operands; without the predicate ("@!P0") before them."""
+    words = text.strip().split(None, 1)
+    if len(words) == 2 and words[0].startswith("@"):
+        words = words[1].split(None, 1)
+    return (words[0], words[1].strip()) if len(words) == 2 else ("".join(words), "")
+
+
+def kind_of(mnemonic: str) -> Kind:
+    name = mnemonic.partition(".")[0]
+    # HMMA, IMMA, DMMA; HGMMA and QGMMA of a warp group; UTCHMMA on Blackwell's tensor memory.
+    if name.endswith("MMA"):
+        return Kind.MATRIX
+    kind = _KINDS.get(name)
+    if kind is None and name.startswith("U"):
+        kind = _KINDS.get(name[1:])
+        return kind if kind in _UNIFORM else Kind.OTHER
+    return kind or Kind.OTHER
+
+
+def load_bytes(mnemonic: str) -> int:
+    """How much of global memory a thread loads with it, into registers or shared memory; or 0."""
+    name, *modifiers = mnemonic.split(".")
+    if name not in _LOADS:
+        return 0
+    return next((_LOAD_BYTES[m] for m in modifiers if m in _LOAD_BYTES), _REGISTER_BYTES)
