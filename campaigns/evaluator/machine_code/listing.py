@@ -45,7 +45,8 @@ class Function:
     """name: demangled, or as the listing has it.
 
     kinds: how many of its instructions are of each Kind, by value, those that occur.
-    calls: how often it calls what, by name; what ends in a jump to another function calls it too.
+    calls: how often it calls what, by name, the MOST_CALLED most frequent; a function that ends in
+    a jump to another one calls it, too. A call through a register has no name.
     widest_load_bytes: of one thread's loads of global memory on a GPU; 0 where there are none.
     """
 
@@ -115,7 +116,7 @@ def host_functions(text: str) -> tuple[Function, ...]:
         elif line.startswith(_SECTION):
             stubs, current = line.startswith(f"{_SECTION}.plt"), None
         elif head := _HEAD.fullmatch(line):
-            ours = not stubs and head[1] not in LOADERS and not head[1].endswith("@plt")
+            ours = not stubs and head[1] not in LOADERS and "@plt" not in head[1]
             current = _Counts(head[1]) if ours else None
             found += [current] if current else []
         elif current and (told := _LINE.fullmatch(line)):
@@ -197,6 +198,7 @@ def _count_device(current: _Counts, padding: Iterable[Kind], mnemonic: str, oper
     if kind is Kind.CALL:
         # "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"; cuobjdump has an address instead.
         called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
+        # A label of no function's.
         called = "" if called.startswith(".L_") else called
     current.add(kind, called, sass.load_bytes(mnemonic))
 
@@ -205,7 +207,7 @@ def _returns(operands: str, address: str, label: str) -> bool:
     """Whether a branch goes to itself, by address (cuobjdump) or by its label (nvdisasm)."""
     if label and operands == f"`({label})":
         return True
-    return operands.startswith("0x") and operands[2:] == address.lstrip("0")
+    return operands == f"0x{address.lstrip('0') or '0'}"
 
 
 def _most(found: Iterable[_Counts]) -> tuple[Function, ...]:

@@ -2,7 +2,7 @@
 
 The names are those of the tables under "Instruction Set Reference" in NVIDIA's "CUDA Binary
 Utilities" (docs.nvidia.com/cuda/cuda-binary-utilities), Turing to Blackwell. What they leave open
-was seen in code that ptxas 12.8 made for sm_80, sm_90a and sm_100a.
+was seen in code that Triton's ptxas made for sm_80, sm_90a and sm_100a.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from campaigns.evaluator.machine_code.kinds import Kind
 
 # By the opcode before its first dot, whatever it is used for: IMAD.MOV moves a register, and is
-# issued as a multiplication of integers all the same.
+# issued as a multiplication of integers all the same. LD and ST have an address of any memory, of
+# which global is the common one; textures and surfaces lie in global memory.
 _OPCODES = {
     Kind.FLOAT64: "DADD DFMA DMUL DSETP DMNMX",
     Kind.FLOAT32: "FADD FADD2 FADD32I FFMA FFMA2 FFMA32I FMUL FMUL2 FMUL32I FMNMX FMNMX3 FSEL FSET "

@@ -117,6 +117,12 @@ def test_it_names_what_a_kernel_calls_and_counts_it_in():
     assert division.widest_load_bytes == 4
 
 
+def test_it_gives_a_call_within_a_kernel_no_name():
+    text = "\t\tFunction : f\n/*0000*/ CALL.REL.NOINC `(.L_x_2) ;\n/*0010*/ CALL.REL 0x7f0 ;\n"
+    (found,) = listing.device_functions(text)
+    assert (found.kinds, found.calls) == ({"call": 2}, {})
+
+
 def test_it_reads_both_disassemblers_of_nvidia_alike():
     by_cuobjdump = device("library_sm_90", "cuobjdump")
     assert by_cuobjdump == device("library_sm_90")
