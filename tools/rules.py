@@ -97,7 +97,6 @@ OPEN: Mapping[int, str] = {
     36: "ids with class and parameters",
     **dict.fromkeys((37, 38, 39, 41, 42), "experience"),
     43: "spills and formatting",
-    48: "instructions of machine code, which need a disassembler",
     52: "remaining opportunities and applicability",
     53: "boards",
     54: "framework paths",

@@ -19,11 +19,13 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import (
     Job,
+    MachineCode,
     Outcome,
     Phase,
     Report,
     Sanitized,
     load_job,
+    load_machine_code,
     load_report,
     load_sanitized,
 )
@@ -171,6 +173,9 @@ def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> 
     if job.sanitize and report.outcome is Outcome.PASSED:
         said = tuple(map(_readable, load_sanitized(crew.build_log(CANDIDATE))))
         return replace(report, sanitized=said, environment=_placed(report, crew))
+    if job.read_code and report.outcome is Outcome.PASSED:
+        code = load_machine_code(crew.build_log(CANDIDATE))
+        return replace(report, machine_code=_plain(code), environment=_placed(report, crew))
     # It was compiled under a name of ours; people know it by theirs.
     name = _line(job.candidate.name)
     build_log = _printable(crew.build_log(CANDIDATE))
@@ -212,6 +217,17 @@ def _readable(said: Sanitized) -> Sanitized:
         for fault in said.faults
     ]
     return replace(said, faults=tuple(faults), note=_line(said.note))
+
+
+def _plain(code: MachineCode) -> MachineCode:
+    """The same for names, which a compiler takes from the candidate."""
+    functions = tuple(
+        replace(
+            one, name=_line(one.name), calls={_line(n): times for n, times in one.calls.items()}
+        )
+        for one in code.functions
+    )
+    return replace(code, functions=functions, note=_line(code.note))
 
 
 def _placed(report: Report, crew: Crew) -> dict[str, str]:

@@ -39,6 +39,7 @@ class Ask(IntEnum):
     SEAL = 13  # close the lock: the last thing that code of ours alone does and answers
     ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
     STAY = 15  # before LOAD: how long (ms) the device works in bursts of no calls from now on
+    READ_CODE = 16  # build it and read its machine code; nothing is loaded
 
 
 class Answer(IntEnum):

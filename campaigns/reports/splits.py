@@ -14,6 +14,7 @@ from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Sour
 from campaigns.models import Campaign
 from campaigns.proposers.search.tunables import find_tunables
 from campaigns.reports.stored import Target
+from campaigns.rules.machine_code import launch_words
 from campaigns.rules.tiles import Waves, matmul_tile
 from campaigns.rules.wording import digits, duration
 from knowledge.lookup import cited_or_none, unit_count
@@ -118,8 +119,7 @@ def _launch_words(launch: Launch | None) -> str:
     if launch is None:
         return NO_LAUNCH
     grid, block = (" × ".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
-    words = f"grid {grid}, block {block}, {launch.registers} registers a thread"
-    words += f", {launch.shared_bytes:,} B shared memory a block"
+    words = f"grid {grid}, block {block}, {launch_words(launch)}"
     more = launch.kernels - 1
     return f"{words}; the longest of {launch.kernels} kernels in a call" if more else words
 

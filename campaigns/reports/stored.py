@@ -8,8 +8,8 @@ from typing import Any
 
 from campaigns.declared import declared_of
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
-from campaigns.evaluator.contract import ContractError, Report
-from campaigns.models import Campaign, Evaluation, Round, Verdict
+from campaigns.evaluator.contract import ContractError, MachineCode, Report
+from campaigns.models import Campaign, Candidate, Evaluation, EvaluationKind, Round, Verdict
 from campaigns.rules.buckets import Declared
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.expectation import Borne, borne_out
@@ -303,6 +303,16 @@ def report_of(evaluation: Evaluation) -> Report | None:
         return evaluation.facts
     except ContractError:
         return None
+
+
+def machine_code_of(candidate: Candidate) -> MachineCode | None:
+    """As it was read when the candidate was measured to become the incumbent, the last time."""
+    kinds = (EvaluationKind.BASELINE, EvaluationKind.REMEASURE)
+    for evaluation in candidate.evaluations.filter(kind__in=kinds).order_by("-pk"):
+        report = report_of(evaluation)
+        if report and report.machine_code:
+            return report.machine_code
+    return None
 
 
 def _ridge(item: Mapping[str, Any], stored: Mapping[str, Any]) -> StoredRidge:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import Launch
 from campaigns.masks import restart_of
 from campaigns.models import Campaign, CampaignState, Candidate, Verdict
-from campaigns.reports.stored import report_of, results_of
+from campaigns.reports.stored import machine_code_of, report_of, results_of
 from campaigns.rules.decision import Reason
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.ladder import Rung, rung, tally
+from campaigns.rules.machine_code import code_words, launch_words
 from campaigns.rules.means import geomean
 from campaigns.rules.stop import count_streaks
 from campaigns.rules.wording import duration
 
-NO_PROFILER = "no profiler or disassembler is at hand, so nothing is known of its machine code"
-NOT_READ = "the instructions themselves are not read, for no disassembler is at hand"
+NOT_READ = "it was measured before machine code was read, so nothing is known of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def climb(campaign: Campaign) -> Climb:
         return Climb(CampaignState.PROFILE, found, f"{head}: {_diagnosis(streak)}")
     if found is Rung.MACHINE_CODE:
         known = _machine_code(campaign.incumbent)
-        words = f"{head}: look at the incumbent's machine code next; {known}"
+        words = f"{head}: look at the incumbent's machine code next: {known}"
         return Climb(CampaignState.PROFILE, found, words)
     if found is Rung.COMPARE:
         return Climb(CampaignState.PROFILE, found, f"{head}: {_comparison(campaign)}")
@@ -96,25 +95,16 @@ def _comparison(campaign: Campaign) -> str:
 
 
 def _machine_code(incumbent: Candidate | None) -> str:
-    """What the driver's tracer told of it: registers, shared memory and occupancy, by case."""
+    """What its instructions do, and by case what the driver's tracer told of its launches."""
     verdict = getattr(incumbent.round, "verdict", None) if incumbent else None
     report = report_of(verdict.evaluation) if verdict and verdict.evaluation else None
+    code = machine_code_of(incumbent) if incumbent else None
     told = [
-        f"{case.case} {_launch(case.candidate.launch)}"
+        f"{case.case}: {launch_words(case.candidate.launch)}"
         for case in (report.cases if report else ())
         if case.candidate and case.candidate.launch
     ]
-    return f"{'; '.join(told)}; {NOT_READ}" if told else NO_PROFILER
-
-
-def _launch(launch: Launch) -> str:
-    parts = [
-        f"{launch.registers} registers a thread",
-        f"{launch.shared_bytes} bytes of shared memory a block",
-    ]
-    if launch.occupancy_percent is not None:
-        parts.append(f"{launch.occupancy_percent} % occupancy (estimate)")
-    return ", ".join(parts)
+    return "; ".join([code_words(code) if code else NOT_READ, *told])
 
 
 def _time_us(candidate: Candidate | None) -> float | None:

@@ -36,6 +36,7 @@ from campaigns.models.transitions import WORKING, claim, move
 from campaigns.rules.device_gate import Found, Gate
 from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
+from campaigns.steps.read_code import machine_code
 from campaigns.steps.record_report import record_report
 from campaigns.steps.reproduce import may_reproduce
 from campaigns.steps.sanitize import sanitized
@@ -46,6 +47,8 @@ from campaigns.waits import Cause
 log = logging.getLogger(__name__)
 
 SCREEN_BLOCKS = 2
+# Whoever passes these may be the incumbent next, whose machine code the ladder tells of (R48).
+INCUMBENTS = frozenset({EvaluationKind.BASELINE, EvaluationKind.REMEASURE})
 
 
 class ClaimLost(Exception):
@@ -169,8 +172,12 @@ def _run(evaluation: Evaluation, bench: Bench) -> Report:
         with scratch("evaluation") as folder:
             job, heart = _job(evaluation, bench.device, folder), _Heart(evaluation, bench)
             report = bench.service.evaluate(job, heart)
-            if evaluation.kind == EvaluationKind.REMEASURE and report.outcome is Outcome.PASSED:
+            if report.outcome is not Outcome.PASSED:
+                return report
+            if evaluation.kind == EvaluationKind.REMEASURE:
                 report = replace(report, sanitized=sanitized(job, bench.service, heart))
+            if evaluation.kind in INCUMBENTS:
+                report = replace(report, machine_code=machine_code(job, bench.service, heart))
             return report
     except OSError as error:
         where = error.filename or settings.DATA_DIR

@@ -22,9 +22,17 @@ from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.stored import classes_of, hypothesis_of, looked_at, report_of, target_of
+from campaigns.reports.stored import (
+    classes_of,
+    hypothesis_of,
+    looked_at,
+    machine_code_of,
+    report_of,
+    target_of,
+)
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
+from campaigns.rules.machine_code import told_code
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
@@ -69,6 +77,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         if measured
         else None,
         "attributions": attributions_of(report),
+        "code": told_code(machine_code_of(candidate)) if candidate else None,
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
         "commit": getattr(found, "commit", None),
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),

@@ -56,7 +56,11 @@ class TritonKernel:
             self._compile_apart(example)
 
     def _compile_apart(self, example: Layout) -> None:
-        ended = self._place.apart(lambda: compile_for(self._target, self._path, example))
+        def body() -> int:
+            compile_for(self._target, self._path, example)
+            return 0
+
+        ended = self._place.apart(body)
         self._place.keep_log(ended.log)
         if ended.status:
             raise BuildFailed(f"{ended.log}compiling for {self._target}: {ended.words}")
@@ -140,10 +144,11 @@ def _bind(run: Callable[..., None], arguments: dict[str, Any]) -> Callable[[], N
     return lambda: run(**arguments)
 
 
-def compile_for(target: str, path: Path, example: Layout) -> int:
+def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
     """Compile every kernel the candidate launches, for `target`, without launching any.
 
-    Runs in a process of its own, which a compiler abort or any error ends. Returns 0.
+    Runs in a process of its own, which a compiler abort or any error ends. Returns what Triton
+    compiled, in the order of the launches; a kernel launched twice is there twice.
     """
     import torch
 
@@ -151,10 +156,11 @@ def compile_for(target: str, path: Path, example: Layout) -> int:
     install_stub(target)
     from triton.runtime.jit import JITFunction
 
-    launch = JITFunction.run
+    launch, found = JITFunction.run, []
 
     def only_compile(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        return launch(self, *args, grid=grid, warmup=True, **options)
+        found.append(launch(self, *args, grid=grid, warmup=True, **options))
+        return found[-1]
 
     JITFunction.run = only_compile
     arguments = {
@@ -164,7 +170,7 @@ def compile_for(target: str, path: Path, example: Layout) -> int:
         for arg in example.args
     }
     load_entry(path)(**arguments)
-    return 0
+    return found
 
 
 def install_stub(target: str) -> None:

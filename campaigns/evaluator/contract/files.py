@@ -10,7 +10,7 @@ from typing import Any
 
 from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol
 from campaigns.evaluator.contract.reading import ContractError, build, convert
-from campaigns.evaluator.contract.report import Report, Sanitized
+from campaigns.evaluator.contract.report import MachineCode, Report, Sanitized
 
 
 def dump(value: Job | Report) -> str:
@@ -33,6 +33,11 @@ def load_sanitized(text: str) -> tuple[Sanitized, ...]:
     return typing.cast(
         tuple[Sanitized, ...], convert(tuple[Sanitized, ...], json.loads(text), "sanitized")
     )
+
+
+def load_machine_code(text: str) -> MachineCode:
+    """Read what `json.dumps` made of one. Raises ContractError naming the field."""
+    return typing.cast(MachineCode, build(MachineCode, json.loads(text), "machine_code"))
 
 
 def protocol_from(value: Mapping[str, Any]) -> Protocol:

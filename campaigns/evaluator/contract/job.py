@@ -68,7 +68,8 @@ class Job:
     device: "cpu" or "cuda:<index>". target: what compilers build for ("native", "sm_90a", ...).
     incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
     timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
-    its smallest case instead, and nothing else (campaigns/evaluator/sanitizers).
+    its smallest case instead, and nothing else (campaigns/evaluator/sanitizers). read_code: build
+    it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
     own_kernels: names that count as a candidate's own kernels though its text does not show them.
     """
 
@@ -84,5 +85,6 @@ class Job:
     protocol: Protocol = field(default_factory=Protocol)
     timed: bool = True
     sanitize: bool = False
+    read_code: bool = False
     own_kernels: tuple[str, ...] = ()
     schema: int = SCHEMA

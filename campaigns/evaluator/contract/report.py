@@ -120,11 +120,38 @@ class Sanitized:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """One function of a candidate's machine code.
+
+    kinds: how many of its instructions do what (`campaigns.evaluator.machine_code.kinds.Kind`).
+    calls: how often it calls what, by name; ending in a jump to another function calls it, too.
+    widest_load_bytes: of one thread's loads of a GPU's global memory; 0 where there are none.
+    """
+
+    name: str
+    instructions: int
+    kinds: Mapping[str, int]
+    calls: Mapping[str, int] = field(default_factory=dict)
+    widest_load_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCode:
+    """What a compiler made of a candidate. tool: what read it, and for what it was built. note: why
+    there is nothing to read. A candidate's own code may run while it is built: it informs, no more.
+    """
+
+    tool: str
+    functions: tuple[Function, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All facts of one evaluation. Timings exist only where every case was correct.
 
     surroundings: in the order in which they were looked at; empty where nothing was timed.
-    sanitized: one for each sanitizer that was asked for.
+    sanitized: one for each sanitizer that was asked for. machine_code: None where it was not read.
     """
 
     job_id: str
@@ -139,6 +166,7 @@ class Report:
     wall_s: Mapping[str, float] = field(default_factory=dict)
     surroundings: tuple[Moment, ...] = ()
     sanitized: tuple[Sanitized, ...] = ()
+    machine_code: MachineCode | None = None
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:

@@ -55,8 +55,7 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
     try:
         timings = _judge(job, channels, progress)
         progress.enter(Phase.DONE)
-        reason = "looked at by sanitizers" if job.sanitize else "correct on every case"
-        report = _report(job, progress, Outcome.PASSED, reason, timings)
+        report = _report(job, progress, Outcome.PASSED, _done(job), timings)
     except CandidateError as error:
         progress.checked.setdefault(error.case, CaseReport(error.case, False, 0))
         report = _report(job, progress, error.outcome, error.reason, {})
@@ -71,6 +70,13 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
     return 0
 
 
+def _done(job: Job) -> str:
+    """What was asked for, now that it is done."""
+    if job.sanitize:
+        return "looked at by sanitizers"
+    return "its machine code was read" if job.read_code else "correct on every case"
+
+
 def _judge(
     job: Job, channels: Mapping[str, socket.socket], progress: Progress
 ) -> dict[str, dict[str, Timing]]:
@@ -82,6 +88,10 @@ def _judge(
     if job.sanitize:
         progress.enter(Phase.CHECK)
         session.sanitize()
+        return {}
+    if job.read_code:
+        progress.enter(Phase.BUILD)
+        session.read_code()
         return {}
     session.load()
     progress.enter(Phase.CHECK)

@@ -200,6 +200,13 @@ class Session:
             torch.cuda.synchronize(self._device)
         channel.ask(Ask.SANITIZE, layout, self._job.protocol.limits.total_s)
 
+    def read_code(self) -> None:
+        """Have the candidate's machine code read, built for its first case."""
+        channel, case = self._channels["candidate"], self._job.cases[0]
+        channel.case, channel.phase = case.name, Phase.BUILD
+        limits = self._job.protocol.limits
+        channel.ask(Ask.READ_CODE, self._layouts[case.name], limits.total_s)
+
     def check(self, case: Case) -> None:
         """Every call on fresh secret inputs, against a float64 reference.
 

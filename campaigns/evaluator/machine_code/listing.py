@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from campaigns.evaluator.contract import Function
 from campaigns.evaluator.machine_code import aarch64, sass, x86
 from campaigns.evaluator.machine_code.kinds import Kind
 
@@ -38,23 +39,6 @@ _SECTION = "Disassembly of section "
 _DEVICE_LINE = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^\s;][^;]*+);")
 _DEVICE_HEAD = re.compile(r"\s*Function : (.+)|\.text\.(.+):")
 _DEVICE_LABEL = re.compile(r"(\S+):")
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """name: demangled, or as the listing has it.
-
-    kinds: how many of its instructions are of each Kind, by value, those that occur.
-    calls: how often it calls what, by name, the MOST_CALLED most frequent; a function that ends in
-    a jump to another one calls it, too. A call through a register has no name.
-    widest_load_bytes: of one thread's loads of global memory on a GPU; 0 where there are none.
-    """
-
-    name: str
-    instructions: int
-    kinds: Mapping[str, int]
-    calls: Mapping[str, int] = field(default_factory=dict)
-    widest_load_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import Job, Launch, Timer
 from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.machine_code.read import read_code
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
 from campaigns.evaluator.sandbox.workplace import Workplace
@@ -108,6 +109,9 @@ class Runner:
             self._lay_out(*body)
         elif ask is Ask.SANITIZE:
             self._sanitize(body)
+        elif ask is Ask.READ_CODE:
+            code = read_code(self._job, self._place, body)
+            self._place.keep_log(json.dumps(asdict(code)))
         elif ask in CALLS:
             return self._call(ask, body), 0.0, 0.0
         else:

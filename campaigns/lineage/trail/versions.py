@@ -8,6 +8,8 @@ from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.rounds import gain_words
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.reports.sheet import BASELINE
+from campaigns.reports.stored import machine_code_of
+from campaigns.rules.machine_code import told_code
 from campaigns.rules.wording import change, digits, duration, share
 
 NOT_PROFILED = "N/A — this round was timed, not profiled with hardware counters"
@@ -86,8 +88,21 @@ def _profile(one: Tried) -> str:
         "occupancy (estimate)",
     )
     return page(
-        f"# Profile of {one.version}", NOT_PROFILED + ".", table(head, rows) if rows else ""
+        f"# Profile of {one.version}",
+        NOT_PROFILED + ".",
+        table(head, rows) if rows else "",
+        *_machine_code(one),
     )
+
+
+def _machine_code(one: Tried) -> list[list[str] | str]:
+    """What its instructions do, where they were read: of what was measured to be the incumbent."""
+    code = told_code(machine_code_of(one.candidate)) if one.candidate else None
+    if code is None:
+        return []
+    rows = [(function.name, function.words) for function in code.functions]
+    listed = table(("function", "instructions"), rows) if rows else f"{NOTHING}: {said(code.note)}"
+    return ["## Machine code", f"As listed by {said(code.tool)}.", listed]
 
 
 def _hypothesis(one: Tried) -> str:

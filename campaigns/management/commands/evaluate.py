@@ -15,7 +15,15 @@ from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.contract import Case, Job, Outcome, Report, Sanitized, Source
+from campaigns.evaluator.contract import (
+    Case,
+    Job,
+    MachineCode,
+    Outcome,
+    Report,
+    Sanitized,
+    Source,
+)
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.examined import stored_findings
 from campaigns.findings.find import findings_of
@@ -23,10 +31,12 @@ from campaigns.findings.kinds import Examined, Kind, Stance
 from campaigns.management.door import Argument, Door, ExitCode, argument
 from campaigns.rules.decision import Decision
 from campaigns.rules.gates import Standard
+from campaigns.rules.machine_code import code_words, function_words
 from campaigns.rules.sanitizers import found_words, passed
 from campaigns.rules.verdict import decide
 from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.read_code import machine_code
 from campaigns.steps.sanitize import sanitized
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
@@ -66,6 +76,11 @@ class Command(Door):
                 help="also run it under the sanitizers of this host, on its smallest case; "
                 "exit 5 when they find something, 1 when none of them could run",
             ),
+            argument(
+                "--machine-code",
+                action="store_true",
+                help="also say what the instructions that it is compiled to do",
+            ),
         )
 
     def run(self, **options: Any) -> None:
@@ -81,6 +96,8 @@ class Command(Door):
                     report = service.evaluate(job)
                     if options["sanitize"]:
                         report = replace(report, sanitized=sanitized(job, service))
+                    if options["machine_code"]:
+                        report = replace(report, machine_code=machine_code(job, service))
         except DeviceBusy as busy:
             self.fail(ExitCode.USAGE, str(busy))
         except OSError as error:
@@ -206,6 +223,7 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
         "gates": [asdict(gate) for gate in decision.gates],
         "findings": stored_findings(examined.findings),
         "sanitized": [asdict(one) for one in report.sanitized],
+        "machine_code": asdict(report.machine_code) if report.machine_code else None,
         "environment": dict(report.environment),
         "wall_s": dict(report.wall_s),
     }
@@ -229,5 +247,15 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
         for one in report.sanitized
         for fault in one.faults
     ]
+    lines += _code_lines(report.machine_code)
     lines += [f"  finding: line {f.line}, {f.what} ({f.kind.words})" for f in examined.findings]
     return "\n".join([*lines, decision.sentence, report.build_log.strip()]).strip()
+
+
+def _code_lines(code: MachineCode | None) -> list[str]:
+    if code is None:
+        return []
+    if not code.functions:
+        return [f"  machine code: {code_words(code)}"]
+    told = [f"    {one.name}: {function_words(one)}" for one in code.functions]
+    return [f"  machine code ({code.tool}):", *told]

@@ -17,7 +17,9 @@ from campaigns.bell import Next
 from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import (
     CaseReport,
+    Function,
     Job,
+    MachineCode,
     Outcome,
     Phase,
     Report,
@@ -151,12 +153,17 @@ def make_campaign(
     return campaign
 
 
+CODE = MachineCode(
+    "objdump, native", (Function("solve", 40, {"vector_256": 8, "call": 2}, {"expf": 2}),)
+)
+
+
 @dataclass
 class Judge:
     """A fake of EvaluatorService. jobs: what it was asked; during: called in mid-evaluation.
 
-    looks: what it was asked to run under sanitizers, apart from `jobs`; they say `said`. rests: how
-    often it was told to use no device.
+    looks: what it was asked to run under sanitizers, apart from `jobs`; they say `said`. read: jobs
+    whose machine code was asked for; that is `code`. rests: how often it was told to use no device.
     """
 
     jobs: list[Job] = field(default_factory=list)
@@ -164,6 +171,8 @@ class Judge:
     looks: list[Job] = field(default_factory=list)
     rests: int = 0
     said: tuple[Sanitized, ...] = (Sanitized("AddressSanitizer", True),)
+    read: list[Job] = field(default_factory=list)
+    code: MachineCode = CODE
 
     def rest(self) -> None:
         self.rests += 1
@@ -172,6 +181,9 @@ class Judge:
         if job.sanitize:
             self.looks.append(job)
             return replace(report_on(job), sanitized=self.said)
+        if job.read_code:
+            self.read.append(job)
+            return replace(report_on(job), cases=(), machine_code=self.code)
         self.jobs.append(job)
         if beat:
             beat("build")

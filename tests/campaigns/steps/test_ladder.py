@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.evaluator.contract import Job, Launch, Report
+from campaigns.evaluator.contract import Job, Launch, MachineCode, Report
 from campaigns.lineage.trail.memory import memory_files
 from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
@@ -83,10 +83,17 @@ class Tracing(cast.Judge):
 @pytest.mark.parametrize(
     ("judge", "known"),
     [
-        (cast.Judge(), "no profiler or disassembler is at hand"),
+        (
+            cast.Judge(),
+            "next: solve: 40 instructions: vectors of 256 bits 8, calls 2 (expf)",
+        ),
         (
             Tracing(),
-            "one 255 registers a thread, 16 bytes of shared memory a block, 13 % occupancy",
+            "calls 2 (expf); one: 255 registers a thread, 16 B shared memory a block, 13 % occup",
+        ),
+        (
+            cast.Judge(code=MachineCode("objdump, native", note="objdump is not on this host")),
+            "next: its instructions are not read: objdump is not on this host",
         ),
     ],
 )

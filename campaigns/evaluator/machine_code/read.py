@@ -1,0 +1,108 @@
+"""Build a candidate and list its machine code with a disassembler of this host.
+
+Called in a runner that is locked and has loaded nothing. A disassembler reads what a compiler made
+of a hostile file, so it runs as locked down as the compiler. Triton's compiler runs where the
+candidate's Python does, and is disassembled there: that list is the candidate's own word.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from campaigns.evaluator.backends import base, cuda
+from campaigns.evaluator.backends.shared_object import write_source
+from campaigns.evaluator.contract import Function, Job, MachineCode
+from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.machine_code.listing import device_functions, host_functions
+from campaigns.evaluator.sandbox.workplace import Workplace
+
+OBJDUMP, CUOBJDUMP = "objdump", "cuobjdump"
+LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
+
+
+def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
+    """What the candidate is made of on this host; with a note where that can not be had."""
+    tool = f"{LISTS[job.backend]}, {job.target}"
+    try:
+        if job.backend == "triton":
+            return _of_triton(job, place, example, tool)
+        base.get(job.backend).make(job, job.candidate, place).build(example)
+        if job.backend == "cpp":
+            command = [OBJDUMP, "--disassemble", "--no-show-raw-insn", "--demangle", "candidate.so"]
+            return _told(tool, host_functions(_listed(command, place)))
+        found = cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
+        return _told(tool, device_functions(_listed([found, "-sass", "candidate.so"], place)))
+    except base.BuildFailed as error:
+        return MachineCode(tool, note=f"it could not be built: {_last_line(str(error))}")
+    except base.Unsupported as error:
+        return MachineCode(tool, note=str(error))
+
+
+def _told(tool: str, functions: Sequence[Function]) -> MachineCode:
+    note = "" if functions else "the disassembler listed no functions"
+    return MachineCode(tool, tuple(functions), note)
+
+
+def _listed(command: Sequence[str], place: Workplace) -> str:
+    """What the disassembler says. Raises Unsupported."""
+    try:
+        ended = place.run(command)
+    except FileNotFoundError:
+        raise base.Unsupported(f"{command[0]} is not on this host") from None
+    except subprocess.SubprocessError as error:
+        raise base.Unsupported(f"{command[0]} could not be locked down: {error}") from None
+    if ended.status:
+        raise base.Unsupported(f"{command[0]}: {ended.words}: {_last_line(ended.log)}")
+    return ended.log
+
+
+def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> MachineCode:
+    if not job.target.startswith("sm_"):
+        return MachineCode(
+            tool, note=f"only what is built for an NVIDIA GPU is read, not {job.target}"
+        )
+    path = write_source(job.candidate, place.folder, ".py")
+    ended = place.apart(lambda: _list_compiled(job.target, path, example))
+    if ended.status:
+        return MachineCode(tool, note=f"{ended.words}: {_last_line(ended.log)}")
+    return _told(tool, device_functions(ended.log))
+
+
+def _list_compiled(target: str, path: Path, example: Layout) -> int:
+    """Compile every kernel for `target` and print what the disassembler says of each, once."""
+    from campaigns.evaluator.backends.triton import compile_for
+
+    cubins = {compiled.asm["cubin"]: compiled for compiled in compile_for(target, path, example)}
+    for cubin in cubins:
+        file = path.with_suffix(".cubin")
+        file.write_bytes(cubin)
+        command = [disassembler(), "-sass", file.name]
+        done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(done.stderr.strip() or f"{CUOBJDUMP} ended with {done.returncode}", flush=True)
+            return 1
+        # Without the encodings, which are two thirds of the text, more of it is kept.
+        sys.stdout.writelines(
+            f"{line.split('/* 0x')[0].rstrip()}\n" for line in done.stdout.split("\n")
+        )
+    sys.stdout.flush()
+    return 0
+
+
+def disassembler() -> str:
+    """cuobjdump as Triton brings it, or the CUDA toolkit's."""
+    import triton
+
+    brought = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+    return (
+        shutil.which(CUOBJDUMP, path=str(brought)) or cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
+    )
+
+
+def _last_line(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return (lines[-1:] or ["no message"])[0]

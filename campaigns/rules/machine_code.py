@@ -1,0 +1,101 @@
+"""What is said of a kernel's machine code: how it is launched, and what its instructions do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import Function, Launch, MachineCode
+
+# In the order in which they are told; a kind that is not listed is told by its own name.
+SAID = {
+    "matrix": "matrix products",
+    "vector_512": "vectors of 512 bits",
+    "vector_256": "vectors of 256 bits",
+    "vector_128": "vectors of 128 bits",
+    "vector_scalable": "scalable vectors",
+    "scalar_float": "single floating-point values",
+    "float64": "float64 arithmetic",
+    "float32": "float32 arithmetic",
+    "float16": "float16 arithmetic",
+    "special": "special functions",
+    "convert": "conversions",
+    "integer": "integers",
+    "shuffle": "shuffles",
+    "global_load": "loads from global memory",
+    "global_store": "stores to global memory",
+    "async_copy": "asynchronous copies",
+    "shared_load": "loads from shared memory",
+    "shared_store": "stores to shared memory",
+    "local": "local memory, as for spilled registers",
+    "atomic": "atomics",
+    "memory": "loads and stores",
+    "barrier": "barriers",
+    "branch": "branches",
+    "call": "calls",
+}
+# What explains nothing by itself.
+UNSAID = frozenset({"other"})
+# The longest functions, of which a sentence tells.
+TOLD = 2
+
+
+def code_words(code: MachineCode) -> str:
+    """The longest functions in one line, or why there is nothing to tell."""
+    if not code.functions:
+        return f"its instructions are not read: {code.note or 'there are none'}"
+    longest = sorted(code.functions, key=lambda one: -one.instructions)
+    told = "; ".join(f"{one.name}: {function_words(one)}" for one in longest[:TOLD])
+    more = len(longest) - TOLD
+    return f"{told}; and {more} more" if more > 0 else told
+
+
+def function_words(function: Function) -> str:
+    """As "312 instructions: vectors of 256 bits 24, loads and stores 30, calls 2 (expf)"."""
+    unknown = [kind for kind in function.kinds if kind not in SAID and kind not in UNSAID]
+    counted = [(kind, function.kinds.get(kind, 0)) for kind in (*SAID, *sorted(unknown))]
+    parts = [_counted(kind, count, function) for kind, count in counted if count]
+    many = "instruction" if function.instructions == 1 else "instructions"
+    return f"{function.instructions:,} {many}: {', '.join(parts) or 'none that compute'}"
+
+
+def _counted(kind: str, count: int, function: Function) -> str:
+    words = f"{SAID.get(kind, kind.replace('_', ' '))} {count:,}"
+    if kind == "call" and function.calls:
+        return f"{words} ({', '.join(sorted(function.calls))})"
+    if kind == "global_load" and function.widest_load_bytes:
+        return f"{words} (at most {function.widest_load_bytes} bytes a thread)"
+    return words
+
+
+@dataclass(frozen=True, slots=True)
+class ToldFunction:
+    """One function for a table. words: what its instructions do."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldCode:
+    """For a table. note: why there are no functions."""
+
+    tool: str
+    functions: tuple[ToldFunction, ...]
+    note: str
+
+
+def told_code(code: MachineCode | None) -> ToldCode | None:
+    """None where it was not read."""
+    if code is None:
+        return None
+    functions = tuple(ToldFunction(one.name, function_words(one)) for one in code.functions)
+    return ToldCode(code.tool, functions, code.note)
+
+
+def launch_words(launch: Launch) -> str:
+    """What one block takes: registers and shared memory, and how full a unit gets."""
+    words = f"{launch.registers} registers a thread"
+    words += f", {launch.shared_bytes:,} B shared memory a block"
+    if launch.occupancy_percent is None:
+        return words
+    return f"{words}, {launch.occupancy_percent} % occupancy (estimate)"
