@@ -36,7 +36,7 @@ LOADERS = frozenset(
 _HEAD = re.compile(r"[0-9a-f]{8,16} <(.+)>:")
 _LINE = re.compile(r" *[0-9a-f]{1,16}:\t(.+)")
 _SECTION = "Disassembly of section "
-_DEVICE_LINE = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^\s;][^;]*+);")
+_DEVICE_LINE = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^\s;][^;]*);")
 _DEVICE_HEAD = re.compile(r"\s*Function : (.+)|\.text\.(.+):")
 _DEVICE_LABEL = re.compile(r"(\S+):")
 

@@ -36,10 +36,6 @@ _OPCODES = {
     Kind.CALL: "CALL",
 }
 _KINDS = {name: kind for kind, names in _OPCODES.items() for name in names.split()}
-# What the compiler computes once for a whole warp has a U in front: UIADD3, ULOP3, UFFMA.
-_UNIFORM = frozenset(
-    (Kind.FLOAT32, Kind.FLOAT16, Kind.CONVERT, Kind.INTEGER, Kind.SHUFFLE, Kind.BRANCH)
-)
 _LOADS = frozenset(("LD", "LDG", "LDGSTS"))
 _LOAD_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 _REGISTER_BYTES = 4
@@ -58,11 +54,8 @@ def kind_of(mnemonic: str) -> Kind:
     # HMMA, IMMA, DMMA; HGMMA and QGMMA of a warp group; UTCHMMA on Blackwell's tensor memory.
     if name.endswith("MMA"):
         return Kind.MATRIX
-    kind = _KINDS.get(name)
-    if kind is None and name.startswith("U"):
-        kind = _KINDS.get(name[1:])
-        return kind if kind in _UNIFORM else Kind.OTHER
-    return kind or Kind.OTHER
+    # What the compiler computes once for a whole warp has a U in front: UIADD3, ULOP3, UFFMA.
+    return _KINDS.get(name) or _KINDS.get(name.removeprefix("U"), Kind.OTHER)
 
 
 def load_bytes(mnemonic: str) -> int:

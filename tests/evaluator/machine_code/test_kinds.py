@@ -151,3 +151,12 @@ def test_it_knows_the_instructions_of_nvidia(kind, names):
 )
 def test_it_tells_how_wide_a_load_of_global_memory_is(mnemonic, size):
     assert sass.load_bytes(mnemonic) == size
+
+
+def test_it_parts_an_instruction_from_what_stands_around_it():
+    assert aarch64.parted("mov\tx4, #0x0                   \t// #0") == ("mov", "x4, #0x0")
+    assert aarch64.parted("ret") == ("ret", "")
+    assert x86.parted("bnd jmp *0x2fcc(%rip)        # 3ff8 <f>") == ("jmp", "*0x2fcc(%rip)")
+    assert x86.parted("lock xadd %eax,(%rdx)") == ("lock", "xadd %eax,(%rdx)")
+    assert sass.parted("@!P2 STS [R9+UR4], R12 ") == ("STS", "[R9+UR4], R12")
+    assert sass.parted("EXIT ") == ("EXIT", "")

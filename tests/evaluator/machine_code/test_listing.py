@@ -103,6 +103,7 @@ def test_r48_it_sees_tensor_cores():
 def test_r48_it_sees_special_functions_shuffles_and_wide_loads():
     softmax = device("softmax_sm_90a")["softmax"]
     assert softmax.instructions == 0x500 // 16 + 1  # up to EXIT at 0x500, 16 bytes each
+    assert softmax.kinds["float32"] == 52  # of which 18 hang on a predicate
     assert softmax.kinds["special"] == 5  # MUFU.EX2 four times, MUFU.RCP once
     assert softmax.kinds["shuffle"] == 10  # five of the maximum, five of the sum
     assert softmax.widest_load_bytes == 16
@@ -140,6 +141,8 @@ def test_it_leaves_out_what_every_library_has(name):
     found = host(name)
     assert not listing.LOADERS & set(found)
     assert not [known for known in found if "@plt" in known or known.startswith(".")]
+    # Where the line that begins the section is lost, the name still tells.
+    assert listing.host_functions(OF_HOST + lines_of("ret", name="expf@plt-0x10")) == ()
 
 
 def test_it_leaves_out_padding():
