@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from campaigns.evaluator.backends import base, cuda
@@ -20,7 +21,7 @@ from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
 
-OBJDUMP, CUOBJDUMP = "objdump", "cuobjdump"
+OBJDUMP, CUOBJDUMP, FILTER = "objdump", "cuobjdump", "c++filt"
 LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
 
 
@@ -35,7 +36,8 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
             command = [OBJDUMP, "--disassemble", "--no-show-raw-insn", "--demangle", "candidate.so"]
             return _told(tool, host_functions(_listed(command, place)))
         found = cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
-        return _told(tool, device_functions(_listed([found, "-sass", "candidate.so"], place)))
+        functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
+        return _told(tool, _demangled(functions, place))
     except base.BuildFailed as error:
         return MachineCode(tool, note=f"it could not be built: {_last_line(str(error))}")
     except base.Unsupported as error:
@@ -58,6 +60,17 @@ def _listed(command: Sequence[str], place: Workplace) -> str:
     if ended.status:
         raise base.Unsupported(f"{command[0]}: {ended.words}: {_last_line(ended.log)}")
     return ended.log
+
+
+def _demangled(functions: Sequence[Function], place: Workplace) -> Sequence[Function]:
+    """With the names that the source has; as they are where no program of this host tells them."""
+    try:
+        names = _listed([FILTER, "--", *(one.name for one in functions)], place).splitlines()
+    except base.Unsupported:
+        return functions
+    if len(names) != len(functions):
+        return functions
+    return [replace(one, name=name) for one, name in zip(functions, names, strict=True)]
 
 
 def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> MachineCode:

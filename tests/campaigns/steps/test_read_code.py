@@ -32,6 +32,7 @@ def test_tritons_compiler_is_asked_without_the_device_and_for_one_case(job):
     assert (asked.device, asked.target) == ("cpu", "sm_90a")
     assert asked.cases == job.cases[:1]
     assert not asked.timed
+    assert asked.protocol.max_slots == 2
     assert asked.incumbent is None
 
 

@@ -1,0 +1,34 @@
+"""What nvcc and Triton make of a kernel for this card, read on this card's host (R48)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.devices.discover import devices
+from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.v0 import v0_job
+from campaigns.evaluator.contract import Protocol
+from campaigns.evaluator.problem import load_problem
+from campaigns.steps.read_code import machine_code
+
+SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("backend", ["cuda", "triton"])
+def test_r48_the_machine_code_of_a_softmax_is_read(tmp_path, backend):
+    device = next((one for one in devices() if one.kind == "gpu"), None)
+    if device is None:
+        pytest.skip("no GPU")
+    job = v0_job(device, load_problem(SOFTMAX), backend, tmp_path / "scratch", Protocol())
+    with EvaluatorService() as service:
+        code = machine_code(replace(job, incumbent=None), service)
+    assert code.functions, code.note
+    longest = code.functions[0]
+    assert longest.kinds["special"] > 0
+    assert longest.kinds["global_load"] > 0
+    assert longest.widest_load_bytes >= 4
+    assert not longest.name.startswith("_Z")
