@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,9 @@ from campaigns.rules.roofline import choose_ceiling
 from campaigns.rules.sanitizers import NAME as SANITIZERS
 from campaigns.rules.sanitizers import NOT_REACHED
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
+
+# Evaluations whose candidate may be the incumbent next: the machine code of these is read.
+READ_IN = frozenset({EvaluationKind.BASELINE, EvaluationKind.REMEASURE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +310,13 @@ def report_of(evaluation: Evaluation) -> Report | None:
 
 def machine_code_of(candidate: Candidate) -> MachineCode | None:
     """As it was read when the candidate was measured to become the incumbent, the last time."""
-    kinds = (EvaluationKind.BASELINE, EvaluationKind.REMEASURE)
-    for evaluation in candidate.evaluations.filter(kind__in=kinds).order_by("-pk"):
-        report = report_of(evaluation)
+    return machine_code_in(candidate.evaluations.filter(kind__in=READ_IN).order_by("-pk"))
+
+
+def machine_code_in(evaluations: Iterable[Evaluation]) -> MachineCode | None:
+    """The same of the candidate's evaluations, the newest first."""
+    for evaluation in evaluations:
+        report = report_of(evaluation) if evaluation.kind in READ_IN else None
         if report and report.machine_code:
             return report.machine_code
     return None

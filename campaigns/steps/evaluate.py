@@ -33,6 +33,7 @@ from campaigns.levels import cases_of, level_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
+from campaigns.reports.stored import READ_IN
 from campaigns.rules.device_gate import Found, Gate
 from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
@@ -47,8 +48,6 @@ from campaigns.waits import Cause
 log = logging.getLogger(__name__)
 
 SCREEN_BLOCKS = 2
-# Whoever passes these may be the incumbent next, whose machine code the ladder tells of (R48).
-INCUMBENTS = frozenset({EvaluationKind.BASELINE, EvaluationKind.REMEASURE})
 
 
 class ClaimLost(Exception):
@@ -176,7 +175,7 @@ def _run(evaluation: Evaluation, bench: Bench) -> Report:
                 return report
             if evaluation.kind == EvaluationKind.REMEASURE:
                 report = replace(report, sanitized=sanitized(job, bench.service, heart))
-            if evaluation.kind in INCUMBENTS:
+            if evaluation.kind in READ_IN:
                 report = replace(report, machine_code=machine_code(job, bench.service, heart))
             return report
     except OSError as error:

@@ -26,7 +26,7 @@ from campaigns.reports.stored import (
     classes_of,
     hypothesis_of,
     looked_at,
-    machine_code_of,
+    machine_code_in,
     report_of,
     target_of,
 )
@@ -77,7 +77,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         if measured
         else None,
         "attributions": attributions_of(report),
-        "code": told_code(machine_code_of(candidate)) if candidate else None,
+        "code": told_code(machine_code_in(e for e in evaluations if e.candidate == candidate)),
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
         "commit": getattr(found, "commit", None),
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
