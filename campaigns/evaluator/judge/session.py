@@ -180,11 +180,11 @@ class Session:
             slots = self._slots(channel, self._layouts[case.name])
             return self._bench(case, slots), channel, slots
 
+        cases, channels = self._job.cases, self._channels
+        arms = {(n, case.name): of(c, case) for n, c in channels.items() for case in cases}
         # Whatever the case is.
-        growth = measure_growth([of(c, self._job.cases[0]) for c in self._channels.values()])
-        for name, channel in self._channels.items():
-            for case in self._job.cases:
-                self._overheads[name, case.name] = measure(*of(channel, case), growth)
+        growth = measure_growth([arms[name, cases[0].name] for name in channels])
+        self._overheads = {key: measure(*arm, growth) for key, arm in arms.items()}
 
     def sanitize(self) -> None:
         """Have the candidate run under sanitizers on fresh inputs of its smallest case."""

@@ -94,12 +94,10 @@ class Turn:
         """From now on call by call, as the other arm has to be: a graph would flatter this one."""
         self._loops = True
         self._prepare_lengths()
-        self._arm.channel.phase = Phase.BURST
 
     def _settle(self, lengths: Lengths) -> None:
         self._lengths = lengths
         self._prepare_lengths()
-        self._arm.channel.phase = Phase.BURST
         self._alone_us = self._audit.begin(self._lengths.long) * 1e6
 
     def take(self, *, traced: bool) -> None:
@@ -125,7 +123,6 @@ class Turn:
         """Go on where `close` was, now that the case is laid out again after others."""
         self._legal = 0
         self._prepare_lengths()
-        self._arm.channel.phase = Phase.BURST
 
     def timing(self, *, explained: bool) -> Timing:
         """What was measured, and what explains it; the runner is never the same again.
@@ -191,7 +188,6 @@ class Turn:
             return None
         before, self._lengths = self._lengths, lengths
         self._prepare_lengths()
-        self._arm.channel.phase = Phase.BURST
         found = self._explaining_us(cold=False)
         self._lengths = before
         return found
@@ -207,6 +203,7 @@ class Turn:
         self._breadth = self._lengths.long
         for calls in (self._lengths.short, self._lengths.long):
             self.timer = self._prepare(calls)
+        self._arm.channel.phase = Phase.BURST
 
     def _prepared_burst(self, calls: int) -> float:
         self._prepare(calls)
