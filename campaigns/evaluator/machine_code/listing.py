@@ -162,8 +162,10 @@ def device_functions(text: str) -> tuple[Function, ...]:
             if mnemonic == "NOP" or (kind is Kind.BRANCH and _returns(operands, told[1], label)):
                 padding.append(kind)
             else:
-                _count_device(current, padding, mnemonic, operands)
+                for skipped in padding:
+                    current.add(skipped)
                 padding = []
+                current.add(kind, _device_target(kind, operands), sass.load_bytes(mnemonic))
             label = ""
         elif head := _DEVICE_HEAD.fullmatch(line):
             current = _Counts(head[1] or head[2])
@@ -174,17 +176,13 @@ def device_functions(text: str) -> tuple[Function, ...]:
     return _most(found)
 
 
-def _count_device(current: _Counts, padding: Iterable[Kind], mnemonic: str, operands: str) -> None:
-    for kind in padding:
-        current.add(kind)
-    kind = sass.kind_of(mnemonic)
-    called = ""
-    if kind is Kind.CALL:
-        # "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"; cuobjdump has an address instead.
-        called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
-        # A label of no function's.
-        called = "" if called.startswith(".L_") else called
-    current.add(kind, called, sass.load_bytes(mnemonic))
+def _device_target(kind: Kind, operands: str) -> str:
+    """The name in "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"; cuobjdump has none."""
+    if kind is not Kind.CALL:
+        return ""
+    called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
+    # A label of no function's.
+    return "" if called.startswith(".L_") else called
 
 
 def _returns(operands: str, address: str, label: str) -> bool:
