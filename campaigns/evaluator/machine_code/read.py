@@ -20,6 +20,7 @@ from campaigns.evaluator.contract import Function, Job, MachineCode
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
+from campaigns.evaluator.sanitizers.run import telling_line
 
 OBJDUMP, CUOBJDUMP, FILTER = "objdump", "cuobjdump", "c++filt"
 LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
@@ -39,7 +40,7 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
         return _told(tool, _demangled(functions, place))
     except base.BuildFailed as error:
-        return MachineCode(tool, note=f"it could not be built: {_last_line(str(error))}")
+        return MachineCode(tool, note=f"it could not be built: {telling_line(str(error))}")
     except base.Unsupported as error:
         return MachineCode(tool, note=str(error))
 
@@ -58,7 +59,7 @@ def _listed(command: Sequence[str], place: Workplace) -> str:
     except subprocess.SubprocessError as error:
         raise base.Unsupported(f"{command[0]} could not be locked down: {error}") from None
     if ended.status:
-        raise base.Unsupported(f"{command[0]}: {ended.words}: {_last_line(ended.log)}")
+        raise base.Unsupported(f"{command[0]}: {ended.words}: {telling_line(ended.log)}")
     return ended.log
 
 
@@ -81,7 +82,7 @@ def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> Machin
     path = write_source(job.candidate, place.folder, ".py")
     ended = place.apart(lambda: _list_compiled(job.target, path, example))
     if ended.status:
-        return MachineCode(tool, note=f"{ended.words}: {_last_line(ended.log)}")
+        return MachineCode(tool, note=f"{ended.words}: {telling_line(ended.log)}")
     return _told(tool, device_functions(ended.log))
 
 
@@ -89,8 +90,8 @@ def _list_compiled(target: str, path: Path, example: Layout) -> int:
     """Compile every kernel for `target` and print what the disassembler says of each, once."""
     from campaigns.evaluator.backends.triton import compile_for
 
-    cubins = {compiled.asm["cubin"]: compiled for compiled in compile_for(target, path, example)}
-    for cubin in cubins:
+    compiled = compile_for(target, path, example)
+    for cubin in dict.fromkeys(one.asm["cubin"] for one in compiled):
         file = path.with_suffix(".cubin")
         file.write_bytes(cubin)
         command = [disassembler(), "-sass", file.name]
@@ -114,8 +115,3 @@ def disassembler() -> str:
     return (
         shutil.which(CUOBJDUMP, path=str(brought)) or cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
     )
-
-
-def _last_line(log: str) -> str:
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    return (lines[-1:] or ["no message"])[0]
