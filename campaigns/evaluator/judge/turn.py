@@ -217,6 +217,8 @@ class Turn:
             # The runner tries the burst: its slots must hold inputs that a call may be made on, and
             # what the burst before has updated in place may be one no more.
             set_up(bench, channel, self._arm.slots, calls, WARM)
+            # Or what the runner does next, which may be traced, shares the device with it.
+            bench.wait()
             self._legal = calls
         channel.phase = Phase.PREPARE
         limit_s = self._arm.job.protocol.limits.prepare_s
