@@ -115,28 +115,36 @@ class CaseCheck:
         return True
 
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
-        """Sizes below and above the declared ones, which no message tells."""
+        """Sizes other than the declared ones, which no message tells."""
         declared = self._bench
         found = sets.hidden_cases(declared.case, check)
-        places = [*_shifts(check), None, None, None][: len(found)]
+        places = [*_shifts(check), *[None] * len(found)][: len(found)]
         shifts = dict(zip(found, declared.supply.shuffled(places), strict=True))
         for direction, cases in found.items():
             names = ", ".join(sets.free_parameters(declared.case, check))
-            much = direction if direction.startswith("far") else f"a little {direction}"
-            words = f" (hidden sizes, {names} {much} than declared)"
-            laid = self._lay_first(cases, shifts[direction], check, lay)
+            words = f" (hidden sizes, {names} {direction} than declared)"
+            required = check.free is not None and direction != sets.TINY_SIZES
+            laid = self._lay_first(cases, shifts[direction], lay, required=required)
             if laid is None:
                 continue
             self._bench, slots = laid
             self._channel.detail = words
-            right = self._call(slots, 0, Trial(self._bench.supply.example(), words, tell=False))
+            try:
+                example = self._bench.supply.example()
+                right = self._call(slots, 0, Trial(example, words, tell=False))
+            except BadReference as error:
+                # Some of its draws it takes and others not.
+                if required:
+                    raise
+                self._note_refusal(error)
+                right = True
             self._channel.detail = ""
             if not right:
                 return False
         return True
 
     def _lay_first(
-        self, cases: Sequence[Case], shift: Shift | None, check: CheckSpec, lay: Laying
+        self, cases: Sequence[Case], shift: Shift | None, lay: Laying, *, required: bool
     ) -> tuple[Bench, Slots] | None:
         """The first of these that the setup does not refuse."""
         refused: BadReference | None = None
@@ -145,10 +153,14 @@ class CaseCheck:
                 return lay(case, shift)
             except BadReference as error:
                 refused = refused or error
-        if refused is not None and check.free is not None:
+        if refused is not None and required:
             raise refused
-        self.notes.append(f"case {self._bench.case.name}: no hidden sizes: {refused}")
+        self._note_refusal(refused)
         return None
+
+    def _note_refusal(self, refused: BadReference | None) -> None:
+        note = f"case {self._bench.case.name}: no hidden sizes: {refused}"
+        self.notes += [note] if note not in self.notes else []
 
     def _call(self, slots: Slots, k: int, trial: Trial) -> bool:
         """One checked call on slot `k`; sets the message where it is not right."""

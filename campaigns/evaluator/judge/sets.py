@@ -7,7 +7,8 @@ from the problem's own example; integers (they may be indices) and numbers stay 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from math import gcd
 from typing import Any
 
@@ -28,6 +29,8 @@ LONGEST_ROW, LONGEST_SUM = 1 << 10, 1 << 18
 # A smaller integer parameter is more likely a switch or a count of heads than a size.
 LEAST_FREE = 16
 MOST_MOVED = 7
+# The kind of hidden sizes that a problem need not take, though it says that its sizes are free.
+TINY_SIZES = "tiny and far smaller"
 # How many elements of each input a near-duplicate changes, and of how many in a chain each changes
 # one element of one input: a key that leaves out a part of the inputs misses some of those changes.
 CHANGED, LEAST_ALONE, MOST_ALONE = 4, 3, 6
@@ -184,38 +187,55 @@ def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:
 
 
 def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
-    """Cases a little smaller, a little larger and far smaller, each free parameter by itself.
+    """Cases near the declared one and far smaller ones, each free parameter by itself.
 
-    In the order in which they should be tried, since a setup may refuse some: first sizes that
-    share no factor with the declared one, so that no block which fits this fits those. They are
-    drawn anew for every evaluation, so nothing can be fitted to them.
+    Each kind in the order in which its cases should be tried, since a setup may refuse some. They
+    are drawn anew for every evaluation, so nothing can be fitted to them. Sizes that share no
+    factor with the declared one come first, so that no block which fits this fits those; but of an
+    even size all of them are odd, and a kernel can be careful with odd ones alone. So there are
+    some of each kind of remainder, and some that are less than one vector.
     """
     free = free_parameters(case, check)
     if not free:
         return {}
-
-    def moved(sign: int) -> list[Case]:
-        sizes = {name: _sizes_near(int(case.params[name]), sign) for name in free}
-        return [
-            Case(case.name, {**case.params, **{name: sizes[name][n] for name in free}})
-            for n in range(MOST_MOVED)
-        ]
-
-    far = [Case(case.name, {**case.params, **_far(case, free)}) for _ in range(MOST_MOVED)]
-    return {"smaller": moved(-1), "larger": moved(+1), "far smaller": far}
-
-
-def _far(case: Case, free: Iterable[str]) -> dict[str, int]:
-    """Sizes somewhere about half of the declared ones."""
-    draw = random.SystemRandom()
     sizes = {name: int(case.params[name]) for name in free}
-    return {name: max(1, draw.randint(size // 3, 2 * size // 3)) for name, size in sizes.items()}
+
+    def moved(draw: Callable[[int], list[int]]) -> list[Case]:
+        drawn = [draw(size) for size in sizes.values()]
+        found = [dict(zip(free, each, strict=True)) for each in zip(*drawn, strict=False)]
+        return [Case(case.name, {**case.params, **each}) for each in found]
+
+    return {
+        "a little smaller": moved(partial(_sizes_near, sign=-1)),
+        "a little larger": moved(partial(_sizes_near, sign=+1)),
+        "even and little other": moved(partial(_sizes_of, part=2)),
+        "by fours and little other": moved(partial(_sizes_of, part=4)),
+        "far smaller": moved(partial(_sizes_between, low=1 / 3, high=2 / 3)),
+        TINY_SIZES: moved(_few),
+    }
 
 
 def _sizes_near(size: int, sign: int) -> list[int]:
     moves = random.SystemRandom().sample(range(1, MOST_MOVED + 1), MOST_MOVED)
     near = [max(1, size + sign * move) for move in moves]
     return sorted(near, key=lambda other: gcd(size, other))
+
+
+def _sizes_of(size: int, part: int) -> list[int]:
+    """Sizes near `size` which `part` divides, a power of two, and twice that does not."""
+    first = max(1, size - 2 * part)
+    found = [n for n in range(first, size + 2 * part + 1) if n % (2 * part) == part and n != size]
+    return random.SystemRandom().sample(found, len(found))
+
+
+def _sizes_between(size: int, low: float, high: float) -> list[int]:
+    draw = random.SystemRandom()
+    return [max(1, draw.randint(int(size * low), int(size * high))) for _ in range(MOST_MOVED)]
+
+
+def _few(size: int) -> list[int]:
+    draw, most = random.SystemRandom(), max(1, min(LEAST_FREE, size) - 1)
+    return [draw.randint(1, most) for _ in range(MOST_MOVED)]
 
 
 def _is_size(value: Param | None, least: int) -> bool:
