@@ -71,6 +71,15 @@ def test_it_waits_for_nobody_who_leaves_questions_unread(ends):
     assert error.value.outcome is Outcome.CHEATED
 
 
+def test_it_has_bursts_made_again_only_so_often(ends):
+    channel, _ = ends
+    restless = CandidateError(Outcome.CHEATED, Phase.BURST, "it went on while it was stopped")
+    for _ in range(channel_module.MOST_FORGIVEN):
+        channel.forgive(restless)
+    with pytest.raises(CandidateError, match="went on while it was stopped"):
+        channel.forgive(restless)
+
+
 def test_it_believes_code_of_ours_that_the_host_is_to_blame(ends):
     channel, theirs = ends
     with pytest.raises(HostError, match="this host can not run it"):

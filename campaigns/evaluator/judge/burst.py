@@ -56,6 +56,7 @@ def run_burst(
         seconds, restless = _attempt(stage, fence, manner, look)
         if restless is None:
             return seconds
+        channel.forgive(restless)
     raise restless or RuntimeError("no attempts")
 
 

@@ -21,6 +21,9 @@ from campaigns.evaluator.wire import Answer, Ask, Reply
 SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
 FIRST_BITS, STEP = 61, 1 << 20
+# How many bursts of one arm are made again in all because somebody did not stay stopped. Whoever
+# could have it done without end would choose among its bursts those that seem fastest.
+MOST_FORGIVEN = 8
 
 # What the runner's own code says went wrong.
 FAILED = {
@@ -101,6 +104,7 @@ class Channel:
         self.detail = ""
         self.gate = Gate() if spins else None
         self._sock = sock
+        self._forgiven = 0
         # Whether it may have run some of the candidate's code.
         self._hostile = False
         self._sequence = secrets.randbits(FIRST_BITS)
@@ -163,6 +167,12 @@ class Channel:
         if not pid:
             return None
         return self.blame(Outcome.CHEATED, "it went on while it was stopped", self._hold.whose(pid))
+
+    def forgive(self, restless: Exception) -> None:
+        """A burst is made again for this; raises it when that has happened too often."""
+        self._forgiven += 1
+        if self._forgiven > MOST_FORGIVEN:
+            raise restless
 
     def thaw(self) -> None:
         """Let this runner go on; the other arm's stays as it is."""
