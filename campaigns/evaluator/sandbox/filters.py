@@ -95,6 +95,9 @@ QUERY_PERSONALITY = 0xFFFFFFFF
 # fcntl: who is signalled and how when a descriptor is ready, leases and notices on files. Such a
 # signal reaches any process of the same user, and no rule on `kill` would see it.
 FCNTL = (8, 10, 15, 1024, 1026)
+# madvise: holes in a shared file, and huge pages made of what lies in it. The file is the judge's:
+# it would be read faster, for having been changed, than memory that a caller brings along.
+ADVICE = tuple(Test(2, "equal", advice) for advice in (9, 25))
 # ioctl by the kind in its second byte: of sockets (the runner's own was made outside of its network
 # namespace, and tells of the network there), and of files' flags, by a descriptor that may read.
 IOCTL = (Test(1, "equal", 0x8900, mask=0xFFFFFF00), Test(1, "equal", 0x6600, mask=0xFF00))
@@ -162,6 +165,7 @@ def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
         rules.append(Rule(number(name), ALLOW, (Test(0, "equal", own),), refused))
     options = tuple(Test(0, "equal", option) for option in PRCTL)
     rules.append(Rule(number("prctl"), refused, options, any_of=True))
+    rules.append(Rule(number("madvise"), refused, ADVICE, any_of=True))
     signals = tuple(Test(1, "equal", command) for command in FCNTL)
     rules.append(Rule(number("fcntl"), refused, signals, any_of=True))
     if allowed.programs and not allowed.notify:

@@ -87,6 +87,7 @@ SYSTEM_CALLS: dict[str, tuple[int | None, int | None]] = {
     "lsm_get_self_attr": (459, 459),
     "lsm_list_modules": (461, 461),
     "lsm_set_self_attr": (460, 460),
+    "madvise": (28, 233),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "migrate_pages": (256, 238),

@@ -224,6 +224,8 @@ SYSTEM = {
     "personality": Attempt("syscall(SYS_personality, 8)"),
     "watch files": Attempt("inotify_init()", REFUSED, "inotify_init"),
     "watch a file system": Attempt("syscall(SYS_fanotify_init, 0, 0)"),
+    "holes in the judge's memory": Attempt("madvise(0, 0, 9)", REFUSED, "madvise"),
+    "huge pages of the judge's memory": Attempt("madvise(0, 0, 25)", REFUSED, "madvise"),
     "secret memory": Attempt("syscall(447, 0)"),
     "own filter": Attempt("syscall(SYS_seccomp, 1, 0, 0)"),
     "own filter, the old way": Attempt("prctl(PR_SET_SECCOMP, 2, 0)"),
