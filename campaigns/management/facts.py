@@ -136,17 +136,17 @@ def _pin_facts(pin: Pin) -> dict[str, Any]:
 
 def campaign_line(campaign: Campaign) -> str:
     """One line for a list."""
-    return f"{campaign.pk:4} {campaign.state:10} {campaign.title}  {_result(campaign)}".rstrip()
+    return f"{campaign.pk:4} {campaign.title}: {campaign.doing}  {_result(campaign)}".rstrip()
 
 
 def campaign_text(campaign: Campaign) -> str:
     """The campaign with its rounds."""
     sheet = campaign_sheet(campaign, timezone.now())
-    lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {campaign.state}"]
+    lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {sheet.phase}"]
     lines += [f"{sheet.wait.words}"] if sheet.wait else []
     if progress := progress_of(campaign, timezone.now()):
-        since = f" since {progress.since:%H:%M:%S} UTC" if progress.since else ""
-        lines.append(f"{sheet.phase}{since}, waits for {progress.waits_for}; {progress.eta_words}")
+        since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
+        lines.append(f"{since}waits for {progress.waits_for}; {progress.eta_words}")
     lines += course_lines(campaign)
     lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
     lines.append(f"target: {sheet.goal_words}")

@@ -92,6 +92,11 @@ class Campaign(Stateful):
         self.phases.create(state=self.state)
 
     @property
+    def doing(self) -> str:
+        """Its state in words."""
+        return CampaignState(self.state).words
+
+    @property
     def is_finished(self) -> bool:
         return self.state in FINISHED
 

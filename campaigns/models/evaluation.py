@@ -99,6 +99,15 @@ class Evaluation(Stateful):
         return self.outcome or ("not run" if ended else str(self.state))
 
     @property
+    def doing(self) -> str:
+        """Its state in words, with the step that it is at."""
+        if self.state == EvaluationState.QUEUED:
+            return "waits in the queue"
+        if self.state == EvaluationState.DONE:
+            return "is done"
+        return f"is under way (step: {self.phase})" if self.phase else "is under way"
+
+    @property
     def facts(self) -> Report | None:
         """The stored report as a value; None before it is done. Raises ContractError."""
         return load_report(json.dumps(self.report)) if self.report else None

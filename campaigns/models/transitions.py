@@ -32,6 +32,11 @@ class CampaignState(models.TextChoices):
     DONE = "done"
     ABORTED = "aborted"
 
+    @property
+    def words(self) -> str:
+        """What the campaign is doing, for people."""
+        return _DOING.get(self, str(self))
+
 
 class RoundState(models.TextChoices):
     OPEN = "open"
@@ -39,6 +44,11 @@ class RoundState(models.TextChoices):
     CLAIMED = "claimed"
     JUDGED = "judged"
     CLOSED = "closed"
+
+    @property
+    def words(self) -> str:
+        """How far it has come, for people."""
+        return _COME_TO.get(self, str(self))
 
 
 class EvaluationState(models.TextChoices):
@@ -48,6 +58,27 @@ class EvaluationState(models.TextChoices):
 
 
 C, R, E = CampaignState, RoundState, EvaluationState
+
+# A state without words of its own is a word that people use: draft, paused, done, aborted, judged.
+_DOING: dict[str, str] = {
+    C.CONFIRMED: "waiting for a worker",
+    C.PREPARE: "setting the target",
+    C.BASELINE: "measuring the baseline",
+    C.PROFILE: "gathering what is known of the incumbent",
+    C.ANALYZE: "choosing what to try",
+    C.IMPLEMENT: "writing the candidates down",
+    C.VALIDATE: "measuring",
+    C.REPAIR: "repairing",
+    C.DECIDE: "judging",
+    C.STAGNATION: "reviewing what was tried",
+    C.RESTART: "deciding about a restart in part",
+    C.REPORT: "writing the report",
+}
+_COME_TO: dict[str, str] = {
+    R.OPEN: "not judged yet",
+    R.SCREENED: "variants screened, the best not judged yet",
+    R.CLAIMED: "a gain claimed, to be measured again",
+}
 
 FINISHED = frozenset({C.DONE, C.ABORTED})
 WORKING = frozenset(C) - FINISHED - {C.DRAFT, C.PAUSED}

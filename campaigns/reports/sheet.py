@@ -40,24 +40,6 @@ BASELINE = "v0 (round 1)"
 CHAINED = "product of the accepted rounds' intervals"
 # Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
 PROVEN = (Word.ACCEPTED, Word.NO_CHANGE, Word.NEEDS_REVIEW)
-PHASES = {
-    CampaignState.DRAFT: "not confirmed yet",
-    CampaignState.CONFIRMED: "waiting for a worker",
-    CampaignState.PREPARE: "setting the target",
-    CampaignState.BASELINE: "measuring the baseline",
-    CampaignState.PROFILE: "gathering what is known of the incumbent",
-    CampaignState.ANALYZE: "choosing what to try",
-    CampaignState.IMPLEMENT: "writing the candidates down",
-    CampaignState.VALIDATE: "measuring",
-    CampaignState.REPAIR: "repairing",
-    CampaignState.DECIDE: "judging",
-    CampaignState.STAGNATION: "reviewing what was tried",
-    CampaignState.RESTART: "deciding about a restart in part",
-    CampaignState.REPORT: "writing the report",
-    CampaignState.PAUSED: "paused",
-    CampaignState.DONE: "finished",
-    CampaignState.ABORTED: "aborted",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +252,7 @@ def round_row(round_: Round, target: Target) -> RoundRow:
     return RoundRow(
         round=round_,
         word=Word(verdict.word) if verdict else Word.RUNNING,
-        reason=verdict.reason.replace("_", " ") if verdict else round_.state,
+        reason=verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words,
         sentence=verdict.sentence if verdict else "",
         gain=gain_of(verdict) if verdict else None,
         results=results,
@@ -323,12 +305,11 @@ def _total(campaign: Campaign, accepted: Sequence[RoundRow]) -> Total | None:
 
 
 def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
-    words = PHASES[CampaignState(campaign.state)]
     if rows and rows[-1].round.state == RoundState.CLAIMED:
         return f"measuring round {rows[-1].number} again"
     if campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE) and rows:
-        return f"{words} round {rows[-1].number}"
-    return words
+        return f"{campaign.doing} round {rows[-1].number}"
+    return campaign.doing
 
 
 def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:

@@ -49,7 +49,7 @@ def allow_placeholder(
         found = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if found.state != CampaignState.DRAFT:
             raise IllegalTransition(
-                f"campaign: is {found.state}; accepted for a placeholder: "
+                f"campaign: is {found.doing}; accepted for a placeholder: "
                 f"{CampaignState.DRAFT}, as confirming freezes the goal"
             )
         _require_gap(found, question)

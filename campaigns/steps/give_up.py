@@ -19,9 +19,9 @@ def give_up(campaign: Campaign, error: Exception) -> Next:
     """Record `error`; abort when the last `TRIES` events are all such failures."""
     said = (str(error).splitlines() or ["no message"])[0]
     what = f"{type(error).__name__}: {said}"
-    record(campaign, KIND, f"The step from {campaign.state} failed: {what}")
+    record(campaign, KIND, f"The step after {campaign.doing!r} failed: {what}")
     last = list(campaign.events.order_by("-pk").values_list("kind", flat=True)[:TRIES])
     if last != [KIND] * TRIES or campaign.is_finished:
         return NOTHING
-    sentence = f"kopt itself failed {TRIES} times at the step from {campaign.state}: {what}"
+    sentence = f"kopt itself failed {TRIES} times at the step after {campaign.doing!r}: {what}"
     return abort(campaign, AbortReason.INTERNAL, sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import Campaign
+from campaigns.models import Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.phases import clock_of, is_waiting
@@ -31,7 +31,8 @@ def limit_phase(campaign: Campaign) -> bool:
     with transaction.atomic():
         if not claim(asked, pause_requested=True):
             return False
-        words = f"{_spent(clock)} of measuring; paused, and resuming it gives it its time again"
+        late = f"{_doing(clock)} has {_spent(clock)} of measuring"
+        words = f"{late}; paused, and resuming it gives it its time again"
         record(campaign, LATE, words, state=clock.state, spent_s=round(clock.spent_s, 1))
     campaign.pause_requested = True
     return True
@@ -51,7 +52,7 @@ def tell_idle(campaign: Campaign) -> bool:
     if last is not None and last.kind == IDLE:
         return False
     late = overrun(clock) is Overrun.TELL
-    idle = f"no sign of life for {minutes(clock.silent_s)} min in {clock.state}"
+    idle = f"no sign of life for {minutes(clock.silent_s)} min while {_doing(clock)}"
     more = f"; {_spent(clock)}" if late else ""
     words = f"{idle}{more}; its step is asked for again"
     record(campaign, IDLE, words, state=clock.state, silent_s=round(clock.silent_s, 1))
@@ -61,4 +62,8 @@ def tell_idle(campaign: Campaign) -> bool:
 def _spent(clock: Clock) -> str:
     limit = LIMITS[clock.state]
     used, whole = minutes(clock.spent_s), minutes(limit.wall_s)
-    return f"{clock.state} has used {used} of its {whole} min"
+    return f"used {used} of its {whole} min"
+
+
+def _doing(clock: Clock) -> str:
+    return CampaignState(clock.state).words

@@ -16,7 +16,7 @@ def pause(campaign: Campaign) -> Next:
     Raises IllegalTransition for a campaign that is not at work.
     """
     if campaign.state not in PAUSABLE:
-        raise IllegalTransition(f"campaign: a campaign in state {campaign.state} can not be paused")
+        raise IllegalTransition(f"campaign: is {campaign.doing}; only one at work can be paused")
     asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
     with transaction.atomic():
         if not claim(asked, pause_requested=True):

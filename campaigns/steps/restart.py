@@ -66,7 +66,7 @@ def unmask(campaign: Campaign, number: int) -> None:
 
 def _by_a_person(campaign: Campaign, answer: RestartAnswer) -> Next:
     if campaign.state != CampaignState.RESTART:
-        raise IllegalTransition(f"campaign: no restart is offered in state {campaign.state}")
+        raise IllegalTransition(f"campaign: is {campaign.doing}; no restart is offered now")
     return _answer(campaign, answer, "by a person")
 
 

@@ -19,7 +19,7 @@ def resume(campaign: Campaign) -> Next:
             asked = Campaign.objects.filter(pk=campaign.pk, pause_requested=True)
             moved = claim(asked, pause_requested=False)
         else:
-            raise IllegalTransition(f"campaign: state {campaign.state} is not paused")
+            raise IllegalTransition(f"campaign: is {campaign.doing}, not paused")
         if not moved:
             return NOTHING
         record(campaign, "resumed", "resumed")

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState, Round
-from campaigns.models.transitions import FINISHED
+from campaigns.models.transitions import WORKING
 from campaigns.reports.sheet import RoundRow, round_row
 from campaigns.reports.stored import target_of
 from campaigns.rules.decision import Verdict
@@ -23,7 +23,8 @@ from campaigns.views.lookup import wants_fragment
 PER_PAGE = 50
 STATES = {
     "": Q(),
-    "working": ~Q(state__in=[*FINISHED, CampaignState.PAUSED]),
+    "draft": Q(state=CampaignState.DRAFT),
+    "working": Q(state__in=WORKING),
     "paused": Q(state=CampaignState.PAUSED),
     "done": Q(state=CampaignState.DONE),
     "aborted": Q(state=CampaignState.ABORTED),

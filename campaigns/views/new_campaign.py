@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -46,6 +47,25 @@ METRICS = {
 }
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
+# Field → what the form calls it, so that an error does so too.
+LABELS = {
+    "problem": "Problem",
+    "platform": "Platform",
+    "backend": "Backend",
+    "goal": "Goal, % of the roof",
+    "target": "Or another target",
+    "rounds": "Rounds at most",
+    "hours": "Hours at most",
+    "device_hours": "Device hours at most",
+    "restart": "A restart in part",
+    "own_kernels": "Kernels of headers or macros that count as own",
+    "require_sanitizers": "Require sanitizers",
+    "primary_metric": "Primary metric",
+    "git_branch": "Git branch",
+    "reference_project": "Reference project",
+    "constraints": "Constraints",
+    "notes": "Notes",
+}
 
 
 class CampaignForm(forms.Form):
@@ -97,6 +117,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
             messages.success(request, f"Campaign {campaign.pk} is created {begun}.")
             return redirect("campaign", campaign.pk)
     chosen = next((o for o in offers if o.platform.slug == values["platform"]), None)
+    errors = _errors(form) if request.method == "POST" else {}
     context = {
         "problems": problems.values(),
         "problem": problem,
@@ -112,7 +133,8 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "takes_sanitizers": values["backend"] in SANITIZED,
-        "errors": form.errors if request.method == "POST" else {},
+        "errors": errors,
+        "told": [(name, LABELS.get(name, ""), one) for name in errors for one in errors[name]],
         "command": _command(values),
     }
     page = "campaigns/partials/new_form.html" if wants_fragment(request) else "campaigns/new.html"
@@ -191,6 +213,21 @@ def _form(
             f"%(value)s can not be chosen; accepted: {', '.join(found) or 'none yet'}"
         )
     return form
+
+
+def _errors(form: CampaignForm) -> dict[str, list[str]]:
+    """Field → what is wrong with it; "" where it is no field's. A step names one before a colon."""
+    found: dict[str, list[str]] = {}
+    for name, errors in form.errors.items():
+        for error in map(str, errors):
+            said, _, rest = error.partition(": ")
+            if name != NON_FIELD_ERRORS:
+                found.setdefault(name, []).append(error)
+            elif said in LABELS:
+                found.setdefault(said, []).append(rest)
+            else:
+                found.setdefault("", []).append(error)
+    return found
 
 
 def _create(

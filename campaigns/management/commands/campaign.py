@@ -158,7 +158,7 @@ class Command(ImportVerbs):
         if not campaign.is_finished:
             going_on = f"`campaign resume {campaign.pk}` goes on"
             self.fail(
-                ExitCode.USAGE, f"{campaign.pk} is {campaign.state}, not finished; {going_on}"
+                ExitCode.USAGE, f"{campaign.pk} is {campaign.doing}, not finished; {going_on}"
             )
         if campaign.state == CampaignState.ABORTED:
             unaccepted = campaign.stop_reason == AbortReason.BASELINE_FAILED

@@ -107,3 +107,8 @@ def test_it_saves_other_fields_after_a_refresh(campaign: Campaign) -> None:
     campaign.title = "renamed"
     campaign.save()
     assert cast.fresh(campaign).title == "renamed"
+
+
+@pytest.mark.parametrize("name", ["validate", "profile", "analyze", "implement", "decide"])
+def test_it_has_words_for_a_state_whose_name_tells_nobody_anything(name: str) -> None:
+    assert name not in CampaignState(name).words

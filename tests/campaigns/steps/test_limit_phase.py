@@ -62,7 +62,7 @@ def test_r16_measuring_for_longer_than_the_limit_pauses_the_campaign(
     assert cast.fresh(campaign).state == CampaignState.VALIDATE
     assert cast.fresh(campaign).pause_requested
     (event,) = campaign.events.filter(kind="phase_late")
-    assert event.message.startswith("validate has used 126 of its 120 min of measuring; paused")
+    assert event.message.startswith("measuring has used 126 of its 120 min of measuring; paused")
     claim(Evaluation.objects.filter(state="running"), state="queued")
     cast.step(campaign)
     assert cast.fresh(campaign).state == CampaignState.PAUSED
@@ -98,7 +98,8 @@ def test_r59_a_step_without_a_sign_of_life_is_told_of_once(
     assert [found.pk for found, _ in reconcile()] == [campaign.pk]
     reconcile()
     (event,) = campaign.events.filter(kind="phase_idle")
-    assert event.message.startswith("no sign of life for 45 min in analyze; analyze has used 45 of")
+    assert event.message.startswith("no sign of life for 45 min while choosing what to try; ")
+    assert "used 45 of its 40 min" in event.message
     cast.step_until(campaign, CampaignState.VALIDATE)
 
 

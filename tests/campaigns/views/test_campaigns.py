@@ -2,7 +2,9 @@
 
 import pytest
 
+from campaigns.steps.create_campaign import Wish, create_campaign
 from tests.campaigns.sample import build_sample
+from tests.campaigns.steps import cast
 
 
 def test_it_teaches_when_it_is_empty(page):
@@ -27,6 +29,7 @@ def test_it_shows_best_share_and_verdicts(page, sample):
         ("backend=cpp", False),
         ("op=softmax&state=done", True),
         ("state=working", False),
+        ("state=draft", False),
         ("platform=h200-sxm&q=row", True),
         ("q=nothing-like-it", False),
         ("q=%00row&op=soft%00max", True),
@@ -61,3 +64,16 @@ def test_it_asks_as_many_queries_for_many_as_for_one(
         build_sample(rounds=2, owner=engineer)
     with django_assert_num_queries(9):
         page.get("/c/")
+
+
+def test_a_draft_is_not_at_work(page, tmp_path):
+    platform = cast.make_platform()
+    made = create_campaign(Wish(cast.write_problem(tmp_path), platform.slug, "cpp"))
+    assert f'data-campaign="{made.pk}"' in page.get("/c/?state=draft").content.decode()
+    assert f'data-campaign="{made.pk}"' not in page.get("/c/?state=working").content.decode()
+
+
+def test_it_says_what_a_campaign_does_in_words(page, running):
+    body = page.get("/c/").content.decode()
+    assert ">measuring<" in body
+    assert ">validate<" not in body

@@ -16,6 +16,7 @@ from campaigns.reports.checklist import checklist
 from campaigns.rules.intake import Intake, intake_from
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.views.new_campaign import LABELS
 from tests.campaigns.sample import PLATFORM, PROBLEM
 
 SAID = {
@@ -58,15 +59,26 @@ def test_a_draft_of_the_page_has_what_was_said(page, sample):
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [
-        ("git_branch", "a..b", "git_branch: &#x27;a..b&#x27;; accepted: auto"),
-        ("rounds", "120", "a campaign has fewer than 120 rounds; accepted: 2 to 119"),
-        ("notes", "x" * 4001, "notes: 4001 characters; accepted: at most 4000"),
+        ("git_branch", "a..b", ">Git branch</a>: &#x27;a..b&#x27;; accepted: auto"),
+        (
+            "rounds",
+            "120",
+            ">Rounds at most</a>: a campaign has fewer than 120 rounds",
+        ),
+        ("notes", "x" * 4001, ">Notes</a>: 4001 characters; accepted: at most 4000"),
     ],
 )
 def test_the_page_says_what_is_wrong(page, sample, field, text, said):
     answer, made = draft_of(page, **{field: text})
     assert (answer.status_code, made) == (422, None)
     assert said in answer.content.decode()
+
+
+def test_an_error_calls_a_field_as_the_form_does(page, sample):
+    body = page.get("/c/new", {"platform": PLATFORM, "backend": "cuda"}).content.decode()
+    for name, label in LABELS.items():
+        choice = f'name="{name}"' in body and label in body
+        assert f'<label for="new-{name}">{label}</label>' in body or choice, name
 
 
 @pytest.mark.storage

@@ -7,6 +7,7 @@ from django.core.management import load_command_class
 from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
+from campaigns.views.new_campaign import LABELS
 from knowledge.importer import SHIPPED_ORIGIN, Intake, take_files
 from knowledge.models import Document, Platform
 from tests.kept_wiki import put_wiki
@@ -118,7 +119,7 @@ def test_it_escapes_what_is_no_kernels_name(page, rung):
     answer = page.post("/c/new", {**CHOICE, "own_kernels": "<b>x</b>"})
     assert answer.status_code == 422
     body = answer.content.decode()
-    assert "own_kernels: &#x27;&lt;b&gt;x&lt;/b&gt;&#x27;; accepted: a kernel" in body
+    assert "count as own</a>: &#x27;&lt;b&gt;x&lt;/b&gt;&#x27;; accepted: a kernel" in body
     assert "<b>x" not in body
     assert not Campaign.objects.exists()
 
@@ -145,7 +146,7 @@ def test_it_refuses_nonsense_and_keeps_the_rest(page, rung, field, value, told):
     body = answer.content.decode()
     assert answer.status_code == 422
     assert told in body
-    assert f"{field}</a>:" in body
+    assert f'href="#new-{field}">{LABELS[field]}</a>:' in body
     assert 'value="12"' in body or field == "rounds"
     assert not Campaign.objects.exists()
     assert rung == []

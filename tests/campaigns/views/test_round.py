@@ -30,7 +30,7 @@ def test_it_opens_every_kind_of_round(page, sample, number):
 def test_it_opens_a_round_that_is_being_measured(page, running):
     body = open_round(page, running, 4).content.decode()
     assert "No verdict yet" in body
-    assert "(burst)" in body
+    assert "its measurement is under way (step: burst)" in body
 
 
 @pytest.mark.parametrize("number", [5, 7])
