@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from campaigns.charts.glyphs import GLYPHS, Glyph
@@ -14,9 +14,19 @@ from campaigns.rules.decision import Verdict
 MERGE_DISTANCE = 12
 # A label names so many rounds, of more the first and the last; the table below has them all.
 MOST_NUMBERS, FIRST_NUMBERS = 6, 3
-# How wide a digit and how high a line of text is, with some air.
-DIGIT, LINE_HEIGHT = 8, 14
 LINE_DISTANCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """How wide a digit or letter and how high a line is, in SVG units and with some air."""
+
+    width: float
+    height: float
+
+
+# As charts.css has them: on a phone the drawing shrinks, and its letters do not.
+WIDE, NARROW = Letters(8, 14), Letters(13, 23)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +67,15 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Text beside marks; rounds that lie together share one."""
+    """Text beside marks; rounds that lie together share one.
+
+    minor: left out where letters are large.
+    """
 
     x: float
     y: float
     text: str
+    minor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +188,25 @@ def _numbers(found: Sequence[int]) -> str:
     return f"{first} … {found[-1]} ({len(found)} rounds)"
 
 
-def apart(labels: Iterable[Label]) -> tuple[Label, ...]:
+def apart(labels: Iterable[Label], letters: Letters = WIDE) -> tuple[Label, ...]:
     """Of centred labels those that do not run into each other; the newest are kept first."""
     kept: list[Label] = []
     for label in reversed(tuple(labels)):
-        width = len(label.text) * DIGIT
+        width = len(label.text) * letters.width
         if not any(
-            abs(label.y - other.y) < LINE_HEIGHT
-            and abs(label.x - other.x) < (width + len(other.text) * DIGIT) / 2
+            abs(label.y - other.y) < letters.height
+            and abs(label.x - other.x) < (width + len(other.text) * letters.width) / 2
             for other in kept
         ):
             kept.append(label)
     return tuple(reversed(kept))
+
+
+def thinned(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Those that stay apart; what would touch in a narrow drawing is marked as minor."""
+    kept = apart(labels)
+    narrow = apart(kept, NARROW)
+    return tuple(label if label in narrow else replace(label, minor=True) for label in kept)
 
 
 def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Line, ...]:

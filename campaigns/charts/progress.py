@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from campaigns.charts.marks import (
     LINE_DISTANCE,
-    LINE_HEIGHT,
+    NARROW,
+    WIDE,
     Cell,
     Chart,
     Frame,
@@ -17,9 +18,9 @@ from campaigns.charts.marks import (
     NoChart,
     Point,
     Row,
-    apart,
     full,
     merge_labels,
+    thinned,
 )
 from campaigns.charts.scale import (
     Kind,
@@ -41,8 +42,8 @@ UNTIMED_Y = FRAME.top - 24
 LOG_FROM = 10
 LEAST_WHISKER = 16
 FEWEST_ROUNDS = 6
-# Where a level's text stands from its line, and how wide its letters are.
-ABOVE, BELOW, LETTER = -6.0, 15.0, 7
+# Where a level's text stands from its line.
+ABOVE, BELOW = -6.0, 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A labelled horizontal line."""
+    """A labelled horizontal line. minor: its text is left out where letters are large."""
 
     y: float
     text: str
     text_y: float
+    minor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def build(
     x = Scale(Kind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
     y = _y_scale(points, target)
     marks = tuple(_mark(point, x, y) for point in points)
-    labels = apart(merge_labels(marks, 0, -13))
+    labels = thinned(merge_labels(marks, 0, -13))
     best = _best_so_far(points)
     first = next((p.time_us for p in points if p.verdict is Verdict.ACCEPTED and p.time_us), None)
     goal = (
@@ -199,10 +201,11 @@ def _beside_marks(level: Level, marks: Sequence[Mark], labels: Sequence[Label]) 
     Where they are on both sides the text is left out; the caption says it, too.
     """
     places = [*((m.x, m.y) for m in marks), *((label.x, label.y) for label in labels)]
-    near = [y for x, y in places if x > FRAME.right - len(level.text) * LETTER]
-    for by in (ABOVE, BELOW):
-        if all(abs(level.y + by - y) >= LINE_HEIGHT for y in near):
-            return replace(level, text_y=level.y + by)
+    for letters in (NARROW, WIDE):
+        near = [y for x, y in places if x > FRAME.right - len(level.text) * letters.width]
+        for by in (ABOVE, BELOW):
+            if all(abs(level.y + by - y) >= letters.height for y in near):
+                return replace(level, text_y=level.y + by, minor=letters is WIDE)
     return replace(level, text="")
 
 

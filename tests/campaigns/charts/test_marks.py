@@ -1,5 +1,5 @@
 from campaigns.charts.glyphs import GLYPHS
-from campaigns.charts.marks import Label, Mark, apart, arrows, merge_labels
+from campaigns.charts.marks import Label, Mark, apart, arrows, merge_labels, thinned
 from campaigns.rules.decision import Verdict
 
 
@@ -27,6 +27,15 @@ def test_it_leaves_out_numbers_that_run_into_a_newer_one():
     row = [Label(100 + 12 * n, 50, str(38 + n)) for n in range(3)]
     other = Label(112, 80, "39")
     assert [label.text for label in apart([*row, other])] == ["38", "40", "39"]
+
+
+def test_it_keeps_for_a_narrow_drawing_what_does_not_touch_there():
+    row = [Label(100 + 20 * n, 50, str(10 + n)) for n in range(3)]
+    assert [(label.text, label.minor) for label in thinned(row)] == [
+        ("10", False),
+        ("11", True),
+        ("12", False),
+    ]
 
 
 def test_it_joins_marks_in_order_and_clear_of_their_glyphs():

@@ -90,3 +90,11 @@ def test_it_writes_the_baseline_where_no_mark_is_in_its_way():
     assert level.text_y > level.y
     # One mark on the line, the next one just below: the caption alone says it.
     assert chart(points(*[410] * 5, 365)).baseline.text == ""
+
+
+def test_it_leaves_the_baseline_to_wide_drawings_where_large_letters_would_touch_a_number():
+    # The last mark is 20 units below the line: room for small letters alone.
+    per_unit = 410 * 1.12 / (FRAME.bottom - FRAME.top)
+    level = chart(points(*[410] * 4, 410 + 45 * per_unit, 410 - 30 * per_unit), None).baseline
+    assert level.text
+    assert level.minor
