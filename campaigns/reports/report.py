@@ -25,7 +25,6 @@ from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, machine_
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import trend_of
 from campaigns.rules.attribution import attributions_of
-from campaigns.rules.machine_code import told_code
 from knowledge.specs.cited import Cited
 
 STYLES = ("css/app.css", "css/charts.css")
@@ -71,7 +70,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "environment": _environment(sheet),
         "splits": _splits(sheet, report),
         "attributions": attributions_of(report),
-        "code": told_code(machine_code_of(best.candidate)) if best else None,
+        "code": machine_code_of(best.candidate) if best else None,
         "audit": audit_of(sheet),
         "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from campaigns.evaluator.contract import Function, Launch, MachineCode
 
 # In the order in which they are told; a kind that is not listed is told by its own name.
@@ -65,31 +63,6 @@ def _counted(kind: str, count: int, function: Function) -> str:
     if kind == "global_load" and function.widest_load_bytes:
         return f"{words} (at most {function.widest_load_bytes} bytes a thread)"
     return words
-
-
-@dataclass(frozen=True, slots=True)
-class ToldFunction:
-    """One function for a table. words: what its instructions do."""
-
-    name: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToldCode:
-    """For a table. note: why there are no functions."""
-
-    tool: str
-    functions: tuple[ToldFunction, ...]
-    note: str
-
-
-def told_code(code: MachineCode | None) -> ToldCode | None:
-    """None where it was not read."""
-    if code is None:
-        return None
-    functions = tuple(ToldFunction(one.name, function_words(one)) for one in code.functions)
-    return ToldCode(code.tool, functions, code.note)
 
 
 def launch_words(launch: Launch) -> str:

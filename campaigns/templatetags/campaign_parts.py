@@ -23,6 +23,7 @@ from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.decision import Verdict
+from campaigns.rules.machine_code import function_words
 from campaigns.rules.noise import Gain
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -63,6 +64,7 @@ register.filter("share", wording.share)
 register.filter("change", wording.change)
 register.filter("duration", wording.duration)
 register.filter("hypothesis", hypothesis_of)
+register.filter("instructions", function_words)
 
 
 @register.simple_tag

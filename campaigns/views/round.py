@@ -32,7 +32,6 @@ from campaigns.reports.stored import (
 )
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
-from campaigns.rules.machine_code import told_code
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
@@ -77,7 +76,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         if measured
         else None,
         "attributions": attributions_of(report),
-        "code": told_code(machine_code_in(e for e in evaluations if e.candidate == candidate)),
+        "code": machine_code_in(e for e in evaluations if e.candidate == candidate),
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
         "commit": getattr(found, "commit", None),
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),

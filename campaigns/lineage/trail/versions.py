@@ -9,7 +9,7 @@ from campaigns.lineage.trail.rounds import gain_words
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.reports.sheet import BASELINE
 from campaigns.reports.stored import machine_code_of
-from campaigns.rules.machine_code import told_code
+from campaigns.rules.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
 
 NOT_PROFILED = "N/A — this round was timed, not profiled with hardware counters"
@@ -97,10 +97,10 @@ def _profile(one: Tried) -> str:
 
 def _machine_code(one: Tried) -> list[list[str] | str]:
     """What its instructions do, where they were read: of what was measured to be the incumbent."""
-    code = told_code(machine_code_of(one.candidate)) if one.candidate else None
+    code = machine_code_of(one.candidate) if one.candidate else None
     if code is None:
         return []
-    rows = [(function.name, function.words) for function in code.functions]
+    rows = [(function.name, function_words(function)) for function in code.functions]
     listed = table(("function", "instructions"), rows) if rows else f"{NOTHING}: {said(code.note)}"
     return ["## Machine code", f"As listed by {said(code.tool)}.", listed]
 
