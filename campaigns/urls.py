@@ -18,6 +18,7 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.placeholder import placeholder
+from campaigns.views.problem import problem, shipped_problem
 from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
@@ -34,6 +35,8 @@ urlpatterns: list[URLPattern] = [
     path("theme", theme, name="theme"),
     path("workers/", workers, name="workers"),
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
+    path("p/<int:problem_id>/", problem, name="problem"),
+    path("p/<slug:name>/", shipped_problem, name="shipped_problem"),
     path("c/", campaigns, name="campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path("c/imported/", imported, name="imported"),

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from django.db import models
+from django.urls import reverse
 
 from campaigns.evaluator.problem import ACCUMULATES
 from campaigns.rules.directions import Direction, Half
@@ -41,6 +42,10 @@ class Problem(Guarded):
 
     def __str__(self) -> str:
         return f"{self.slug}@{self.digest[:8]}"
+
+    def get_absolute_url(self) -> str:
+        """Its page."""
+        return reverse("problem", args=[self.pk])
 
     @cached_property
     def _declared(self) -> dict[str, Any]:

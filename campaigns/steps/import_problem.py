@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -19,9 +20,7 @@ NEEDED = ("setup", "reference")
 
 def import_problem(folder: Path) -> Problem:
     """Store `folder` whole and return its row. Raises ProblemError; then nothing was stored."""
-    spec = load_problem(folder)
-    files = _read_files(spec.folder)
-    _require_functions(f"{spec.folder.name}/ref.py", files["ref.py"])
+    spec, files = _load(folder)
     digest = _digest(files)
     with transaction.atomic():
         problem, created = Problem.objects.get_or_create(
@@ -32,7 +31,21 @@ def import_problem(folder: Path) -> Problem:
     return problem
 
 
-def _fields(spec: ProblemSpec, files: dict[str, str]) -> dict[str, object]:
+def read_problem(folder: Path) -> tuple[Problem, list[Case]]:
+    """What would be stored, for a page; nothing is. Raises ProblemError."""
+    spec, files = _load(folder)
+    problem = Problem(slug=spec.name, digest=_digest(files), **_fields(spec, files))
+    return problem, _cases(problem, spec)
+
+
+def _load(folder: Path) -> tuple[ProblemSpec, dict[str, str]]:
+    spec = load_problem(folder)
+    files = _read_files(spec.folder)
+    _require_functions(f"{spec.folder.name}/ref.py", files["ref.py"])
+    return spec, files
+
+
+def _fields(spec: ProblemSpec, files: dict[str, str]) -> dict[str, Any]:
     return {
         "title": spec.title,
         "op": spec.op,

@@ -33,6 +33,7 @@ CAMPAIGN = {
     "comparison": "/c/{}/compare/2..6",
     "report": "/c/{}/report/",
     "new campaign": "/c/new",
+    "problem": "/p/softmax/",
 }
 
 
