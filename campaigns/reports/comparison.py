@@ -10,6 +10,7 @@ from campaigns.reports.diff import Diff, diff
 from campaigns.reports.sheet import RoundRow, round_row
 from campaigns.reports.stored import hypothesis_of, report_of, target_of
 from campaigns.rules.means import geomean
+from campaigns.rules.sessions import SESSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ class Comparison:
 
     @property
     def environment_differs(self) -> tuple[TextRow, ...]:
-        return tuple(row for row in self.settings if not row.is_equal)
+        """What forbids to compare; the session's name differs between any two measurements."""
+        return tuple(row for row in self.settings if not row.is_equal and row.name != SESSION)
 
     @property
     def ratio(self) -> float | None:

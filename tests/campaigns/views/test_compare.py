@@ -1,7 +1,11 @@
 """Two rounds side by side."""
 
+from dataclasses import replace
+
 import pytest
 from django.urls import reverse
+
+from campaigns.reports.comparison import TextRow
 
 
 def compare(page, campaign, first, second, **query):
@@ -18,6 +22,13 @@ def test_it_claims_nothing_from_separate_sessions(page, sample):
     body = compare(page, sample, 2, 10).content.decode()
     assert "Not measured in pairs" in body
     assert "data-ci-low" not in body
+
+
+def test_the_name_of_a_session_alone_forbids_no_comparison(page, sample):
+    found = compare(page, sample, 3, 6).context["comparison"]
+    session, driver = TextRow("session", "a", "b"), TextRow("driver", "570.1", "570.2")
+    assert replace(found, settings=(session,)).environment_differs == ()
+    assert replace(found, settings=(session, driver)).environment_differs == (driver,)
 
 
 @pytest.mark.parametrize(("first", "second"), [(2, 10), (1, 6)])
