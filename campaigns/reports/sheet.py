@@ -123,7 +123,7 @@ class Pulse:
             return "no worker has been seen on this platform"
         if self.is_lost:
             return f"no heartbeat for {spoken(self.silent_s)}"
-        doing = "measuring" if self.measuring else "worker idle"
+        doing = "measuring" if self.measuring else "worker alive"
         return f"{doing}, heartbeat {spoken(self.silent_s)} ago"
 
 
