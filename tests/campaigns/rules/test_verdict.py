@@ -334,3 +334,10 @@ def test_r43_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
     possible = all(time_us >= floor.floor_us for _, _, time_us in facts)
     accepted = decide(report(*cases), standard).verdict is Verdict.ACCEPTED
     assert accepted == (right and possible)
+
+
+@pytest.mark.parametrize(("error", "told"), [(2e-5, "relative 2e-05"), (7e268, "relative above 1")])
+def test_it_tells_no_relative_error_that_is_next_to_infinite(error: float, told: str) -> None:
+    found = decide(report(replace(case(SLOW), max_rel_error=error)), BASELINE)
+    gate = next(gate for gate in found.gates if gate.name == "correctness")
+    assert gate.found.endswith(told)
