@@ -141,7 +141,10 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
-            reason = f"the judge did not end in phase {phase} (does ref.py hang?)"
+            reason = (
+                f"the judge did not end within {total_s:g} s, in phase {phase} "
+                "(ref.py hangs, or is too slow for its cases)"
+            )
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
         if client.fileno() in ready and not client.recv(64):

@@ -149,6 +149,25 @@ def test_it_blames_who_spent_the_time_and_not_who_was_asked_last(monkeypatch, sl
                 last.ask(Ask.CALL, None, 10.0)
 
 
+def test_it_blames_no_candidate_for_a_slow_reference(ends):
+    """What `ref.py` took before the limit began to run is not counted."""
+
+    class Stopped(Awake):
+        def freeze(self) -> None:
+            pass
+
+    spent_s = [5.0]
+    total = Total(0.02, lambda: spent_s[0])
+    channel = Channel("candidate", ends[1], Stopped(), spins=False, total=total)
+    with total.waiting_for("candidate"):
+        time.sleep(0.03)
+    with pytest.raises(CandidateError, match="the limit in total"):
+        channel.freeze()
+    spent_s[0] += 0.5
+    with pytest.raises(HostError, match=r"ref\.py took most of the time"):
+        channel.freeze()
+
+
 def test_it_counts_the_time_that_stopping_takes(ends):
     class Slow(Awake):
         def freeze(self) -> None:

@@ -140,6 +140,17 @@ def test_it_blames_the_host_for_a_reference_that_hangs(service, tmp_path):
     assert "ref.py" in report.reason
 
 
+def test_it_blames_the_host_for_a_reference_that_is_slow(service, tmp_path):
+    """A kernel that takes no time would else be told that it has timed out."""
+    slow = "__import__('time').sleep(0.2) or torch.mul(x, 2, out=y)"
+    problem = small.write_problem(tmp_path, ref=small.REF.replace("torch.mul(x, 2, out=y)", slow))
+    protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, total_s=4.0))
+    report = service.evaluate(small.job(problem, tmp_path, source(), protocol=protocol))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert "ref.py" in report.reason
+    assert "4 s" in report.reason
+
+
 def test_it_keeps_a_candidate_to_the_total_limit(service, problem, tmp_path):
     protocol = replace(small.QUICK, limits=replace(small.QUICK.limits, call_s=60, total_s=6))
     hanging = source("for (volatile int i = 0;; i = i + 1) {}")

@@ -9,7 +9,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from campaigns.evaluator import wire
@@ -34,6 +34,10 @@ FAILED = {
 # counts, so no candidate has the host blamed, or is measured again, by its own word.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
+
+
+# Who has spent the time when it is the problem itself.
+REFERENCE = "ref.py"
 
 
 class Gate:
@@ -62,12 +66,18 @@ class Gate:
 
 
 class Total:
-    """The time that an evaluation may take, and how long each arm has been waited for in it."""
+    """The time that an evaluation may take, and how long each arm has been waited for in it.
 
-    def __init__(self, limit_s: float = math.inf) -> None:
+    reference_s: how long the problem's `ref.py` has taken, which no arm can help.
+    """
+
+    def __init__(
+        self, limit_s: float = math.inf, reference_s: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self.limit_s = limit_s
         self.deadline = time.monotonic() + limit_s
         self._waited_s: dict[str, float] = {}
+        self._reference_s, self._before_s = reference_s, reference_s()
 
     @contextlib.contextmanager
     def waiting_for(self, name: str) -> Iterator[None]:
@@ -79,8 +89,9 @@ class Total:
             self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
 
     def spent_by(self) -> str:
-        """The arm that took most of it, whoever was asked when it was over."""
-        return max(self._waited_s, key=self._waited_s.__getitem__)
+        """The arm, or `REFERENCE`, that took most of it, whoever was asked when it was over."""
+        spent_s = {**self._waited_s, REFERENCE: self._reference_s() - self._before_s}
+        return max(spent_s, key=spent_s.__getitem__)
 
 
 class Channel:
@@ -275,7 +286,11 @@ class Channel:
     def _late(self, limit_s: float) -> Exception:
         if time.monotonic() >= self._total.deadline:
             words = f"not finished within {self._total.limit_s:g} s, the limit in total"
-            return self.blame(Outcome.TIMED_OUT, words, self._total.spent_by())
+            name = self._total.spent_by()
+            if name == REFERENCE:
+                # Of a slow reference a kernel of a microsecond would be said to be late.
+                return HostError(f"{REFERENCE} took most of the time: {words}; use smaller cases")
+            return self.blame(Outcome.TIMED_OUT, words, name)
         words = f"no answer within {limit_s:g} s, the limit of {self.phase}"
         return self.blame(Outcome.TIMED_OUT, words)
 

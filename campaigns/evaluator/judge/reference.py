@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,8 @@ class Reference:
         """tell: takes what people should know of it, each once."""
         path = self._path = folder / "ref.py"
         self._where = f"{folder.name}/ref.py"
+        # How long the problem's own functions have taken.
+        self.spent_s = 0.0
         name = f"kopt_problem_{folder.name}"
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
@@ -67,7 +70,7 @@ class Reference:
     def example(self, case: Case, seed: int, device: str) -> Example:
         """Call `setup(**params, seed=…, device=…)`. Raises BadReference naming what is wrong."""
         where = f"{self._where}: setup({case.name})"
-        with _blame(where, self._path):
+        with self._its_own(where):
             made = self._setup(**case.params, seed=seed, device=device)
         if not isinstance(made, dict) or not isinstance(made.get("inputs"), dict):
             raise BadReference(f'{where}: must return {{"inputs": {{…}}, "outputs": […]}}')
@@ -148,14 +151,24 @@ class Reference:
 
     def expected(self, kwargs: Mapping[str, Any], outputs: tuple[str, ...]) -> None:
         """Run `reference(**kwargs)`, which writes the tensors named in `outputs` in place."""
-        with _blame(f"{self._where}: reference", self._path):
+        with self._its_own(f"{self._where}: reference"):
             self._reference(**kwargs)
+
+    @contextmanager
+    def _its_own(self, where: str) -> Iterator[None]:
+        """Blame it for what it raises, and count the time that it takes."""
+        since = time.monotonic()
+        try:
+            with _blame(where, self._path):
+                yield
+        finally:
+            self.spent_s += time.monotonic() - since
 
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """Whether made inputs may be given to a kernel."""
         if self._valid is None:
             return True
-        with _blame(f"{self._where}: valid", self._path):
+        with self._its_own(f"{self._where}: valid"):
             return bool(self._valid(**inputs))
 
     def work(self, case: Case) -> tuple[float, float] | None:

@@ -68,7 +68,7 @@ class Session:
         self._reference = Reference(self._spec.folder, progress.notes.append)
         # On one case of each evaluation, drawn: it takes a while, and a cache knows no cases.
         self._repeated = random.SystemRandom().choice(job.cases)
-        total = Total(job.protocol.limits.total_s)
+        total = Total(job.protocol.limits.total_s, lambda: self._reference.spent_s)
         hold = Hold()
         # In an order that is not known: nobody can tell by turns whether it is the incumbent, which
         # might then hold itself back.
