@@ -120,6 +120,7 @@ def test_it_blames_the_host_when_the_incumbent_fails(judge):
         (small.REF.replace(', "outputs": ["y"]', ""), "outputs"),
         (small.REF.replace('"outputs": ["y"]', '"outputs": ["z"]'), "'z' is not among"),
         ("import nothing_of_that_name", "ref.py: line 1"),
+        (small.REF.replace("N, seed", "N, more, seed"), "): TypeError: setup() missing 1"),
     ],
 )
 def test_it_names_what_is_wrong_with_a_reference(service, tmp_path, ref, words):

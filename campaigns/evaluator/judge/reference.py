@@ -207,4 +207,6 @@ def _at(error: Exception, path: Path) -> str:
         if trace.tb_frame.f_code.co_filename == str(path):
             line = trace.tb_lineno
         trace = trace.tb_next
-    return f"line {line}: {type(error).__name__}: {error}"
+    # A call that does not fit fails before the function's first line.
+    place = f"line {line}: " if line is not None else ""
+    return f"{place}{type(error).__name__}: {error}"
