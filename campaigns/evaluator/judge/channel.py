@@ -21,9 +21,9 @@ from campaigns.evaluator.wire import Answer, Ask, Reply
 SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
 FIRST_BITS, STEP = 61, 1 << 20
-# How many bursts of one arm are made again in all because somebody did not stay stopped. Whoever
-# could have it done without end would choose among its bursts those that seem fastest.
-MOST_FORGIVEN = 8
+# How many bursts of one arm are made again because somebody did not stay stopped: so many, and that
+# share of all. Whoever could have it done without end would choose those that seem fastest.
+MOST_FORGIVEN, SHARE_FORGIVEN = 8, 1 / 16
 
 # What the runner's own code says went wrong.
 FAILED = {
@@ -34,7 +34,6 @@ FAILED = {
 # counts, so no candidate has the host blamed, or is measured again, by its own word.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
-
 
 # Who has spent the time when it is the problem itself.
 REFERENCE = "ref.py"
@@ -115,7 +114,7 @@ class Channel:
         self.detail = ""
         self.gate = Gate() if spins else None
         self._sock = sock
-        self._forgiven = 0
+        self._bursts = self._forgiven = 0
         # Whether it may have run some of the candidate's code.
         self._hostile = False
         self._sequence = secrets.randbits(FIRST_BITS)
@@ -182,7 +181,7 @@ class Channel:
     def forgive(self, restless: Exception) -> None:
         """A burst is made again for this; raises it when that has happened too often."""
         self._forgiven += 1
-        if self._forgiven > MOST_FORGIVEN:
+        if self._forgiven > MOST_FORGIVEN + SHARE_FORGIVEN * self._bursts:
             raise restless
 
     def thaw(self) -> None:
@@ -201,6 +200,7 @@ class Channel:
 
     def start_burst(self, calls: int) -> None:
         """With the runner stopped: one without a gate has its question waiting when it goes on."""
+        self._bursts += 1
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
         self._family = self._hold.with_children(self._runner)
