@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from django.template.loader import render_to_string
 
 from campaigns.evaluator.contract import Function, Launch, MachineCode
 from campaigns.evaluator.machine_code.kinds import Kind
@@ -12,7 +15,6 @@ from campaigns.rules.machine_code import (
     code_words,
     function_words,
     launch_words,
-    told_code,
 )
 
 SOLVE = Function("solve", 1312, {"vector_256": 24, "call": 3, "other": 9}, {"expf": 2, "logf": 1})
@@ -63,10 +65,10 @@ def test_it_says_why_nothing_was_read():
 
 
 def test_a_table_has_every_function():
-    assert told_code(None) is None
-    told = told_code(MachineCode("cuobjdump, sm_90a", (SOLVE, SOLVE)))
-    assert [one.name for one in told.functions] == ["solve", "solve"]
-    assert told.functions[0].words == function_words(SOLVE)
+    code = MachineCode("cuobjdump, sm_90a", (SOLVE, replace(SOLVE, name="<b>spill</b>")))
+    table = render_to_string("campaigns/partials/machine_code.html", {"code": code})
+    assert table.count(function_words(SOLVE)) == 2
+    assert "&lt;b&gt;spill&lt;/b&gt;" in table
 
 
 @pytest.mark.parametrize(("percent", "more"), [(None, ""), (50, ", 50 % occupancy (estimate)")])
