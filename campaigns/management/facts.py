@@ -165,6 +165,7 @@ def campaign_text(campaign: Campaign) -> str:
         lines.append(f"result: {result}")
     drift = drift_of(campaign)
     lines += [_doubt_line(doubt) for doubt in doubts_of(campaign)]
+    lines += [f"caution: {sheet.excess}"] if sheet.excess else []
     lines += [f"drift: {pin.words}" for pin in drift.revised]
     lines += [f"drift: {drift.words}"] if drift.words else []
     lines += [f"pitfall: {pitfall}" for pitfall in campaign.pitfalls.all()]

@@ -27,6 +27,7 @@ from campaigns.reports.stored import (
     results_of,
     target_of,
 )
+from campaigns.rules.chained import chained, excess
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
@@ -37,7 +38,6 @@ from campaigns.waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
 from knowledge.specs.cited import Cited, Evidence
 
 BASELINE = "v0 (round 1)"
-CHAINED = "product of the accepted rounds' intervals"
 # Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
 PROVEN = (Word.ACCEPTED, Word.NO_CHANGE, Word.NEEDS_REVIEW)
 
@@ -129,7 +129,10 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class CampaignSheet:
-    """Everything that the campaign's pages say about it besides its events."""
+    """Everything that the campaign's pages say about it besides its events.
+
+    excess: how far the rounds' gains go beyond what was measured side by side, or "".
+    """
 
     campaign: Campaign
     target: Target
@@ -140,6 +143,7 @@ class CampaignSheet:
     phase: str
     pulse: Pulse | None
     eta: Eta | None
+    excess: str = ""
     wait: Wait | None = None
     wait_is_late: bool = False
     queue: Queue | None = None
@@ -215,6 +219,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         for round_ in rounds_of(campaign)
     )
     accepted = [row for row in rows if row.word is Word.ACCEPTED]
+    gains = [row.gain for row in accepted if row.gain and row.number > 1]
     baseline = accepted[0] if accepted and accepted[0].number == 1 else None
     pulse = pulse_of(campaign, now)
     measuring = pulse is None or pulse.measuring
@@ -227,7 +232,8 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         rows=rows,
         baseline=baseline,
         best=accepted[-1] if accepted else None,
-        total=_total(campaign, accepted),
+        total=_total(campaign, gains),
+        excess=excess(result_of(campaign), gains),
         phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
         pulse=pulse,
         eta=_eta(campaign, rows, now),
@@ -286,22 +292,11 @@ def _above_measured(row: RoundRow, target: Target) -> Iterator[LowCeiling]:
             yield LowCeiling(known.limit, row.number, result.case, reached)
 
 
-def _total(campaign: Campaign, accepted: Sequence[RoundRow]) -> Total | None:
-    if direct := result_of(campaign):
-        return Total(
-            1 + direct.gain, 1 + direct.low, 1 + direct.high, direct.pairs, direct.kind, BASELINE
-        )
-    gains = [row.gain for row in accepted if row.gain and row.number > 1]
-    if not gains:
+def _total(campaign: Campaign, gains: Sequence[Gain]) -> Total | None:
+    found = result_of(campaign) or chained(gains)
+    if found is None:
         return None
-    return Total(
-        ratio=math.prod(1 + g.gain for g in gains),
-        low=math.prod(1 + g.low for g in gains),
-        high=math.prod(1 + g.high for g in gains),
-        n=min(g.pairs for g in gains),
-        kind=gains[0].kind if len(gains) == 1 else CHAINED,
-        baseline=BASELINE,
-    )
+    return Total(1 + found.gain, 1 + found.low, 1 + found.high, found.pairs, found.kind, BASELINE)
 
 
 def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:

@@ -310,7 +310,9 @@ def here(context: dict[str, Any], place: str) -> str:
     """Mark the navigation entry that the page belongs to."""
     request: HttpRequest | None = context.get("request")
     first = request.path.split("/")[1] if request else "-"
-    found = {"": "home", "c": "campaigns", "w": "wiki", "workers": "workers"}.get(first, "")
+    found = {"": "home", "c": "campaigns", "p": "campaigns", "w": "wiki", "workers": "workers"}.get(
+        first, ""
+    )
     return format_html(' aria-current="{}"', "page") if found == place else ""
 
 

@@ -147,7 +147,8 @@ def _total(trail: Trail) -> str:
     if total is None:
         return "no gain was shown."
     span = f"{total.low:.3f} to {total.high:.3f}"
-    return f"{total.ratio:.3f}× against {BASELINE} ({span}, {total.kind}, n={total.n} pairs)."
+    words = f"{total.ratio:.3f}× against {BASELINE} ({span}, {total.kind}, n={total.n} pairs)."
+    return f"{words} {trail.sheet.excess}".rstrip()
 
 
 def _final(trail: Trail) -> str:

@@ -4,8 +4,10 @@ import io
 import re
 import zipfile
 
+import pytest
 from django.urls import reverse
 
+from campaigns.models import Campaign
 from tests.campaigns.sample import HOSTILE
 
 LINK = re.compile(r'(?:src|href|action)="([^"]*)"')
@@ -86,3 +88,15 @@ def test_a_round_comes_as_a_folder_that_runs_elsewhere(page, sample):
     assert page.get(reverse("reproducer", args=[sample.pk, 11])).status_code == 404
     body = page.get(reverse("round", args=[sample.pk, 6])).content.decode()
     assert reverse("reproducer", args=[sample.pk, 6]) in body
+
+
+@pytest.mark.parametrize("name", ["campaign", "report"])
+def test_it_says_that_the_rounds_gains_do_not_add_up(page, running, name):
+    address = reverse(name, args=[running.pk])
+    assert "data-excess" not in page.get(address).content.decode()
+    Campaign.objects.filter(pk=running.pk).update(
+        result={"gain": 0.01, "gain_low": 0.0, "gain_high": 0.02, "pairs": 10}
+    )
+    html = page.get(address).content.decode()
+    assert "data-excess" in html
+    assert "1.01× [1.00, 1.02] as fast as v0" in html
