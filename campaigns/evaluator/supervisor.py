@@ -36,6 +36,8 @@ from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.warden import Record
 
 LOG_LIMIT = 64 * 1024
+# How many refused calls the reason of a crash names; the report has them all.
+HINTED = 3
 # With less free than this not even a small kernel can be built.
 LEAST_ROOM = 32 * 1024
 # A runner that is dying of its own (a core of many pages) still has its signal to tell.
@@ -198,7 +200,7 @@ def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> 
         )
     elif report.outcome is Outcome.CRASHED:
         why = describe_status(status) if "died" in reason else _telling_line(log)
-        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}"
+        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{_hint(record)}"
     elif report.outcome is Outcome.BROKEN_HOST:
         if INCUMBENT in arms_of(job):
             log += _printable(crew.record(INCUMBENT).log)
@@ -236,6 +238,12 @@ def _plain(code: MachineCode) -> MachineCode:
 def _placed(report: Report, crew: Crew) -> dict[str, str]:
     found = _sandbox(crew.record(CANDIDATE))
     return {**report.environment, **found, "session": crew.session}
+
+
+def _hint(record: Record) -> str:
+    """What a crash may come of: who takes a refused call's answer for memory or a file."""
+    named = ", ".join(_line(what) for what in sorted(record.refused)[:HINTED])
+    return f" (the sandbox had refused it: {named})" if named else ""
 
 
 def _sandbox(record: Record) -> dict[str, str]:

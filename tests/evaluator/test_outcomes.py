@@ -69,6 +69,13 @@ def test_it_names_the_signal_of_a_crash(judge):
     assert "n4096" in report.reason
 
 
+def test_it_names_what_was_refused_before_a_crash(judge):
+    body = 'int fd = memfd_create("ring", 0); if (fd < 0) *(volatile int*)0 = 1;'
+    report = judge(source(body, before="#include <sys/mman.h>\n"))
+    assert report.outcome is Outcome.CRASHED
+    assert "the sandbox had refused it: memfd_create" in report.reason
+
+
 def test_it_calls_an_early_exit_a_crash(judge):
     report = judge(source("_Exit(0);", before="#include <cstdlib>\n"))
     assert report.outcome is Outcome.CRASHED
