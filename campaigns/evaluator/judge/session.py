@@ -66,6 +66,12 @@ class Session:
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder, progress.notes.append)
+        self._watch = Watch(self._device)
+        # Before the candidate's first byte, so that it hears what silence is.
+        stillness = (
+            Stillness(Chain(self._device).stretched, self._watch.neighbours) if on_gpu else None
+        )
+        self._ground = Ground(job, self._spec, self._reference, stillness)
         # On one case of each evaluation, drawn: it takes a while, and a cache knows no cases.
         self._repeated = random.SystemRandom().choice(job.cases)
         total = Total(job.protocol.limits.total_s, lambda: self._reference.spent_s)
@@ -79,12 +85,6 @@ class Session:
         # By arm and case.
         self._overheads: dict[tuple[str, str], Overhead] = {}
         progress.environment.update(surroundings.describe(self._device))
-        self._watch = Watch(self._device)
-        # Before the candidate's first byte, so that it hears what silence is.
-        stillness = (
-            Stillness(Chain(self._device).stretched, self._watch.neighbours) if on_gpu else None
-        )
-        self._ground = Ground(job, self._spec, self._reference, stillness)
 
     @property
     def can_be_timed(self) -> bool:
