@@ -118,10 +118,10 @@ class CaseCheck:
         """Sizes other than the declared ones, which no message tells."""
         declared = self._bench
         found = sets.hidden_cases(declared.case, check)
+        names = ", ".join(sets.free_parameters(declared.case, check))
         places = [*_shifts(check), *[None] * len(found)][: len(found)]
         shifts = dict(zip(found, declared.supply.shuffled(places), strict=True))
         for direction, cases in found.items():
-            names = ", ".join(sets.free_parameters(declared.case, check))
             words = f" (hidden sizes, {names} {direction} than declared)"
             required = check.free is not None and direction != sets.TINY_SIZES
             laid = self._lay_first(cases, shifts[direction], lay, required=required)
