@@ -46,7 +46,8 @@ class File:
 def problem(request: HttpRequest, problem_id: int) -> HttpResponse:
     """The version that campaigns were created with."""
     found = get_object_or_404(Problem, pk=problem_id)
-    return _page(request, found, found.cases.all())
+    is_shipped = any(spec.name == found.slug for spec in shipped_problems())
+    return _page(request, found, found.cases.all(), is_shipped=is_shipped)
 
 
 @require_safe
@@ -60,10 +61,12 @@ def shipped_problem(request: HttpRequest, name: str) -> HttpResponse:
     except ProblemError as error:
         raise Http404(str(error)) from error
     stored = Problem.objects.filter(slug=read.slug, digest=read.digest).first()
-    return _page(request, stored or read, cases)
+    return _page(request, stored or read, cases, is_shipped=True)
 
 
-def _page(request: HttpRequest, found: Problem, cases: Iterable[Case]) -> HttpResponse:
+def _page(
+    request: HttpRequest, found: Problem, cases: Iterable[Case], *, is_shipped: bool
+) -> HttpResponse:
     campaigns = Campaign.objects.filter(problem=found.pk) if found.pk else Campaign.objects.none()
     context = {
         "problem": found,
@@ -71,7 +74,7 @@ def _page(request: HttpRequest, found: Problem, cases: Iterable[Case]) -> HttpRe
         "files": _files(found),
         "campaigns": campaigns.for_list()[:CAMPAIGNS_SHOWN],
         "used": campaigns.count(),
-        "is_shipped": any(spec.name == found.slug for spec in shipped_problems()),
+        "is_shipped": is_shipped,
         "versions": Problem.objects.filter(slug=found.slug).exclude(pk=found.pk),
     }
     return render(request, "campaigns/problem.html", context)
