@@ -97,6 +97,12 @@ class Campaign(Stateful):
         return CampaignState(self.state).words
 
     @property
+    def stop_words(self) -> str:
+        """Why it stopped, in words; "" before it has."""
+        asked = self.stop_reason == AbortReason.USER
+        return "a person asked" if asked else self.stop_reason.replace("_", " ")
+
+    @property
     def is_finished(self) -> bool:
         return self.state in FINISHED
 

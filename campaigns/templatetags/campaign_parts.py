@@ -58,6 +58,9 @@ KINDS = {
     EvaluationKind.REPORT: "last comparison with v0",
     EvaluationKind.REPRODUCE: "on another device",
 }
+# First part of a page's path → the navigation entry that it belongs to.
+PLACES = {"": "home", "c": "campaigns", "p": "campaigns", "w": "wiki", "workers": "workers"}
+
 register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
 register.filter("share", wording.share)
@@ -310,10 +313,7 @@ def here(context: dict[str, Any], place: str) -> str:
     """Mark the navigation entry that the page belongs to."""
     request: HttpRequest | None = context.get("request")
     first = request.path.split("/")[1] if request else "-"
-    found = {"": "home", "c": "campaigns", "p": "campaigns", "w": "wiki", "workers": "workers"}.get(
-        first, ""
-    )
-    return format_html(' aria-current="{}"', "page") if found == place else ""
+    return format_html(' aria-current="{}"', "page") if PLACES.get(first) == place else ""
 
 
 def _state(context: dict[str, Any], citation: str) -> str:

@@ -14,7 +14,9 @@ from campaigns.models import (
     IllegalTransition,
     RoundState,
 )
+from campaigns.models.campaign import AbortReason
 from campaigns.models.transitions import LEGAL, is_legal, move, require_legal
+from campaigns.rules.stop import StopReason
 from tests.campaigns.steps import cast
 
 KINDS = {"campaign": CampaignState, "round": RoundState, "evaluation": EvaluationState}
@@ -112,3 +114,16 @@ def test_it_saves_other_fields_after_a_refresh(campaign: Campaign) -> None:
 @pytest.mark.parametrize("name", ["validate", "profile", "analyze", "implement", "decide"])
 def test_it_has_words_for_a_state_whose_name_tells_nobody_anything(name: str) -> None:
     assert name not in CampaignState(name).words
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("", ""),
+        (StopReason.USER, "a person asked"),
+        (AbortReason.USER, "a person asked"),
+        (StopReason.NO_IDEAS_LEFT, "no ideas left"),
+    ],
+)
+def test_why_it_stopped_is_told_in_words(reason, words):
+    assert Campaign(stop_reason=reason).stop_words == words
