@@ -1,4 +1,4 @@
-"""A kernel and one that does 3 % more of the same work, for every backend that is timed.
+"""Kernels of known work for every backend that is timed: of given lengths, and with 3 % more.
 
 Each value goes through a chain of multiply-adds that leaves it as it is. The factors are arguments,
 so no compiler can know that, and next to the chains nothing else takes time.
@@ -6,6 +6,7 @@ so no compiler can know that, and next to the chains nothing else takes time.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 
@@ -16,6 +17,8 @@ GAIN = 0.03
 # Values and links of a chain: about a millisecond of a CPU's core, a tenth of one of a large GPU.
 VALUES = {"cpu": 512, "gpu": 1 << 20}
 STEPS = 2000
+# From some 5 µs to some 5 ms of a large GPU.
+LENGTHS = (150, 1_500, 15_000, 150_000)
 
 PROBLEM = """\
 schema = 1
@@ -111,22 +114,31 @@ def write_problem(folder: Path) -> Path:
     return problem
 
 
-def known_job(
-    device: Device, problem: Path, backend: str, scratch: Path, protocol: Protocol
+def chain_job(
+    device: Device, problem: Path, backend: str, scratch: Path, protocol: Protocol, steps: int
 ) -> Job:
-    """The kernel against the one with a longer chain."""
+    """The kernel with chains of so many steps against itself."""
+    source = _source(backend, steps)
     return Job(
         job_id=scratch.name,
         problem=problem,
         backend=backend,
         device=device.device,
         target=device.target,
-        cases=(Case("chain", {"N": VALUES[device.kind]}),),
-        candidate=_source(backend, STEPS),
-        incumbent=_source(backend, round(STEPS * (1 + GAIN))),
+        cases=(Case(f"{steps} steps", {"N": VALUES[device.kind]}),),
+        candidate=source,
+        incumbent=source,
         scratch=scratch,
         protocol=protocol,
     )
+
+
+def known_job(
+    device: Device, problem: Path, backend: str, scratch: Path, protocol: Protocol
+) -> Job:
+    """The kernel against the one with a longer chain."""
+    job = chain_job(device, problem, backend, scratch, protocol, STEPS)
+    return replace(job, incumbent=_source(backend, round(STEPS * (1 + GAIN))))
 
 
 def _source(backend: str, steps: int) -> Source:

@@ -13,7 +13,14 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device
-from campaigns.devices.precision.known_gain import GAIN, STEPS, known_job, write_problem
+from campaigns.devices.precision.known_gain import (
+    GAIN,
+    LENGTHS,
+    STEPS,
+    chain_job,
+    known_job,
+    write_problem,
+)
 from campaigns.devices.spread import Place, name_of, open_places, spread
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Protocol, Report, Timing
@@ -114,8 +121,8 @@ def measure_precision(
 ) -> Precision:
     """Read every kernel; compare each in turn with itself, and known gains of their backends.
 
-    devices: alike, each at work on its own; all sessions of a kernel are on one of them. Raises
-    PrecisionError.
+    On GPUs kernels of known lengths are read as well, by each of the backends. devices: alike, each
+    at work on its own; all sessions of a kernel are on one of them. Raises PrecisionError.
     """
     listed, deadline = list(kernels), time.monotonic() + amounts.limit_s
     with (
@@ -123,33 +130,65 @@ def measure_precision(
         open_places(devices, Path(folder)) as places,
     ):
 
-        def read(kernel: tuple[ProblemSpec, str], place: Place) -> tuple[Report, ...]:
-            job = _v0(kernel, place)
+        def read(kernel: Kernel, place: Place) -> tuple[Report, ...]:
+            job = kernel.job_at(place)
             reports = tuple(_evaluate(job, place) for _ in range(amounts.sessions))
-            progress(f"{kernel[0].name} {kernel[1]}: {len(job.cases)} cases read")
+            progress(f"{kernel.problem} {kernel.backend}: {len(job.cases)} cases read")
             return reports
 
-        reports = spread(read, listed, places)
+        problem = write_problem(Path(folder))
+        long = _lengths(listed, problem) if places[0].device.kind == "gpu" else []
+        wanted = [*(_shipped(*kernel) for kernel in listed), *long]
+        reports = spread(read, wanted, places)
 
         def compare(name: str, some: Sequence[Asked], times: int) -> tuple[Compared, ...]:
             asked = [some[n % len(some)] for n in range(times)]
             return _compared(name, asked, places, deadline, progress)
 
         # The fewer ones first, should the time not suffice for all.
-        known = compare("known gain", _longer(listed, Path(folder)), amounts.known)
+        known = compare("known gain", _longer(listed, problem), amounts.known)
         same = compare("A/A", _alone(listed, places[0]), amounts.same)
     return Precision(
         device=name_of(devices),
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         readings=tuple(
-            _reading(*kernel, cases)
-            for kernel, each in zip(listed, reports, strict=True)
+            _reading(kernel, cases)
+            for kernel, each in zip(wanted, reports, strict=True)
             for cases in _by_case(each)
         ),
         same=same,
         known=known,
         environment=_environment(reports),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One to be read, on the cases of its job."""
+
+    problem: str
+    backend: str
+    job_at: Callable[[Place], Job]
+
+
+def _shipped(spec: ProblemSpec, backend: str) -> Kernel:
+    return Kernel(spec.name, backend, lambda place: _v0((spec, backend), place))
+
+
+def _lengths(kernels: Sequence[tuple[ProblemSpec, str]], problem: Path) -> list[Kernel]:
+    """Chains of every length by every backend."""
+
+    def of(backend: str, steps: int) -> Kernel:
+        def job_at(place: Place) -> Job:
+            return chain_job(place.device, problem, backend, *_rest(place), steps)
+
+        return Kernel(problem.name, backend, job_at)
+
+    return [of(backend, steps) for backend in _backends(kernels) for steps in LENGTHS]
+
+
+def _backends(kernels: Sequence[tuple[ProblemSpec, str]]) -> Iterable[str]:
+    return dict.fromkeys(backend for _, backend in kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +213,14 @@ def _alone(kernels: Sequence[tuple[ProblemSpec, str]], any_place: Place) -> list
     ]
 
 
-def _longer(kernels: Sequence[tuple[ProblemSpec, str]], folder: Path) -> list[Asked]:
+def _longer(kernels: Sequence[tuple[ProblemSpec, str]], problem: Path) -> list[Asked]:
     """A kernel of every backend against one that does more of the same."""
-    problem = write_problem(folder)
 
     def by(backend: str) -> Asked:
         name = f"{backend}, {STEPS} steps against {1 + GAIN:g} times as many"
         return Asked(name, lambda place: known_job(place.device, problem, backend, *_rest(place)))
 
-    return [by(backend) for backend in dict.fromkeys(backend for _, backend in kernels)]
+    return [by(backend) for backend in _backends(kernels)]
 
 
 def _v0(kernel: tuple[ProblemSpec, str], place: Place) -> Job:
@@ -236,14 +274,14 @@ def _compared(
     return tuple(filter(None, spread(one, enumerate(asked, 1), places)))
 
 
-def _reading(spec: ProblemSpec, backend: str, cases: Sequence[CaseReport]) -> Reading:
+def _reading(kernel: Kernel, cases: Sequence[CaseReport]) -> Reading:
     """cases: the same one in every session."""
     timings = [_timed(case.candidate) for case in cases]
     medians = [median(timing.samples_us) for timing in timings]
     ordered = sorted(us for timing in timings for us in timing.samples_us)
     return Reading(
-        problem=spec.name,
-        backend=backend,
+        problem=kernel.problem,
+        backend=kernel.backend,
         case=cases[0].case,
         timer=str(timings[0].timer),
         slope_us=median(medians),

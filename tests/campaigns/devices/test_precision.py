@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.precision.known_gain import known_job, write_problem
+from campaigns.devices.precision.known_gain import LENGTHS, chain_job, known_job, write_problem
 from campaigns.devices.precision.measure import (
     CPU_PROTOCOL,
     Amounts,
@@ -49,6 +49,20 @@ def test_the_slower_one_does_three_percent_more(tmp_path):
         job = known_job(device, tmp_path, backend, tmp_path / "scratch", CPU_PROTOCOL)
         assert job.incumbent is not None
         assert job.candidate.text.replace("2000", "2060") == job.incumbent.text
+
+
+def test_chains_of_every_length_differ_in_their_steps_only(tmp_path):
+    device = this_device("cpu")
+    for backend in ("cpp", "cuda", "triton"):
+        jobs = [
+            chain_job(device, tmp_path, backend, tmp_path / "scratch", CPU_PROTOCOL, steps)
+            for steps in LENGTHS
+        ]
+        assert all(job.candidate == job.incumbent for job in jobs)
+        texts = {re.sub(r"\b150+\b", "150", job.candidate.text) for job in jobs}
+        assert len(texts) == 1
+        names = [job.cases[0].name for job in jobs]
+        assert names == [f"{steps} steps" for steps in LENGTHS]
 
 
 def precision(**changes):
