@@ -186,10 +186,13 @@ class EvaluatorService:
 
 
 def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
+    # Of the judge's own kernels; runners have a cache in their scratch folder, and can not see it.
+    kernels = Path(settings.DATA_DIR) / "judge-kernels"
+    kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "campaigns.evaluator.service", str(address), policy.line()],
         cwd=ROOT,
-        env=clean_environment(),
+        env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

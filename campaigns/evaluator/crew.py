@@ -7,6 +7,7 @@ GPU) and waits for its order. Every crew does one job and ends; no process ever 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import random
@@ -217,6 +218,10 @@ def _judge(
     """place: as for `_run`; memory is handed over under the number that both give the device."""
     device = cards.take(*place)
     start_device(device)
+    if device.startswith("cuda"):
+        # Triton takes as long to import as a device to start, and a crew in reserve has the time.
+        with contextlib.suppress(ImportError):
+            importlib.import_module("campaigns.evaluator.judge.one_pass_kernels")
     job = _await(orders)
     if job is None:
         return 0

@@ -7,6 +7,7 @@ import torch
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.fresh import SOME, Supply
+from campaigns.evaluator.judge.passes import InSteps
 from campaigns.evaluator.judge.reference import Reference
 
 REF = """
@@ -42,7 +43,7 @@ def written(folder, refresh, left_out="", dtype="float32", draw=DRAW):
     (folder / "ref.py").write_text(text)
     reference = Reference(folder)
     layout = reference.layout(CASE, "cpu")
-    supply = Supply(reference, CASE, layout, "cpu")
+    supply = Supply(reference, CASE, layout, "cpu", InSteps())
     before = reference._setup.__globals__["drawn"]
     truth = supply.fresh(SLOTS, refresh)
     after = reference._setup.__globals__["drawn"]

@@ -107,3 +107,8 @@ def as_integers(tensor: torch.Tensor) -> torch.Tensor:
     """The same bits as integers, so that NaN equals NaN in a comparison."""
     width: dict[int, Any] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     return tensor.view(width[tensor.element_size()])
+
+
+def copy_of(output: torch.Tensor) -> torch.Tensor:
+    """Bit by bit: a copy of booleans as such would turn every byte but 0 into 1."""
+    return as_integers(output).clone().view(output.dtype)

@@ -56,9 +56,15 @@ def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> 
     error = found - expected
     right = (error.abs() <= bound).all(1)
     if math.isfinite(tolerance.norm):
-        sizes = _norms(expected).clamp_min(tolerance.usual)
-        right &= _norms(error) <= tolerance.norm * sizes
+        right &= within_norm(_norms(error), _norms(expected), tolerance)
     return right
+
+
+def within_norm(errors: torch.Tensor, sizes: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """[answers] Whether the norms of their errors are accepted, by the norms of what is wanted."""
+    if not math.isfinite(tolerance.norm):
+        return torch.ones_like(errors, dtype=torch.bool)
+    return errors <= tolerance.norm * sizes.clamp_min(tolerance.usual)
 
 
 def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Comparison:

@@ -21,6 +21,7 @@ import torch
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.arena import Slots, as_integers, same_bits
 from campaigns.evaluator.judge.noise import Noise
+from campaigns.evaluator.judge.passes import Mixture, Passes, Place
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
@@ -64,9 +65,9 @@ class Windows:
         """`flat` as often as the windows reach."""
         return flat.repeat(self._repeats)
 
-    def rows(self, repeated: torch.Tensor, first: int, count: int) -> torch.Tensor:
-        start = self._offset + first * self._step
-        return repeated.as_strided((count, self.width), (self._step, 1), start)
+    def place(self, repeated: torch.Tensor, first: int) -> Place:
+        """The windows from number `first` on."""
+        return Place(repeated, self._offset + first * self._step, self._step)
 
     def in_step_with(self, other: Windows) -> bool:
         return self._step == other._step
@@ -77,22 +78,16 @@ class LastBits:
 
     def __init__(self, at: Windows, dtype: torch.dtype, count: int, supply: Supply) -> None:
         drawn, zero = LAST_BITS[dtype]
-        self._exact = (1 << zero) - 1
+        self.exact = (1 << zero) - 1
         bits = supply.integers(1 << drawn, dtype)
         # In step with the values, the same bits would come to the same value in every slot.
         while (windows := Windows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
             pass
         self._windows, self._bits = windows, windows.repeat(bits)
-        self._mask: torch.Tensor | None = None
 
-    def write(self, first: int, bits: torch.Tensor) -> None:
-        # All ones where the value is inexact, by the sign of what is less than zero then; in one
-        # piece of memory, since touching new pages costs more than the work.
-        if self._mask is None or self._mask.shape != bits.shape:
-            self._mask = torch.empty_like(bits)
-        mask = torch.bitwise_and(bits, self._exact, out=self._mask).neg_()
-        mask.bitwise_right_shift_(8 * bits.element_size() - 1)
-        bits.bitwise_xor_(mask.bitwise_and_(self._windows.rows(self._bits, first, len(bits))))
+    def place(self, first: int) -> Place:
+        """Those for the slots from `first` on."""
+        return self._windows.place(self._bits, first)
 
 
 class Mixed:
@@ -103,6 +98,7 @@ class Mixed:
     """
 
     def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: Supply) -> None:
+        self._passes = supply.passes
         self._parts: dict[str, tuple[Windows, Windows, torch.Tensor, torch.Tensor, torch.Tensor]]
         self._parts = {}
         self._last_bits: dict[str, LastBits] = {}
@@ -123,12 +119,15 @@ class Mixed:
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
         at, choice, one, difference, pattern = self._parts[arg.name]
-        bits, count = as_integers(into), len(into)
-        chosen = choice.rows(pattern, first, count)
-        torch.bitwise_and(at.rows(difference, first, count), chosen, out=bits)
-        bits.bitwise_xor_(at.rows(one, first, count))
-        if arg.name in self._last_bits:
-            self._last_bits[arg.name].write(first, bits)
+        last = self._last_bits.get(arg.name)
+        mixture = Mixture(
+            one=at.place(one, first),
+            difference=difference,
+            pattern=choice.place(pattern, first),
+            last=last.place(first) if last else None,
+            exact=last.exact if last else 0,
+        )
+        self._passes.mix(mixture, as_integers(into))
 
 
 class Separate:
@@ -184,11 +183,14 @@ class Both:
 class Supply:
     """Draws secret seeds and makes inputs. `refresh` is "setup" or "shift"."""
 
-    def __init__(self, reference: Reference, case: Case, layout: Layout, device: str) -> None:
+    def __init__(
+        self, reference: Reference, case: Case, layout: Layout, device: str, passes: Passes
+    ) -> None:
         self._reference = reference
         self._case = case
         self._layout = layout
         self._device = device
+        self.passes = passes
         self.draw = random.SystemRandom()
         # Not torch's own generator: judge and runner are forks of one process and share its state.
         self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))

@@ -15,6 +15,7 @@ from campaigns.evaluator.judge.bench import Answers, Bench
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.compare import Tolerance
 from campaigns.evaluator.judge.fresh import Supply
+from campaigns.evaluator.judge.one_pass import passes_for
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.schedule import calls_to_prove
 from campaigns.evaluator.judge.stillness import Stillness
@@ -49,6 +50,9 @@ class Ground:
         self._device = torch.device(job.device)
         self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
         self._require_weights()
+        dtypes = {arg.dtype for layout in self.layouts.values() for arg in layout.tensors}
+        wanted = [getattr(torch, dtype) for dtype in sorted(dtypes)]
+        self._passes = passes_for(self._device, wanted, reference.note)
         self._arenas: dict[str, Arena] = {}
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # By case: what inputs and reference of a call take.
@@ -127,17 +131,19 @@ class Ground:
     def bench(self, case: Case, slots: Slots) -> Bench:
         ring = slots.rows.numel()
         scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
+        supply = Supply(self._reference, case, slots.layout, self._job.device, self._passes)
         bench = Bench(
             case=case,
             layout=slots.layout,
             reference=self._reference,
-            supply=Supply(self._reference, case, slots.layout, self._job.device),
+            supply=supply,
             tolerances=tolerances(self._spec, slots.layout),
             refresh=self._spec.refresh,
             device=self._device,
             scrub=scrub,
             limit_s=self._job.protocol.limits.call_s,
             stillness=self._stillness,
+            passes=self._passes,
         )
         return replace(bench, tolerances=self._of_usual_size(bench))
 

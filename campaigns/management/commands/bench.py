@@ -17,6 +17,8 @@ from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.precision.measure import Amounts, PrecisionError, measure_precision
 from campaigns.devices.precision.page import to_markdown as precision_text
+from campaigns.devices.proof_cost import ProofCostError, measure_proofs
+from campaigns.devices.proof_cost import to_markdown as proofs_text
 from campaigns.devices.soak.page import to_markdown as soak_text
 from campaigns.devices.soak.run import SoakError, soak
 from campaigns.devices.start_cost import StartCostError, compare_starts, to_markdown
@@ -33,6 +35,7 @@ from knowledge.scale import Size, measure_wiki
 from knowledge.scale import to_markdown as wiki_text
 
 REPEATS = 10
+MIB = 1024
 SESSIONS, SAME, KNOWN = 3, 40, 10
 JOBS = max(1, (os.cpu_count() or 2) // 2)
 LIMIT_S = 3600.0
@@ -46,6 +49,12 @@ TRICK_BACKENDS = {"cpu": ("cpp", "triton"), "gpu": ("triton", "cuda")}
 STARTS = (
     argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
     argument("--problem", default="vector_add", help="shipped name or folder"),
+    argument("--repeats", type=int, default=REPEATS, help=f"default: {REPEATS}"),
+    argument("--out", type=Path, help="write a report here; .json or .md"),
+)
+PROOFS = (
+    argument("--device", help="cuda:<index>; default: the one measured on"),
+    argument("--mib", type=int, default=MIB, help=f"of inputs and answers; default: {MIB}"),
     argument("--repeats", type=int, default=REPEATS, help=f"default: {REPEATS}"),
     argument("--out", type=Path, help="write a report here; .json or .md"),
 )
@@ -108,6 +117,7 @@ class Command(Door):
                 TRUST,
             ),
             Verb("evaluator", "fork against fresh interpreter", self.evaluator, STARTS),
+            Verb("proofs", "the judge's own work on a GPU against a copy", self.proofs, PROOFS),
             Verb(
                 "precision",
                 "slope against device time, A/A, and gains that are known",
@@ -195,6 +205,25 @@ class Command(Door):
         ratio = {"ratio": 1 + gain.gain, "low": 1 + gain.low, "high": 1 + gain.high}
         data = asdict(costs) | ratio | {"pairs": gain.pairs}
         self._report(out, data, to_markdown(costs))
+
+    def proofs(
+        self, *, device: str | None, mib: int, repeats: int, out: Path | None, **options: Any
+    ) -> None:
+        if repeats < LEAST_PAIRS or mib < 1:
+            least = f"at least {LEAST_PAIRS} repeats and 1 MiB are accepted"
+            self.fail(ExitCode.USAGE, f"--repeats {repeats} --mib {mib}: {least}")
+        self._require_name(out)
+        try:
+            found = this_device(device)
+            if found.kind != "gpu":
+                self.fail(ExitCode.USAGE, f"--device {found.device}: on a GPU only; cuda:<index>")
+            with hold(found):
+                costs = measure_proofs(found, mib, repeats)
+        except DeviceError as error:
+            self.fail(ExitCode.NOT_FOUND, str(error))
+        except (DeviceBusy, ProofCostError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        self._report(out, asdict(costs), proofs_text(costs))
 
     def wiki(self, *, specs: int, documents: int, out: Path | None, **options: Any) -> None:
         if not 1 <= documents <= specs:

@@ -1,0 +1,57 @@
+"""The judge's kernels on a GPU: built before a candidate is loaded, and the same as in steps."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from campaigns.devices.discover import this_device
+from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.v0 import v0_job
+from campaigns.evaluator.contract import Outcome, Protocol
+from campaigns.evaluator.judge.compare import Tolerance
+from campaigns.evaluator.judge.one_pass import WIDE, OnePass, agrees, passes_for
+from campaigns.evaluator.judge.passes import Mixture, Place
+from campaigns.evaluator.problem import load_problem
+from campaigns.shipped import problem_folder
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", list(WIDE))
+def test_they_do_what_torch_operations_do(dtype):
+    assert agrees(OnePass(), dtype, torch.device("cuda:0"))
+
+
+@pytest.mark.gpu
+def test_they_are_compiled_for_a_dtype_once(tmp_path, monkeypatch):
+    """Where windows begin, and how far they are apart, is drawn: it must not compile anything."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    told: list[str] = []
+    made = passes_for(torch.device("cuda:0"), [torch.float32], told.append)
+    assert isinstance(made, OnePass)
+    assert told == []
+    numbers = torch.arange(1 << 16, dtype=torch.int32, device="cuda:0")
+    for start, step, width in ((0, 1, 1), (16, 16, 1024), (17, 3, 999), (1, 4096, 16)):
+        place = Place(numbers, start, step)
+        into = torch.empty((4, width), dtype=torch.int32, device="cuda:0")
+        made.mix(Mixture(place, numbers, place, place, 0xFF), into)
+        made.close(into.view(torch.float32), into.view(torch.float32), Tolerance(1, 1, 1))
+    kernels = made._kernels
+    assert [len(_compiled(kernel)) for kernel in (kernels.mix_rows, kernels.close_rows)] == [1, 1]
+
+
+def _compiled(kernel):
+    caches = kernel.device_caches.values()
+    return [one for cache, *_ in caches for one in cache.values() if one]
+
+
+@pytest.mark.gpu
+def test_an_evaluation_has_them(tmp_path):
+    device = this_device("cuda:0")
+    spec = load_problem(problem_folder("vector_add"))
+    with EvaluatorService() as service:
+        report = service.evaluate(
+            v0_job(device, spec, "triton", tmp_path / "s", Protocol(blocks=2))
+        )
+    assert report.outcome is Outcome.PASSED, report.reason
+    assert not [note for note in report.notes if "torch operations" in note]
