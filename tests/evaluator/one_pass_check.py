@@ -68,7 +68,7 @@ def compile_all() -> int:
     kernels = importlib.import_module("campaigns.evaluator.judge.one_pass_kernels")
     target = GPUTarget("cuda", 90, 32)
     numbers = dict.fromkeys(("stride", "at", "at_step", "chosen", "chosen_step"), "i64")
-    numbers |= dict.fromkeys(("drawn", "drawn_step", "width"), "i64")
+    numbers |= dict.fromkeys(("drawn", "drawn_step", "rows", "width"), "i64")
     for dtype, pointer in POINTERS.items():
         signature = dict.fromkeys(("into", "one", "difference", "pattern", "bits"), pointer)
         constants = {"EXACT": 0xFF, "SIGN": 8 * dtype.itemsize - 1, "BLOCK": kernels.BLOCK}

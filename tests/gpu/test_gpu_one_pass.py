@@ -9,8 +9,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Outcome, Protocol
-from campaigns.evaluator.judge.compare import Tolerance
-from campaigns.evaluator.judge.one_pass import WIDE, OnePass, agrees, passes_for
+from campaigns.evaluator.judge.one_pass import TRIED, WIDE, OnePass, agrees, passes_for
 from campaigns.evaluator.judge.passes import Mixture, Place
 from campaigns.evaluator.problem import load_problem
 from campaigns.shipped import problem_folder
@@ -30,15 +29,14 @@ def test_what_was_tried_is_compiled_for_good():
     assert isinstance(made, OnePass)
     assert told == []
     kernels = made._kernels
-    before = {k: len(_compiled(k)) for k in (kernels.mix_rows, kernels.close_rows)}
-    assert all(before.values())
+    before = len(_compiled(kernels.mix_rows))
+    assert before > 0
     numbers = torch.arange(1 << 16, dtype=torch.int32, device="cuda:0")
-    for start, step, width in ((0, 1, 1), (16, 16, 1024), (17, 3, 999), (1, 4096, 16)):
+    for start, step, rows in ((0, 1, 1), (16, 16, 16), (17, 3, 5), (1, 4096, 8)):
         place = Place(numbers, start, step)
-        into = torch.empty((4, width), dtype=torch.int32, device="cuda:0")
+        into = torch.empty((rows, TRIED[1]), dtype=torch.int32, device="cuda:0")
         made.mix(Mixture(place, numbers, place, place, 0xFF), into)
-        made.close(into.view(torch.float32), into.view(torch.float32), Tolerance(1, 1, 1))
-    assert [len(_compiled(kernel)) - had for kernel, had in before.items()] == [0, 0]
+    assert len(_compiled(kernels.mix_rows)) == before
 
 
 def _compiled(kernel):

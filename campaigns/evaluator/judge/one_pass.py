@@ -42,7 +42,8 @@ class OnePass:
         last = mixture.last or pattern
         kernels.mix_rows[(rows * -(-width // kernels.BLOCK),)](
             *(into, into.stride(0), one.flat, mixture.difference, one.start, one.step),
-            *(pattern.flat, pattern.start, pattern.step, last.flat, last.start, last.step, width),
+            *(pattern.flat, pattern.start, pattern.step, last.flat, last.start, last.step),
+            *(rows, width),
             EXACT=mixture.exact if mixture.last else 0,
             SIGN=8 * into.element_size() - 1,
             BLOCK=kernels.BLOCK,

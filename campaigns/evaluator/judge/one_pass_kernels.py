@@ -1,7 +1,7 @@
 """Kernels of the judge's own: inputs made, and answers compared, in one pass over memory each.
 
-Nothing about their arguments but a dtype makes Triton compile them anew, since what is compiled in
-the middle of an evaluation would be time that nobody asked for.
+Where windows begin is drawn anew for every burst, and how many rows are made at once differs within
+one, so neither makes Triton compile anything anew.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import triton.language as tl
 # So many elements of a row for each program.
 BLOCK = 1024
 
-_MIX = ("into", "one", "difference", "pattern", "bits")
-_MIX_NUMBERS = ("stride", "at", "at_step", "chosen", "chosen_step", "drawn", "drawn_step", "width")
-_CLOSE = ("found", "want", "accepted", "wrong", "errors", "sizes")
-_CLOSE_NUMBERS = ("found_stride", "want_stride", "width")
+DRAWN = ("at", "at_step", "chosen", "chosen_step", "drawn", "drawn_step", "rows")
+READ = ("one", "difference", "pattern", "bits")
 
 
-@triton.jit(do_not_specialize=_MIX_NUMBERS, do_not_specialize_on_alignment=_MIX + _MIX_NUMBERS)  # type: ignore[untyped-decorator]
+@triton.jit(  # type: ignore[untyped-decorator]
+    do_not_specialize=DRAWN, do_not_specialize_on_alignment=(*READ, *DRAWN)
+)
 def mix_rows(  # type: ignore[no-untyped-def]
     into,
     stride,
@@ -32,6 +32,7 @@ def mix_rows(  # type: ignore[no-untyped-def]
     bits,
     drawn,
     drawn_step,
+    rows,
     width,
     EXACT: tl.constexpr,
     SIGN: tl.constexpr,
@@ -43,10 +44,15 @@ def mix_rows(  # type: ignore[no-untyped-def]
     elements after `at` in one and difference, `chosen` in pattern and `drawn` in bits. EXACT: a
     mask of the last bits that are zero in what is exact; SIGN: how far the sign is shifted to fill
     a value. With EXACT = 0 there are no last bits to draw.
+
+    Programs that run at the same time read the same part of one and difference, each for a row of
+    its own, so that a part is read from memory once for all rows.
     """
     blocks = tl.cdiv(width, BLOCK)
-    row = (tl.program_id(0) // blocks).to(tl.int64)
-    column = (tl.program_id(0) % blocks).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    row = (tl.program_id(0) % rows).to(tl.int64)
+    ahead = row * at_step // BLOCK % blocks
+    block = (tl.program_id(0) // rows + blocks - ahead) % blocks
+    column = block * BLOCK + tl.arange(0, BLOCK)
     inside = column < width
     place = at + row * at_step + column
     choice = tl.load(pattern + chosen + row * chosen_step + column, mask=inside, other=0)
@@ -59,9 +65,7 @@ def mix_rows(  # type: ignore[no-untyped-def]
     tl.store(into + row * stride + column, value, mask=inside)
 
 
-@triton.jit(
-    do_not_specialize=_CLOSE_NUMBERS, do_not_specialize_on_alignment=_CLOSE + _CLOSE_NUMBERS
-)  # type: ignore[untyped-decorator]
+@triton.jit  # type: ignore[untyped-decorator]
 def close_rows(  # type: ignore[no-untyped-def]
     found,
     found_stride,
