@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 import torch
 
@@ -32,6 +34,7 @@ def reference(*, y, **arguments):
 """
 CASE = Case("n64", {"N": 64})
 SLOTS = 6
+SEED = 1
 
 
 DRAW = "torch.randn(N, generator=g, device=device, dtype=torch.DTYPE)"
@@ -44,6 +47,9 @@ def written(folder, refresh, left_out="", dtype="float32", draw=DRAW):
     reference = Reference(folder)
     layout = reference.layout(CASE, "cpu")
     supply = Supply(reference, CASE, layout, "cpu", InSteps())
+    # What is drawn in secret is drawn alike here: a few values of all end in zeros by chance.
+    supply.draw = random.Random(SEED)
+    supply.generator.manual_seed(SEED)
     before = reference._setup.__globals__["drawn"]
     truth = supply.fresh(SLOTS, refresh)
     after = reference._setup.__globals__["drawn"]
