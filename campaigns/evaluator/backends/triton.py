@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from campaigns.evaluator.backends.base import (
 from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.backends.host import HostPlan
 from campaigns.evaluator.backends.kernel_names import triton_kernels
+from campaigns.evaluator.backends.python_error import FILE, place_of
 from campaigns.evaluator.backends.shared_object import write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout, ScalarArg
@@ -38,7 +40,7 @@ class TritonKernel:
         self._on_gpu = job.device.startswith("cuda")
         self._source = source
         self._place = place
-        self._path = place.folder / "candidate.py"
+        self._path = place.folder / FILE
         self._example: Layout | None = None
         self._run: Callable[..., None] | None = None
         # Triton compiles when a kernel is first launched: ptxas, and a C compiler for the launcher.
@@ -57,7 +59,12 @@ class TritonKernel:
 
     def _compile_apart(self, example: Layout) -> None:
         def body() -> int:
-            compile_for(self._target, self._path, example)
+            try:
+                compile_for(self._target, self._path, example)
+            except Exception as error:  # noqa: BLE001 - whatever Triton or the candidate raises
+                traceback.print_exc()
+                print(place_of(error, self._source), file=sys.stderr)
+                return 1
             return 0
 
         ended = self._place.apart(body)

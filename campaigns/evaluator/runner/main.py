@@ -19,6 +19,7 @@ from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
+from campaigns.evaluator.backends.python_error import place_of
 from campaigns.evaluator.contract import Job, Launch, Timer
 from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
@@ -89,8 +90,9 @@ class Runner:
         except (base.Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
             return Answer.UNSUPPORTED, 0, 0.0, 0.0
-        except BaseException:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
+        except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             traceback.print_exc()
+            print(place_of(error, self._job.candidate), file=sys.stderr)
             return failed.get(ask, Answer.CALL_FAILED), 0, 0.0, 0.0
 
     def _do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[int, float, float]:
