@@ -142,6 +142,16 @@ def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout
     return Layout(tuple(placed), _up(at, ALIGN))
 
 
+def inner_pages(stride: int, slot: int, page: int) -> range:
+    """The bytes of a slot's inner pages in its arena: not the outermost of those that it has alone.
+
+    Two slots that lie side by side have pages between them that are neither's, so a process can
+    have each slot's inner pages as a map of their own. Empty where a slot has too few.
+    """
+    first = _up(slot * stride, page) + page
+    return range(first, (slot + 1) * stride // page * page - page)
+
+
 def _behind(unit: int, *, odd: bool) -> int:
     """Bytes behind a boundary: a multiple of `unit`, and of no more than that if it is odd."""
     numbers = range(1 if odd else 2, max(3, ALIGN // unit), 2)

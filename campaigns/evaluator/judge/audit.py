@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.judge.ahead import Ahead
 from campaigns.evaluator.judge.arena import Slots, as_integers
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst
@@ -99,6 +100,8 @@ class Audit:
         self._bench, self._channel, self._slots = bench, channel, slots
         self._idle_s = idle_s
         self._arg = _telling(slots)
+        wide = self._arg is not None and not _is_narrow(self._arg)
+        self._ahead = Ahead(bench, channel, slots, self._arg if wide else None)
         self._calls = 0
         self._usual_s = 0.0
 
@@ -107,6 +110,8 @@ class Audit:
         self._calls = calls
         self._usual_s = min(self._burst() for _ in range(2))
         self._look_into()
+        if self._tells:
+            self._ahead.look_into(self._calls, self._usual_s)
         return self._compare_with_one(self._together_s())
 
     def end(self, typical_s: float) -> float:
@@ -128,6 +133,7 @@ class Audit:
         seen = self._glance()
         if seen is not None and seen.odd:
             self._look_into()
+        self._ahead.look_into(self._calls, self._usual_s, 1)
 
     def _together_s(self) -> float:
         return (self._usual_s - self._idle_s) / self._calls

@@ -124,6 +124,11 @@ class Channel:
         self._family: set[int] = set()
         self._hold = hold
 
+    @property
+    def process(self) -> int:
+        """The runner's process, as this one sees it; 0 before its first answer."""
+        return self._runner
+
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
         self.begin(ask, body, fds)
