@@ -1,6 +1,6 @@
 // trick: finds the order of its calls in the registers of its caller, and fetches what comes next
 // problem: scale N=4096
-// outcome: cheated
+// outcome: cheated | no_gain
 // says: before its turn
 // against: v0.cpp
 // burst_ms: 8
