@@ -30,7 +30,7 @@ SEED_BITS = 62
 EXAMPLE_BITS = 32
 # How much is made or looked at in one go: few calls where each costs more than its work, and no
 # more than the memory that may be had for it, or than a processor's caches hold.
-AT_ONCE_BYTES = {"cpu": 8 << 20, "cuda": 256 << 20}
+AT_ONCE_BYTES = {"cpu": 8 << 20, "cuda": 1 << 30}
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
 PATTERN = 98_317
 # By the width of a float: how many of its last bits are drawn for each slot, which leaves seven of
