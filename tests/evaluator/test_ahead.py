@@ -82,12 +82,6 @@ def test_it_tells_whether_the_next_call_was_begun(finished, slots, early):
     assert touched_next(ORDER, finished, STARTS, seen(*slots)) is early
 
 
-def test_it_says_nothing_where_a_slot_is_no_map_of_its_own():
-    maps = seen(4, 3, 7)
-    del maps[STARTS[7]]
-    assert touched_next(ORDER, 1, STARTS, maps) is None
-
-
 class Blamed(Exception):
     pass
 
@@ -147,15 +141,25 @@ def test_slots_of_a_page_or_two_are_not_looked_at(monkeypatch):
     assert taken == []
 
 
-@pytest.mark.parametrize("which", ["forget", "touched"])
-def test_a_host_that_does_not_tell_is_noted_once(monkeypatch, which):
+@pytest.mark.parametrize(
+    ("which", "words"),
+    [
+        ("forget", "/proc/PID/clear_refs: Permission denied"),
+        ("touched", "/proc/PID/smaps: Permission denied"),
+        ("parted", "slots are no maps of their own"),
+    ],
+)
+def test_what_can_not_be_seen_is_noted_once(monkeypatch, which, words):
     made, _, told = looking([], monkeypatch)
     monkeypatch.undo()
 
     def refused(pid):
         raise PermissionError(13, "Permission denied", "/proc/…")
 
-    monkeypatch.setattr(ahead, which, refused)
+    if which == "parted":
+        monkeypatch.setattr(ahead, "touched", lambda pid: {})
+    else:
+        monkeypatch.setattr(ahead, which, refused)
     made._bench.supply = SimpleNamespace(draw=SimpleNamespace(uniform=lambda low, high: 0.0))
 
     def burst(bench, channel, slots, calls, look):
@@ -170,7 +174,6 @@ def test_a_host_that_does_not_tell_is_noted_once(monkeypatch, which):
     made._channel.freeze = made._channel.thaw = lambda: None
     monkeypatch.setattr(ahead, "run_burst", burst)
     made.look_into(40, 1e-3)
-    assert len(told) == 1
-    assert "can not be seen here: /proc/PID/" in told[0]
+    assert told == [f"what calls touch ahead of their turn can not be seen here: {words}"]
     made.look_into(40, 1e-3)
     assert len(told) == 1

@@ -72,7 +72,7 @@ class Found:
 def touched_next(
     order: Sequence[int], finished: int, starts: Mapping[int, int], seen: Mapping[int, int]
 ) -> bool | None:
-    """Whether the slot was touched that comes after the one under way; None where nobody can say.
+    """Whether the slot was touched that comes after the one under way; None where there is none.
 
     order: the slots in turn. starts: where a slot's inner pages begin. seen: of `touched`. Who
     fetches further ahead has fetched that one as well, some calls before. Who reads on behind its
@@ -82,8 +82,7 @@ def touched_next(
     begun, later = set(order[: finished + 1]), order[finished + 1 :]
     if not later or {later[0] - 1, later[0] + 1} & begun:
         return None
-    kib = seen.get(starts[later[0]])
-    return None if kib is None else kib > 0
+    return seen[starts[later[0]]] > 0
 
 
 class Ahead:
@@ -126,9 +125,13 @@ class Ahead:
         delay_s = self._bench.supply.draw.uniform(*STOP) * usual_s
         stop = _Stop(self._arg, self._channel, delay_s)
         run_burst(self._bench, self._channel, self._slots, calls, look=stop)
-        if stop.trouble:
+        trouble = stop.trouble
+        if not trouble and any(self._starts[slot] not in stop.touched for slot in stop.order):
+            # The host would not, or a candidate has undone it: a reviewer should know.
+            trouble = "slots are no maps of their own"
+        if trouble:
             self._can_be_seen = False
-            words = f"what calls touch ahead of their turn can not be seen here: {stop.trouble}"
+            words = f"what calls touch ahead of their turn can not be seen here: {trouble}"
             self._bench.reference.note(words)
             return None
         early = touched_next(stop.order, stop.finished, self._starts, stop.touched)
