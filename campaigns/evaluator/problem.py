@@ -43,8 +43,11 @@ OPTIONAL = {
 }
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
 # problems; a set on which the reference is not finite is left out.
-SETS = ("zeros", "constant", "large", "tiny", "negative", "spiked", "lowered", "shifted")
-USUAL_SETS = SETS[:7]
+USUAL_SETS = (
+    *("zeros", "constant", "large", "tiny", "negative", "positive", "spiked", "lowered"),
+    "sparse",
+)
+SETS = (*USUAL_SETS, "shifted")
 # What base addresses are multiples of in a check: enough for vector loads of 16 bytes.
 ALIGN, ALIGNMENTS = 16, (1, 2, 4, 8, 16, 32, 64, 128, 256)
 

@@ -38,6 +38,23 @@ def test_one_value_of_a_spiked_set_is_far_beyond_all_others():
     assert len(places) > 1
 
 
+def test_a_sparse_set_has_many_zeros_and_few_values():
+    made = sets.adversarial("sparse", {"x": torch.randn(4096)}, ())["x"]
+    assert 0.4 < float((made == 0).float().mean()) < 0.6
+    assert len(made.unique()) <= sets.FEW_VALUES + 1
+
+
+def test_inputs_that_are_never_above_zero_stay_so():
+    inputs = {"x": -torch.rand(64)}
+    assert sets.adversarial("positive", inputs, ()) is None
+    assert float(sets.adversarial("spiked", inputs, ())["x"].min()) <= -sets.SPIKE
+    assert all(
+        float(made["x"].max()) <= 0
+        for name in sets.MAKE
+        if (made := sets.adversarial(name, inputs, ())) is not None
+    )
+
+
 def test_inputs_that_are_never_below_zero_stay_so():
     inputs = {"x": torch.rand(64), "y": torch.zeros(1)}
     assert sets.adversarial("negative", inputs, ("y",)) is None

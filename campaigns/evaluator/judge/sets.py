@@ -37,16 +37,38 @@ TINY_SIZES = "tiny and far smaller"
 CHANGED, LEAST_ALONE, MOST_ALONE = 4, 3, 6
 # How often an element of another value is looked for.
 TRIES = 32
+# How many values a sparse set has beside zero.
+FEW_VALUES = 3
+SEED_BITS = 63
 
 Inputs = Mapping[str, Any]
+
+
+def _beyond(values: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+    """Far above `values`; far below where nothing drawn is above zero, which may be promised."""
+    far = (values.abs() + 1) * SPIKE
+    return -far if bool((drawn < 0).any()) and not bool((drawn > 0).any()) else far
 
 
 def _spiked(drawn: torch.Tensor) -> torch.Tensor:
     """One value far beyond all others, anywhere: no sample of a tensor tells of it."""
     made, at = drawn.clone(), random.SystemRandom().randrange(drawn.numel())
     flat = made.reshape(-1)
-    flat[at] = (flat[at].abs() + 1) * SPIKE
+    flat[at] = _beyond(flat[at], drawn)
     return flat.view(drawn.shape)
+
+
+def _sparse(drawn: torch.Tensor) -> torch.Tensor:
+    """Half of it zeros, the rest a few of its values: what is equal here and there shows nothing.
+
+    Who leaves out work for zeros, or for what is all the same, has to look at all of it.
+    """
+    flat, draw = drawn.reshape(-1), random.SystemRandom()
+    generator = torch.Generator(drawn.device).manual_seed(draw.getrandbits(SEED_BITS))
+    which = torch.randint(2 * FEW_VALUES, drawn.shape, generator=generator, device=drawn.device)
+    # With the least and the most among them what is first in order is hardly ever one of the zeros.
+    few = torch.stack([flat.amin(), flat.amax(), flat[draw.randrange(flat.numel())]])
+    return torch.cat([few, torch.zeros_like(few)])[which]
 
 
 MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -55,9 +77,11 @@ MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "large": lambda x: x * LARGE,
     "tiny": lambda x: x * TINY,
     "negative": lambda x: -x.abs(),
+    "positive": torch.abs,
     "spiked": _spiked,
     "lowered": lambda x: x - SHIFT,
     "shifted": lambda x: x + SHIFT,
+    "sparse": _sparse,
 }
 WORDS = {
     "zeros": "all inputs zero",
@@ -65,9 +89,11 @@ WORDS = {
     "large": f"inputs {LARGE:g} times larger",
     "tiny": "very small inputs",
     "negative": "no input above zero",
+    "positive": "no input below zero",
     "spiked": "one input far beyond all others",
     "lowered": f"inputs lowered by {SHIFT:g}",
     "shifted": f"inputs shifted by {SHIFT:g}",
+    "sparse": "many inputs zero and few values among the others",
 }
 
 

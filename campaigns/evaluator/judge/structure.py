@@ -20,7 +20,7 @@ WHOLE = 1e-4
 
 def keeps(drawn: torch.Tensor, made: torch.Tensor) -> bool:
     """Whether `made` has the structure of `drawn`, an input of the same name."""
-    promises = (_rises, _falls, _is_symmetric, _is_shares, _is_not_negative)
+    promises = (_rises, _falls, _is_symmetric, _is_shares, _is_not_negative, _is_not_positive)
     return all(not has(drawn) or has(made) for has in promises)
 
 
@@ -48,6 +48,11 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
 def _is_not_negative(tensor: torch.Tensor) -> bool:
     """Whether no value is below zero, nor could be by chance of its sign."""
     return tensor.numel() * log(2) > -log(CHANCE) and not bool((tensor < 0).any())
+
+
+def _is_not_positive(tensor: torch.Tensor) -> bool:
+    """The same above zero: decays and logarithms of shares."""
+    return bool((tensor < 0).any()) and _is_not_negative(-tensor)
 
 
 def _is_shares(tensor: torch.Tensor) -> bool:

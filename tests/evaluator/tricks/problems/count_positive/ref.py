@@ -1,0 +1,12 @@
+import torch
+
+
+def setup(*, N, seed, device):
+    g = torch.Generator(device=device).manual_seed(seed)
+    x = torch.randn(N, generator=g, device=device)
+    y = torch.empty(1, dtype=torch.int32, device=device)
+    return {"inputs": {"x": x, "y": y, "N": N}, "outputs": ["y"]}
+
+
+def reference(*, x, y, N):
+    y.copy_((x > 0).sum())
