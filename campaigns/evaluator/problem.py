@@ -45,7 +45,7 @@ OPTIONAL = {
 # problems; a set on which the reference is not finite is left out.
 USUAL_SETS = (
     *("zeros", "constant", "large", "tiny", "negative", "positive", "spiked", "lowered"),
-    "sparse",
+    *("sparse", "ends"),
 )
 SETS = (*USUAL_SETS, "shifted")
 # What base addresses are multiples of in a check: enough for vector loads of 16 bytes.

@@ -1,7 +1,7 @@
 """Input sets that `setup` would hardly draw, and cases near the declared ones, made by the judge.
 
 A kernel that is right for the declared shapes and distribution only is not right. Sets are derived
-from the problem's own example; integers (they may be indices) and numbers stay as they are.
+from the problem's own example; integers that may be indices, and numbers, stay as they are.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ TRIES = 32
 # How many values a sparse set has beside zero.
 FEW_VALUES = 3
 SEED_BITS = 63
+# The one set of integers. What is this short and may be below zero is a number, not an index.
+ENDS, SHORT = "ends", (torch.int8, torch.int16)
 
 Inputs = Mapping[str, Any]
 
@@ -71,6 +73,14 @@ def _sparse(drawn: torch.Tensor) -> torch.Tensor:
     return torch.cat([few, torch.zeros_like(few)])[which]
 
 
+def _ends(drawn: torch.Tensor) -> torch.Tensor:
+    """Each element the least or the most that was drawn: sums that are too short overflow."""
+    generator = torch.Generator(drawn.device)
+    generator.manual_seed(random.SystemRandom().getrandbits(SEED_BITS))
+    which = torch.randint(2, drawn.shape, generator=generator, device=drawn.device)
+    return torch.stack([drawn.amin(), drawn.amax()])[which]
+
+
 MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "zeros": torch.zeros_like,
     "constant": lambda x: (x[..., :1] if x.dim() else x).expand_as(x).contiguous(),
@@ -82,6 +92,7 @@ MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "lowered": lambda x: x - SHIFT,
     "shifted": lambda x: x + SHIFT,
     "sparse": _sparse,
+    ENDS: _ends,
 }
 WORDS = {
     "zeros": "all inputs zero",
@@ -94,6 +105,7 @@ WORDS = {
     "lowered": f"inputs lowered by {SHIFT:g}",
     "shifted": f"inputs shifted by {SHIFT:g}",
     "sparse": "many inputs zero and few values among the others",
+    ENDS: "integers at either end of their range",
 }
 
 
@@ -105,7 +117,10 @@ def adversarial(
     alone: the one input to change; "" for all of them. An input stays as it was drawn where the
     change would break what the problem promises of it (structure.py).
     """
-    names = [alone] if alone else _floating(inputs, outputs)
+    if name == ENDS:
+        names = [] if alone else _short(inputs, outputs)
+    else:
+        names = [alone] if alone else _floating(inputs, outputs)
     made = {key: MAKE[name](inputs[key]) for key in names}
     changed = {key: value for key, value in made.items() if keeps(inputs[key], value)}
     if not all(bool(torch.isfinite(value).all()) for value in changed.values()):
@@ -169,6 +184,11 @@ def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
         for name, value in inputs.items()
         if isinstance(value, torch.Tensor) and value.is_floating_point() and name not in outputs
     ]
+
+
+def _short(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
+    tensors = {k: v for k, v in inputs.items() if isinstance(v, torch.Tensor) and k not in outputs}
+    return [k for k, v in tensors.items() if v.dtype in SHORT and bool((v < 0).any())]
 
 
 def rounded(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
