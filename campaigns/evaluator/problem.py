@@ -44,8 +44,8 @@ OPTIONAL = {
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
 # problems; a set on which the reference is not finite is left out.
 USUAL_SETS = (
-    *("zeros", "constant", "large", "tiny", "negative", "positive", "spiked", "lowered"),
-    *("sparse", "ends"),
+    *("zeros", "constant", "large", "tiny", "negative", "positive", "spiked", "last"),
+    *("lowered", "sparse", "ends"),
 )
 SETS = (*USUAL_SETS, "shifted")
 # What base addresses are multiples of in a check: enough for vector loads of 16 bytes.

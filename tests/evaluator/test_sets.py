@@ -302,3 +302,9 @@ def test_it_asks_for_nothing_that_the_reference_refuses(service, tmp_path):
     short = {"cases": (Case("n64", {"N": 64}),)}
     report = service.evaluate(small.job(folder, tmp_path, small.source(), **short))
     assert report.outcome is Outcome.PASSED, report.reason
+
+
+def test_only_the_last_of_every_row_is_far_beyond_all_others():
+    made = sets.adversarial("last", INPUTS, ("y",))["x"]
+    assert (made != X).any(dim=0).tolist() == [False] * 7 + [True]
+    assert float(made[:, -1].min()) >= sets.SPIKE

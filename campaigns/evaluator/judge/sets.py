@@ -32,6 +32,8 @@ MOST_MOVED = 7
 # The kind of hidden sizes that is tried only where problem.toml says which sizes are free, and that
 # a problem need not take all the same.
 TINY_SIZES = "tiny and far smaller"
+# The kind that is tried with some sets, too, which show what the end of a row is left out of.
+WITH_SETS, FOR_ENDS = "a little larger", ("lowered", "last")
 # How many elements of each input a near-duplicate changes, and of how many in a chain each changes
 # one element of one input: a key that leaves out a part of the inputs misses some of those changes.
 CHANGED, LEAST_ALONE, MOST_ALONE = 4, 3, 6
@@ -58,6 +60,14 @@ def _spiked(drawn: torch.Tensor) -> torch.Tensor:
     flat = made.reshape(-1)
     flat[at] = _beyond(flat[at], drawn)
     return flat.view(drawn.shape)
+
+
+def _last(drawn: torch.Tensor) -> torch.Tensor:
+    """The last value of every row far beyond all others."""
+    made = drawn.clone()
+    ends = made[..., -1:] if made.dim() else made
+    ends.copy_(_beyond(ends, drawn))
+    return made
 
 
 def _sparse(drawn: torch.Tensor) -> torch.Tensor:
@@ -89,6 +99,7 @@ MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "negative": lambda x: -x.abs(),
     "positive": torch.abs,
     "spiked": _spiked,
+    "last": _last,
     "lowered": lambda x: x - SHIFT,
     "shifted": lambda x: x + SHIFT,
     "sparse": _sparse,
@@ -102,6 +113,7 @@ WORDS = {
     "negative": "no input above zero",
     "positive": "no input below zero",
     "spiked": "one input far beyond all others",
+    "last": "the last of every row far beyond all others",
     "lowered": f"inputs lowered by {SHIFT:g}",
     "shifted": f"inputs shifted by {SHIFT:g}",
     "sparse": "many inputs zero and few values among the others",
@@ -255,7 +267,7 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
 
     found = {
         "a little smaller": moved(partial(_sizes_near, sign=-1)),
-        "a little larger": moved(partial(_sizes_near, sign=+1)),
+        WITH_SETS: moved(partial(_sizes_near, sign=+1)),
         "even and little other": moved(partial(_sizes_of, part=2)),
         "by fours and little other": moved(partial(_sizes_of, part=4)),
         "far smaller": moved(partial(_sizes_between, low=1 / 3, high=2 / 3)),
