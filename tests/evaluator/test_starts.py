@@ -79,7 +79,7 @@ def test_it_judges_a_kernel_that_works_in_place(service, tmp_path, ref, body):
     [
         ("", "elements wrong"),
         (small.LOOP, "elements wrong"),
-        ("for (int i = 0; i < N; ++i) y[i] += ++calls > 130000 ? 0 : x[i];", "timed call"),
+        ("for (int i = 0; i < N; ++i) y[i] += ++calls > 200000 ? 0 : x[i];", "timed call"),
         ("for (int i = 0; i < N; ++i) y[i] += x[i]; y[N + 3] = 1;", "wrote outside its output"),
     ],
     ids=["nothing", "not from its start", "later nothing", "behind it"],
