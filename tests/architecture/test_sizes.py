@@ -17,7 +17,9 @@ ATTICS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "ma
 BROAD_EXCEPTS = {
     "campaigns/evaluator/processes.py": 1,  # a forked child's outermost edge
     "campaigns/evaluator/backends/device.py": 1,  # the candidate, while its calls are captured
+    "campaigns/evaluator/backends/triton.py": 1,  # the candidate, while it is compiled apart
     "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
+    "campaigns/evaluator/judge/one_pass.py": 1,  # Triton and a compiler: they cost time, no more
     "campaigns/evaluator/judge/reference.py": 1,  # a person's ref.py
     "campaigns/pulse.py": 1,  # the thread's edge: whatever fails, the worker still shows life
     "campaigns/tasks.py": 1,  # the queue's edge: our own fault, recorded on the campaign
@@ -61,11 +63,12 @@ def too_long(tree):
 
 
 def too_many_parameters(tree):
-    """Kernels are left out: the shape of their signature is the problem's, not a design of ours."""
+    """Kernels are left out: what they are given is what a launch passes, not a design of ours."""
     return [
         f"{module.path}:{node.lineno} {node.name}: {count} parameters"
         for module, node in _functions(tree)
         if not module.path.startswith(PROBLEMS)
+        and not any("triton.jit" in ast.unparse(one) for one in node.decorator_list)
         and (count := len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]))
         > PARAMETERS
     ]
@@ -134,7 +137,10 @@ def test_it_sees_what_is_too_long(tree_with):
 
 def test_it_sees_too_many_parameters(tree_with):
     tree = tree_with(
-        {"kopt/a.py": "def f(a, b, /, c, d, e, *, f, g, h): ...\ndef g(a, b, *rest): ..."}
+        {
+            "kopt/a.py": "def f(a, b, /, c, d, e, *, f, g, h): ...\ndef g(a, b, *rest): ...",
+            "kopt/b.py": "@triton.jit(debug=True)\ndef f(a, b, c, d, e, f, g, h): ...",
+        }
     )
     assert too_many_parameters(tree) == ["kopt/a.py:1 f: 8 parameters"]
 
