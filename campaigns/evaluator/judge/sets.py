@@ -76,19 +76,21 @@ def _sparse(drawn: torch.Tensor) -> torch.Tensor:
     Who leaves out work for zeros, or for what is all the same, has to look at all of it.
     """
     flat, draw = drawn.reshape(-1), random.SystemRandom()
-    generator = torch.Generator(drawn.device).manual_seed(draw.getrandbits(SEED_BITS))
-    which = torch.randint(2 * FEW_VALUES, drawn.shape, generator=generator, device=drawn.device)
     # With the least and the most among them what is first in order is hardly ever one of the zeros.
     few = torch.stack([flat.amin(), flat.amax(), flat[draw.randrange(flat.numel())]])
-    return torch.cat([few, torch.zeros_like(few)])[which]
+    return torch.cat([few, torch.zeros_like(few)])[_which(2 * FEW_VALUES, drawn)]
 
 
 def _ends(drawn: torch.Tensor) -> torch.Tensor:
     """Each element the least or the most that was drawn: sums that are too short overflow."""
-    generator = torch.Generator(drawn.device)
+    return torch.stack([drawn.amin(), drawn.amax()])[_which(2, drawn)]
+
+
+def _which(below: int, like: torch.Tensor) -> torch.Tensor:
+    """For each element a number from 0 on, drawn in secret."""
+    generator = torch.Generator(like.device)
     generator.manual_seed(random.SystemRandom().getrandbits(SEED_BITS))
-    which = torch.randint(2, drawn.shape, generator=generator, device=drawn.device)
-    return torch.stack([drawn.amin(), drawn.amax()])[which]
+    return torch.randint(below, like.shape, generator=generator, device=like.device)
 
 
 MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
