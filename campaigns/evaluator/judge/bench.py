@@ -15,7 +15,6 @@ from campaigns.evaluator.judge.arena import Slots, as_integers, copy_of
 from campaigns.evaluator.judge.compare import Comparison, Tolerance, compare, quick
 from campaigns.evaluator.judge.fresh import Supply, Truth, scalars
 from campaigns.evaluator.judge.gather import Gather
-from campaigns.evaluator.judge.passes import Passes
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.judge.stillness import Stillness
 from campaigns.evaluator.judge.undecided import NONE, Others, forgiven
@@ -35,8 +34,8 @@ def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor
 class Bench:
     """tolerances: by output name. scrub: memory whose reading empties the caches, or None.
 
-    stillness: where a stopped runner could have left work on the device. passes: how many answers
-    are compared at once. gathers: those in use, by where their slots begin and how many there are.
+    stillness: where a stopped runner could have left work on the device. gathers: those in use, by
+    where their slots begin and how many there are.
     """
 
     case: Case
@@ -49,7 +48,6 @@ class Bench:
     scrub: torch.Tensor | None
     limit_s: float
     stillness: Stillness | None
-    passes: Passes
     gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)
 
     def wait(self) -> None:
@@ -145,7 +143,7 @@ class Bench:
         right = torch.ones(count, dtype=torch.bool, device=self.device)
         for arg in self.layout.outputs:
             found = slots.all(arg)[first : first + count]
-            right &= self.passes.close(found, want[arg.name], self.tolerances[arg.name])
+            right &= self.supply.passes.close(found, want[arg.name], self.tolerances[arg.name])
         return right
 
     def right(self, slots: Slots, want: Answers, k: int, near: Others = NONE) -> bool:

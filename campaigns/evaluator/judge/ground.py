@@ -131,19 +131,17 @@ class Ground:
     def bench(self, case: Case, slots: Slots) -> Bench:
         ring = slots.rows.numel()
         scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
-        supply = Supply(self._reference, case, slots.layout, self._job.device, self._passes)
         bench = Bench(
             case=case,
             layout=slots.layout,
             reference=self._reference,
-            supply=supply,
+            supply=Supply(self._reference, case, slots.layout, self._job.device, self._passes),
             tolerances=tolerances(self._spec, slots.layout),
             refresh=self._spec.refresh,
             device=self._device,
             scrub=scrub,
             limit_s=self._job.protocol.limits.call_s,
             stillness=self._stillness,
-            passes=self._passes,
         )
         return replace(bench, tolerances=self._of_usual_size(bench))
 
