@@ -21,21 +21,19 @@ from pathlib import Path
 import torch
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.judge.arena import Slots, as_integers
+from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.fence import telling_positions
+from campaigns.evaluator.judge.looks import Belief, Spots, believed
 from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.layout import TensorArg, inner_pages
 
 # Looks that say something; where one of the first is odd there are more. An honest call touches
 # nothing of another slot's inner pages, so that several are odd is no chance.
 FIRST, MOST, ODD = 3, 8, 3
-TRIES = 16
 # When to stop the runner, in shares of the usual time: the earlier, the more calls are to come.
 STOP = (0.05, 0.5)
-POSITIONS = 4
 FORGET = b"1"
 # Of a process's maps those of the judge's memory: where in it they begin, and what was touched.
 MAPS = re.compile(
@@ -66,7 +64,7 @@ class Found:
     """How many calls were finished in a burst that was stopped, and whether the next was begun."""
 
     finished: int
-    early: bool
+    odd: bool
 
 
 def touched_next(
@@ -102,22 +100,20 @@ class Ahead:
 
         Raises what `Channel.blame` makes of calls that are touched before their turn.
         """
-        found: list[Found] = []
-        for _ in range(TRIES):
-            look = self._look(calls, usual_s) if self._can_be_seen else None
-            if look is None:
-                continue
-            found.append(look)
-            odd = [one for one in found if one.early]
-            if len(odd) >= ODD:
-                words = (
-                    "touched before its turn what the next call was to be made on: in "
-                    f"{len(odd)} of {len(found)} bursts that were stopped halfway, the last one "
-                    f"after {odd[-1].finished} of {calls} calls"
-                )
-                raise self._channel.blame(Outcome.CHEATED, words)
-            if len(found) >= (MOST if odd else first):
-                return
+
+        def look() -> Found | None:
+            return self._look(calls, usual_s) if self._can_be_seen else None
+
+        found = believed(look, Belief(first, MOST, ODD))
+        if not found:
+            return
+        odd = [one for one in found if one.odd]
+        words = (
+            "touched before its turn what the next call was to be made on: in "
+            f"{len(odd)} of {len(found)} bursts that were stopped halfway, the last one "
+            f"after {odd[-1].finished} of {calls} calls"
+        )
+        raise self._channel.blame(Outcome.CHEATED, words)
 
     def _look(self, calls: int, usual_s: float) -> Found | None:
         if self._arg is None:
@@ -153,13 +149,7 @@ class _Stop:
 
     def ready(self, stage: Stage) -> None:
         self.order = stage.order
-        self._view = as_integers(stage.timed.all(self._arg))
-        shape = (stage.calls, min(POSITIONS, self._arg.count))
-        order = torch.tensor(stage.order)
-        at = telling_positions(stage.bench, stage.truth, self._arg, shape, stage.calls)
-        self._at = at[order]
-        self._rows = order.unsqueeze(1).expand_as(self._at)
-        self._before = self._view[self._rows, self._at]
+        self._spots = Spots(stage, self._arg, stage.order)
         try:
             forget(self._channel.process)
         except OSError as error:
@@ -171,7 +161,7 @@ class _Stop:
         time.sleep(self._delay_s)
         self._channel.freeze()
         # Outputs change one after the other, whichever calls have been made.
-        changed = (self._view[self._rows, self._at] != self._before).all(1)
+        changed = self._spots.changed(self._spots.read()).all(1)
         self.finished = int(torch.cumprod(changed.to(torch.int64), 0).sum())
         try:
             self.touched = touched(self._channel.process)

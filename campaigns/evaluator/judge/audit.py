@@ -17,11 +17,11 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.ahead import Ahead
-from campaigns.evaluator.judge.arena import Slots, as_integers
+from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.fence import telling_positions
+from campaigns.evaluator.judge.looks import POSITIONS, Belief, Spots, believed
 from campaigns.evaluator.judge.overhead import waking_s
 from campaigns.evaluator.judge.stage import WARM, Stage
 from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
@@ -29,11 +29,9 @@ from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 # How often there is a look before a sample.
 SHARE = 1 / 4
 # Audits that say something; when one of the first looks odd there are more, and most must agree.
-FIRST, MOST, ODD = 2, 8, 6
-TRIES = 16
+BELIEF = Belief(first=2, most=8, odd=6)
 # With fewer calls, or within this time, there is no order to be seen.
 LEAST_CALLS, LEAST_S = 6, 2e-4
-POSITIONS = 4
 # Of values of one byte so many that a call which was made has changed one of them.
 NARROW_POSITIONS = 64
 # One slot is being written when the judge looks; one more may lie between its reads.
@@ -162,20 +160,12 @@ class Audit:
 
     def _look_into(self) -> None:
         """Do outputs appear one after the other, and evenly?"""
-        glances: list[Glance] = []
-        for _ in range(TRIES if self._tells else 0):
-            if (glance := self._glance()) is None:
-                continue
-            glances.append(glance)
-            odd = sum(seen.odd for seen in glances)
-            if odd >= ODD:
-                raise self._channel.blame(
-                    Outcome.CHEATED,
-                    "calls did each other's work: halfway through a burst its outputs had not "
-                    f"appeared one after the other ({glances[-1].words})",
-                )
-            if len(glances) >= (MOST if odd else FIRST):
-                return
+        if self._tells and (glances := believed(self._glance, BELIEF)):
+            raise self._channel.blame(
+                Outcome.CHEATED,
+                "calls did each other's work: halfway through a burst its outputs had not "
+                f"appeared one after the other ({glances[-1].words})",
+            )
 
     def _compare_with_one(self, together_s: float) -> float:
         """Does a call take as long alone as among others? Only for calls that are made one by one.
@@ -234,29 +224,24 @@ class _Peek:
         self._at_s = 0.0
 
     def ready(self, stage: Stage) -> None:
-        arg, device = self._arg, stage.bench.device
         self._stage = stage
-        self._view = as_integers(stage.timed.all(arg))
-        self._is_narrow = _is_narrow(arg)
-        shape = (stage.calls, min(NARROW_POSITIONS if self._is_narrow else POSITIONS, arg.count))
+        self._is_narrow = _is_narrow(self._arg)
         # Read from the last call to the first: what is seen early was written early.
-        last_first = torch.tensor(stage.order[::-1], device=device)
-        self._at = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)[last_first]
-        self._rows = last_first.unsqueeze(1).expand_as(self._at)
-        self._before = self._view[self._rows, self._at]
+        each = NARROW_POSITIONS if self._is_narrow else POSITIONS
+        self._spots = Spots(stage, self._arg, stage.order[::-1], each)
 
     def during(self, started: float) -> None:
         time.sleep(self._delay_s)
         # Before the look: what holds the judge up now makes outputs appear early, never late.
         self._at_s = time.perf_counter() - started
-        self._seen = self._view[self._rows, self._at]
+        self._seen = self._spots.read()
         self._stage.bench.wait()
 
     def glance(self, seconds: float) -> Glance:
         """What was seen, in a burst that took `seconds` in all."""
         share = share_passed(self._at_s, seconds)
         at_s = self._at_s if self._stage.bench.device.type == "cpu" else 0.0
-        changed = (self._seen != self._before).flip(0)
+        changed = self._spots.changed(self._seen).flip(0)
         begun = changed.any(1)
         # Of one that is narrow a part stays as it was by chance, whatever is written.
         finished = begun if self._is_narrow else changed.all(1)
