@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.evaluator.backends.trace import read_launch, steady_us
+from campaigns.evaluator.backends.trace import read_launch
 from campaigns.evaluator.contract import (
     CaseReport,
     Launch,
@@ -93,32 +93,3 @@ def test_it_keeps_a_launch_in_a_report_and_reads_reports_without_one():
     older = json.loads(dump(report))
     del older["cases"][0]["candidate"]["launch"]
     assert load_report(json.dumps(older)).cases[0].candidate.launch is None
-
-
-def traced(first_us, us, calls, each=1):
-    """(start, duration) of kernels in a row, those of the first call longer."""
-    made, at = [], 0.0
-    for call in range(calls):
-        for _ in range(each):
-            made.append((at, first_us if call == 0 else us))
-            at += 100
-    return made
-
-
-@pytest.mark.parametrize("each", [1, 3])
-def test_what_starting_takes_is_no_call_s_time(each):
-    kernels = traced(40.0, 8.0, 64, each)
-    assert steady_us(kernels[::-1], 64) == pytest.approx(8.0 * each)
-
-
-def test_of_a_few_calls_all_count():
-    assert steady_us(traced(40.0, 8.0, 4), 4) == pytest.approx(16.0)
-
-
-def test_calls_that_launch_not_as_many_all_count():
-    kernels = [*traced(40.0, 8.0, 64), (1e6, 8.0)]
-    assert steady_us(kernels, 64) == pytest.approx((40 + 64 * 8) / 64)
-
-
-def test_nothing_traced_is_no_time():
-    assert steady_us([], 64) == 0

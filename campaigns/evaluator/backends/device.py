@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from campaigns.evaluator.backends.kernel_names import last_name
-from campaigns.evaluator.backends.trace import read_launch, steady_us
+from campaigns.evaluator.backends.trace import read_launch
 from campaigns.evaluator.contract import Launch, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
@@ -140,20 +140,15 @@ class DevicePlan:
         with self._tracing() as trace:
             for call in self._calls[:calls]:
                 call()
-        events = [
-            event
+        self._seen_calls = calls
+        self._seen = [
+            (event.name, event.self_device_time_total)
             for event in trace.function_events or ()
             if event.device_type == torch.autograd.DeviceType.CUDA
         ]
-        self._seen_calls = calls
-        self._seen = [(event.name, event.self_device_time_total) for event in events]
-        if self._loops:
-            # This time decides, so a call in which others' work is done counts as well.
-            found_us = sum(us for _, us in self._seen) / calls
-        else:
-            timed = [(event.time_range.start, event.self_device_time_total) for event in events]
-            found_us = steady_us(timed, calls)
-        return found_us if found_us > 0 else -1.0
+        # The mean of all: calls of some kernels take one of two times, here as in bursts.
+        total_us = sum(us for _, us in self._seen)
+        return total_us / calls if total_us > 0 else -1.0
 
     @contextlib.contextmanager
     def _tracing(self) -> Iterator[profiler.profile]:

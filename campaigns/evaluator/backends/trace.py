@@ -1,28 +1,11 @@
-"""What a trace of the driver tells: how a kernel was launched, how long calls take. No backend."""
+"""How a kernel was launched, read from the trace that the profiler writes. Registers nothing."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from campaigns.evaluator.contract import Launch
-
-# The share of a trace's calls that pay for its start: what was written before leaves the caches,
-# and code and tables come in. That is some 30 µs, and no call of a long burst has it.
-STARTING = 8
-
-
-def steady_us(kernels: Sequence[tuple[float, float]], calls: int) -> float:
-    """Device time of a call, in µs, of what was traced of `calls` calls in a row.
-
-    kernels: (start, duration) of each in µs. Without the first calls where all of them launched as
-    many; else of all.
-    """
-    each, rest = divmod(len(kernels), calls)
-    left_out = 0 if rest else calls // STARTING
-    kept = sorted(kernels)[left_out * each :]
-    return sum(us for _, us in kept) / (calls - left_out)
 
 
 def read_launch(text: str) -> Launch | None:
