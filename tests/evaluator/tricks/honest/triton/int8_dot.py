@@ -6,11 +6,11 @@ import triton.language as tl
 
 
 @triton.jit
-def product(a_ptr, b_ptr, c_ptr, M, N, K, B: tl.constexpr):
+def product(a_ptr, b_ptr, c_ptr, M, N, K, B: tl.constexpr, DEPTH: tl.constexpr):
     m, n = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1) * B + tl.arange(0, B)
     acc = tl.zeros((B, B), dtype=tl.int32)
-    for start in range(0, K, B):
-        k = start + tl.arange(0, B)
+    for start in range(0, K, DEPTH):
+        k = start + tl.arange(0, DEPTH)
         a = tl.load(
             a_ptr + m[:, None] * K + k[None, :], mask=(m < M)[:, None] & (k < K)[None, :], other=0
         )
@@ -22,4 +22,4 @@ def product(a_ptr, b_ptr, c_ptr, M, N, K, B: tl.constexpr):
 
 
 def run_kernel(a, b, c, M, K, N):
-    product[(triton.cdiv(M, 16), triton.cdiv(N, 16))](a, b, c, M, N, K, B=16)
+    product[(triton.cdiv(M, 16), triton.cdiv(N, 16))](a, b, c, M, N, K, B=16, DEPTH=32)
