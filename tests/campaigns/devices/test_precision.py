@@ -129,3 +129,14 @@ def test_it_holds_a_slope_against_tracer_events_and_itself():
     assert row in text
     alone = replace(precision().readings[0], device_us=None, event_us=None)
     assert "| – | – | – | – |" in to_markdown(precision(readings=(alone,), known=()))
+
+
+def test_it_says_how_many_kernels_agree_with_device_time():
+    near = replace(precision().readings[0], device_us=100.5)
+    far = replace(near, event_us=103.0, device_us=101.5, medians_us=(101.0, 101.303))
+    short = replace(near, slope_us=10.0, event_us=20.0, medians_us=(10.0, 10.0))
+    text = to_markdown(precision(readings=(near, far, short)))
+    assert "over 20 µs 1 of 2 are within 1% of the device's events, 2 of 2 of the" in text
+    assert "sessions are within 0.50%" in text
+    untold = replace(near, event_us=None, device_us=None)
+    assert "Clock:" not in to_markdown(precision(readings=(untold,)))
