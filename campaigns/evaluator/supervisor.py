@@ -38,6 +38,8 @@ from campaigns.evaluator.sandbox.warden import Record
 LOG_LIMIT = 64 * 1024
 # How many refused calls the reason of a crash names; the report has them all.
 HINTED = 3
+# An error that may come of a refused call says so; any other has its reason in its own words.
+DENIED = re.compile(r"errno|denied|permitted|no such file", re.IGNORECASE)
 # With less free than this not even a small kernel can be built.
 LEAST_ROOM = 32 * 1024
 # A runner that is dying of its own (a core of many pages) still has its signal to tell.
@@ -199,8 +201,10 @@ def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> 
             runner_log=log,
         )
     elif report.outcome is Outcome.CRASHED:
-        why = describe_status(status) if "died" in reason else _telling_line(log)
-        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{_hint(record)}"
+        died = "died" in reason
+        why = describe_status(status) if died else _telling_line(log)
+        hint = _hint(record) if died or DENIED.search(why) else ""
+        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
     elif report.outcome is Outcome.BROKEN_HOST:
         if INCUMBENT in arms_of(job):
             log += _printable(crew.record(INCUMBENT).log)

@@ -76,6 +76,29 @@ def test_it_names_what_was_refused_before_a_crash(judge):
     assert "the sandbox had refused it: memfd_create" in report.reason
 
 
+@pytest.mark.parametrize(
+    ("error", "hinted"),
+    [("raise ValueError('K must be 32')", False), ("os.memfd_create('ring')", True)],
+)
+def test_it_names_what_was_refused_only_where_the_error_may_come_of_it(
+    service, tmp_path, error, hinted
+):
+    text = f"""\
+import contextlib, os
+def run_kernel(x, y, N):
+    with contextlib.suppress(OSError):
+        os.memfd_create("ring")
+    {error}
+"""
+    kernel = small.Source("k.py", text)
+    problem = small.write_problem(tmp_path)
+    report = service.evaluate(small.job(problem, tmp_path, kernel, backend="triton"))
+    assert report.outcome is Outcome.CRASHED
+    assert "k.py:5: error: " in report.reason
+    assert ("the sandbox had refused it: memfd_create" in report.reason) is hinted
+    assert "memfd_create" in report.environment["refused"]
+
+
 def test_it_calls_an_early_exit_a_crash(judge):
     report = judge(source("_Exit(0);", before="#include <cstdlib>\n"))
     assert report.outcome is Outcome.CRASHED
