@@ -64,7 +64,7 @@ def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
     shown = f"The first session showed {against_words(claim.gain)}"
     broken = _broken(first, second)
     if broken:
-        sentence = f"The host failed, not the candidate: {broken}. {shown}; nothing is concluded."
+        sentence = f"Not the candidate's doing: {broken}. {shown}; nothing is concluded."
         return _void(claim, sentence)
     repeat = decide(second, twice)
     if repeat.gain is None:
@@ -152,7 +152,7 @@ def _broken(first: Report, second: Report) -> str:
 def _void(claim: Decision, sentence: str) -> Decision:
     gates = (
         *claim.gates,
-        Gate("second session", None, "the host failed", _LIMIT),
+        Gate("second session", None, "could not be measured", _LIMIT),
         Gate("both sessions", None, "not reached", _AGREE),
     )
     return replace(_of(Reason.BROKEN_HOST, sentence, claim, gates), void=True)

@@ -130,6 +130,14 @@ def test_it_turns_each_failed_outcome_into_its_verdict(outcome, verdict):
     assert found.void is (outcome is Outcome.BROKEN_HOST)
 
 
+def test_what_is_not_the_candidates_doing_is_not_put_on_the_host_either():
+    broken = report(case(), outcome=Outcome.BROKEN_HOST, reason="ref.py: line 3: ValueError: odd")
+    found = decide(broken, AGAINST)
+    assert found.sentence == (
+        "Not the candidate's doing: ref.py: line 3: ValueError: odd. It is measured again."
+    )
+
+
 def test_it_needs_at_least_five_pairs():
     few = report(case(timing([5.0] * 4), timing([10.0] * 4)))
     assert decide(few, AGAINST).reason is Reason.TOO_FEW_SAMPLES
