@@ -13,6 +13,7 @@ from campaigns.management.door import argument
 from campaigns.rules.ceilings import QUESTIONS
 from campaigns.rules.goal import ACCEPTED
 from campaigns.rules.intake import AUTO, Intake, Metric
+from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.stop import RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
 from knowledge.models import Platform
@@ -108,9 +109,31 @@ ONE_ROUND = argument(
     help="only this round beside its incumbent, in a folder that runs by itself",
 )
 
+# What a campaign calls a value → the option that it came from, where that has another name.
+CALLED = {
+    "max_rounds": "--rounds",
+    "max_wall_h": "--hours",
+    "max_device_h": "--device-hours",
+    "own_kernels": "--own-kernel",
+}
+
 # Options that nobody gave, neither here nor in a manifest.
 USUAL = {"rounds": StopPolicy().max_rounds, **Intake().stored}
 NEEDED = ("problem", "backend")
+
+
+def as_typed(error: Exception) -> str:
+    """What it says, with the option in place of a field whose name nobody has typed."""
+    field, colon, rest = str(error).partition(": ")
+    return f"{CALLED.get(field, field)}{colon}{rest}"
+
+
+def goal_share(percent: float) -> float:
+    """A goal in percent as a share. ValueError names the option and what is accepted."""
+    least = 100 * LEAST_FRACTION
+    if not least <= percent <= 100:
+        raise ValueError(f"--goal: {percent:g}; accepted: {least:g} to 100 percent")
+    return percent / 100
 
 
 def known() -> Known:

@@ -49,7 +49,9 @@ from campaigns.management.wishes import (
     UNMASK,
     USUAL,
     WISH,
+    as_typed,
     filled,
+    goal_share,
     offer_text,
     offered_in,
 )
@@ -314,7 +316,7 @@ class Command(ImportVerbs):
         except (UnknownProblem, UnknownPlatform) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (CampaignRefused, IntakeError, PolicyError, ProblemError, DeviceError) as error:
-            self.fail(ExitCode.USAGE, str(error))
+            self.fail(ExitCode.USAGE, as_typed(error))
 
     def _platform(self, wanted: str | None, *, here: bool) -> str:
         """The slug to create with; a run in this process is one on this host's device."""
@@ -339,14 +341,14 @@ class Command(ImportVerbs):
         try:
             percent = GOAL_PERCENT if wish["goal"] is None else wish["goal"]
             return StopPolicy(
-                target_fraction=percent / 100,
+                target_fraction=goal_share(percent),
                 max_rounds=wish["rounds"],
                 max_wall_h=wish["hours"],
                 max_device_h=wish["device_hours"],
                 restart=wish["restart"],
             )
         except ValueError as error:
-            self.fail(ExitCode.USAGE, str(error))
+            self.fail(ExitCode.USAGE, as_typed(error))
 
     def _goal(self, wish: dict[str, Any]) -> Goal | None:
         if wish["target"] is None:

@@ -99,7 +99,11 @@ def test_it_creates_a_confirmed_campaign_or_a_draft(
         (["--backend", "fortran"], 1, "backend: 'fortran' has no v0"),
         (["--platform", "h900"], 2, "platform: 'h900'; accepted: "),
         (["--problem", "nothing"], 2, "problem: 'nothing'; accepted: "),
-        (["--rounds", "500"], 1, "max_rounds: 500; accepted: 1 to 119"),
+        (["--rounds", "500"], 1, "--rounds: 500; accepted: 1 to 119"),
+        (["--hours", "-1"], 1, "--hours: -1.0; accepted: hours up to"),
+        (["--device-hours", "nan"], 1, "--device-hours: nan; accepted: hours up to"),
+        (["--goal", "900"], 1, "--goal: 900; accepted: 1 to 100 percent"),
+        (["--own-kernel", "a b"], 1, "--own-kernel: "),
         (["--case", "three"], 1, "case: 'three'; accepted"),
     ],
 )
