@@ -21,7 +21,7 @@ def v0_job(
         backend=backend,
         device=device.device,
         target=device.target,
-        cases=tuple(case.case for case in spec.cases_on(device.kind)),
+        cases=tuple(case.case for case in spec.cases_of(backend, device.kind)),
         candidate=source,
         incumbent=source,
         scratch=scratch,

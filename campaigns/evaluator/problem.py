@@ -26,6 +26,10 @@ from campaigns.evaluator.distributions import (
 
 SCHEMA = 1
 DEVICE_KINDS = ("cpu", "gpu")
+# Where Triton kernels are checked without a GPU: a program takes some tenth of a millisecond there,
+# so problems for real devices are too large for it.
+INTERPRETER = "interpreter"
+CASE_KINDS = (*DEVICE_KINDS, INTERPRETER)
 DIRECTIONS = ("forward", "backward")
 REFRESHES = ("setup", "shift")
 # The precision that an answer has to have. tfloat32: float32 tensors whose products may be in TF32.
@@ -58,7 +62,7 @@ class ProblemError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ProblemCase:
-    """One case with the device kinds it is meant for; `protected` cases may not regress (R13).
+    """One case with what it is meant for (CASE_KINDS); `protected` cases may not regress (R13).
 
     step, direction: of a problem that trains, whose forward and backward case of a shape are one
     step (R14); both empty elsewhere.
@@ -131,6 +135,11 @@ class ProblemSpec:
 
     def cases_on(self, kind: str) -> tuple[ProblemCase, ...]:
         return tuple(case for case in self.cases if kind in case.on)
+
+    def cases_of(self, backend: str, kind: str) -> tuple[ProblemCase, ...]:
+        """What a kernel of `backend` is tried on; in an interpreter its own cases, if there are."""
+        own = self.cases_on(INTERPRETER) if (backend, kind) == ("triton", "cpu") else ()
+        return own or self.cases_on(kind)
 
 
 def load_problem(folder: Path) -> ProblemSpec:
@@ -328,11 +337,11 @@ def _case(where: str, item: Any) -> ProblemCase:
         params = {**params, PARAM: name}
     on = item.get("on", list(DEVICE_KINDS))
     if not isinstance(on, list) or not on:
-        raise ProblemError(f"{where}: on: a list of {', '.join(DEVICE_KINDS)} is needed")
+        raise ProblemError(f"{where}: on: a list of {', '.join(CASE_KINDS)} is needed")
     return ProblemCase(
         name=_name(where, "name", item.get("name")),
         params=params,
-        on=tuple(_one_of(where, "on", kind, DEVICE_KINDS) for kind in on),
+        on=tuple(_one_of(where, "on", kind, CASE_KINDS) for kind in on),
         protected=bool(item.get("protected", True)),
         step=_name(where, "step", item["step"]) if "step" in item else "",
         direction=_direction(where, item),

@@ -16,6 +16,17 @@ def test_it_reads_a_problem(problem):
     assert [case.name for case in spec.cases_on("gpu")] == ["n4096"]
 
 
+def test_a_triton_kernel_without_a_gpu_is_tried_on_cases_for_the_interpreter(tmp_path):
+    spec = load_problem(small.write_problem(tmp_path))
+    assert [case.name for case in spec.cases_of("triton", "cpu")] == ["n4096"]
+    toml = small.TOML + '[[case]]\nname = "few"\non = ["interpreter"]\nparams = { N = 64 }\n'
+    (tmp_path / "double" / "problem.toml").write_text(toml)
+    spec = load_problem(tmp_path / "double")
+    assert [case.name for case in spec.cases_of("triton", "cpu")] == ["few"]
+    for backend, kind in (("triton", "gpu"), ("cpp", "cpu")):
+        assert [case.name for case in spec.cases_of(backend, kind)] == ["n4096"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -94,12 +94,13 @@ def _judge(
         session.read_code()
         return {}
     session.load()
-    progress.enter(Phase.CHECK)
     for case in job.cases:
+        progress.enter(Phase.CHECK, case.name)
         session.check(case)
     if not job.timed:
         return {}
     if not session.can_be_timed:
+        progress.notes.append(f"not timed: {job.backend} without its device says nothing of speed")
         for case in job.cases:
             session.rehearse(case)
         return {}

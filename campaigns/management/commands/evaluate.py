@@ -13,13 +13,14 @@ from django.conf import settings
 from campaigns.case_table import case_rows
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.launch import Beat, EvaluatorService
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import (
     Case,
     Job,
     MachineCode,
     Outcome,
+    Phase,
     Report,
     Sanitized,
     Source,
@@ -42,6 +43,15 @@ from campaigns.steps.sanitize import sanitized
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20
 PATIENCE_S = 600.0
+# What is going on in a phase; the rest say it by their names.
+DOING = {
+    Phase.START: "starting",
+    Phase.BUILD: "building",
+    Phase.LOAD: "loading",
+    Phase.CHECK: "checking",
+    Phase.PREPARE: "preparing to time",
+    Phase.BURST: "bursts on",
+}
 # Without a GPU a Triton candidate is compiled all the same, so that build errors show.
 OFFLINE_TARGET = "sm_90a"
 
@@ -93,7 +103,7 @@ class Command(Door):
             with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
                 job = self._job(options, job_facts, Path(folder) / "scratch")
                 with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
-                    report = service.evaluate(job)
+                    report = service.evaluate(job, self._tells())
                     if options["sanitize"]:
                         report = replace(report, sanitized=sanitized(job, service))
                     if options["machine_code"]:
@@ -113,6 +123,19 @@ class Command(Door):
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
         if options["sanitize"]:
             self._hold_to(report.sanitized)
+
+    def _tells(self) -> Beat:
+        """Says what is going on, once for each phase and case that takes a second."""
+        said = ""
+
+        def beat(phase: str) -> None:
+            nonlocal said
+            if phase not in (said, Phase.DONE):
+                said = phase
+                name, _, case = phase.partition(" ")
+                self.progress(f"  {DOING.get(Phase(name), name)} {case}".rstrip())
+
+        return beat
 
     def _hold_to(self, said: tuple[Sanitized, ...]) -> None:
         """End with what the sanitizers found, or with why none could look."""
@@ -136,7 +159,7 @@ class Command(Door):
             "spec": spec,
             "device": device,
             "backend": backend,
-            "cases": self._cases(options["case"], spec, device),
+            "cases": self._cases(options["case"], spec, backend, device),
             "candidate": self._source(options["candidate"], tuple(options["flag"])),
             "incumbent": self._source(options["against"], tuple(options["against_flag"]))
             if options["against"]
@@ -177,15 +200,20 @@ class Command(Door):
             self.fail(ExitCode.USAGE, f"backend: {found!r}; accepted: {accepted}")
         return str(backend)
 
-    def _cases(self, wanted: list[str], spec: ProblemSpec, device: Device) -> tuple[Case, ...]:
-        meant = {case.name: case.case for case in spec.cases_on(device.kind)}
+    def _cases(
+        self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
+    ) -> tuple[Case, ...]:
+        """Those named, of all that are meant for the device; else what the backend is tried on."""
+        usual = spec.cases_of(backend, device.kind)
+        meant = {case.name: case.case for case in (*usual, *spec.cases_on(device.kind))}
         for name in wanted:
             if name not in meant:
                 accepted = ", ".join(meant) or "none"
                 self.fail(ExitCode.USAGE, f"case: {name!r}; accepted on {device.kind}: {accepted}")
         if not meant:
             self.fail(ExitCode.USAGE, f"problem: {spec.name} has no case for a {device.kind}")
-        return tuple(case for name, case in meant.items() if not wanted or name in wanted)
+        names = wanted or [case.name for case in usual]
+        return tuple(case for name, case in meant.items() if name in names)
 
     def _source(self, path: Path, flags: tuple[str, ...] = ()) -> Source:
         if not path.is_file():
@@ -232,10 +260,10 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
 def _text(report: Report, decision: Decision, examined: Examined) -> str:
     lines = [f"{report.outcome}: {decision.verdict.words} ({decision.reason.words})"]
     for row in case_rows(report.cases, decision.cases):
-        times, error = row["time_us"], row["max_abs_error"]
+        times, margin = row["time_us"], row["margin"]
         line = f"  {row['case']:16} {'correct' if row['correct'] else 'wrong'}"
-        if error is not None:
-            line += f", largest error {error:.2g}"
+        if row["correct"] and margin is not None:
+            line += f" in {row['checked_calls']} calls, error at most {margin:.2g} × tolerance"
         if times:
             line += f", {times['median']:,.2f} µs ({times['low']:,.2f} to {times['high']:,.2f}"
             line += f", n={times['n']})"

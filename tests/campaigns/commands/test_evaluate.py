@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from campaigns.devices.launch import Beat
+from campaigns.evaluator.contract import Job, Report
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.steps import cast
 
@@ -74,6 +76,53 @@ def test_it_compares_with_another_file(
     found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
     assert found["reason"] == "promoted"
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
+
+
+SMALL = '\n[[case]]\nname = "small"\non = ["interpreter"]\nparams = { N = 16 }\n'
+
+
+@pytest.mark.parametrize(
+    ("file", "asked", "cases"),
+    [
+        ("kernel.py", [], ["small"]),
+        ("kernel.py", ["--case", "two"], ["two"]),
+        ("kernel.cpp", [], ["one", "two"]),
+    ],
+)
+def test_an_interpreted_kernel_is_tried_on_cases_of_its_own(
+    tmp_path: Path,
+    problem: str,
+    file: str,
+    asked: list[str],
+    cases: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with (Path(problem) / "problem.toml").open("a") as toml:
+        toml.write(SMALL)
+    kernel = candidate(tmp_path, "time 70", file)
+    found = answer(capsys, "evaluate", kernel, "--problem", problem, *asked)
+    assert [case["case"] for case in found["cases"]] == cases
+
+
+def test_it_says_what_is_going_on(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Slow(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            assert beat is not None
+            for phase in ("build", "check one", "check one", "burst one", "done"):
+                beat(phase)
+            return super().evaluate(job)
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Slow)
+    call_command("evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+    said = capsys.readouterr()
+    assert said.err.splitlines()[1:] == ["  building", "  checking one", "  bursts on one"]
+    assert "  one              correct in " in said.out
+    assert "calls, error at most 0 × tolerance, 70.00 µs" in said.out
 
 
 def test_it_refuses_cuda_where_there_is_no_gpu(tmp_path: Path, problem: str) -> None:

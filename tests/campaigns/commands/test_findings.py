@@ -73,7 +73,7 @@ def test_it_requires_sanitizers_where_it_is_asked_to(
 
 
 def test_it_takes_no_own_kernels_where_none_are_traced(tiny: list[str]) -> None:
-    with pytest.raises(CommandError, match="own_kernels: kernels of backend cpp are not traced"):
+    with pytest.raises(CommandError, match="--own-kernel: kernels of backend cpp are not traced"):
         call_command("campaign", "new", *tiny, "--own-kernel", "rows")
 
 

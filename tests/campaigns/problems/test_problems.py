@@ -66,6 +66,14 @@ def test_it_loads_with_cases_for_both_kinds_of_device(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_it_has_cases_that_an_interpreter_is_soon_through_with(name):
+    for case in load_problem(FOLDER / name).cases_of("triton", "cpu"):
+        made = reference_module(name).setup(**case.params, seed=1, device="cpu")["inputs"]
+        tensors = [one for one in made.values() if isinstance(one, torch.Tensor)]
+        assert max(one.numel() for one in tensors) <= 1 << 16
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_it_repeats_its_inputs_for_a_seed_and_changes_them_with_it(name):
     setup = reference_module(name).setup
     first, again, other = (setup(**SMALL[name], seed=s, device="cpu") for s in (1, 1, 2))
