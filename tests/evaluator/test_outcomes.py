@@ -127,6 +127,15 @@ def test_it_says_what_is_wrong_with_a_result(judge, body, words):
     assert all(case.candidate is None for case in report.cases)
 
 
+def test_it_notes_that_a_kernel_was_interpreted(service, tmp_path):
+    kernel = small.Source("k.py", "def run_kernel(x, y, N):\n    y.copy_(2 * x)\n")
+    job = small.job(small.write_problem(tmp_path), tmp_path, kernel, backend="triton")
+    report = service.evaluate(job)
+    assert report.outcome is Outcome.PASSED, report.reason
+    assert any("interpreter" in note for note in report.notes)
+    assert [case.candidate for case in report.cases] == [None]
+
+
 def test_it_blames_the_host_where_bfloat16_would_be_interpreted(service, tmp_path):
     ref = small.REF.replace("torch.empty_like(x)", "torch.empty_like(x, dtype=torch.bfloat16)")
     problem = small.write_problem(tmp_path, ref=ref)

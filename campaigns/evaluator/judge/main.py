@@ -27,6 +27,9 @@ from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memo
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
 
+# Of a backend on a device that it is not timed on.
+INTERPRETED = 'judged in an interpreter: slow, and not timed; cases for it are on = ["interpreter"]'
+
 
 @dataclass
 class Progress:
@@ -94,13 +97,14 @@ def _judge(
         session.read_code()
         return {}
     session.load()
+    if not session.can_be_timed:
+        progress.notes.append(INTERPRETED)
     for case in job.cases:
         progress.enter(Phase.CHECK, case.name)
         session.check(case)
     if not job.timed:
         return {}
     if not session.can_be_timed:
-        progress.notes.append(f"not timed: {job.backend} without its device says nothing of speed")
         for case in job.cases:
             session.rehearse(case)
         return {}
