@@ -281,6 +281,14 @@ def test_rounding_the_same_way_adds_up_over_a_long_row():
     assert float((same - same[:, :1]).abs().max()) == 0
 
 
+def test_steps_over_a_row_of_unlike_values_round_either_way():
+    row = torch.ones(3, 1 << 10)
+    signs, same = (made["x"] for made in sets.rounded({"x": row}, (), alike=False))
+    eps = torch.finfo(torch.float32).eps / 2
+    assert float((signs - 1).abs().max()) == pytest.approx(eps * (32 + 1), rel=1e-3)
+    assert float((same - 1).max()) == pytest.approx(eps * (1024 + 1), rel=1e-3)
+
+
 def test_it_lets_a_plain_sum_of_a_long_row_pass(service, tmp_path):
     ref = small.REF.replace("torch.empty_like(x)", "torch.empty(1, device=device)")
     ref = ref.replace("torch.mul(x, 2, out=y)", "y.copy_(x.sum().view(1))")

@@ -6,10 +6,10 @@ from the problem's own example; integers that may be indices, and numbers, stay 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from math import gcd
 from typing import Any
 
 import torch
@@ -20,6 +20,8 @@ from campaigns.evaluator.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
 LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0
+# The set whose rows are all cancellation.
+ALIKE = "constant"
 # What an honest kernel may be off by there: in errors of the reference at the problem's own
 # precision, and in changes of the exact answer when the inputs are off by what rounding makes of a
 # sum over a row. Constant rows, say, are all cancellation. Steps that all round the same way add up
@@ -205,14 +207,20 @@ def _short(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
     return [k for k, v in tensors.items() if v.dtype in SHORT and bool((v < 0).any())]
 
 
-def rounded(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The inputs in float64: off by rounding with random signs, and all the same way."""
+def rounded(
+    inputs: Inputs, outputs: tuple[str, ...], *, alike: bool = True
+) -> list[dict[str, Any]]:
+    """The inputs in float64: off by rounding with random signs, and all the same way.
+
+    alike: whether the values of a row may be, so that its steps may all round the same way.
+    """
     made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
     for key in _floating(inputs, outputs):
         value = inputs[key]
         row, wide = value.shape[-1] if value.dim() else 1, value.double()
         signs = torch.randint(0, 2, value.shape, device=value.device) * 2 - 1
-        made[0][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_ROW)) * signs)
+        steps = min(row, LONGEST_ROW) if alike else math.isqrt(row)
+        made[0][key] = wide * (1 + _rounds(value.dtype, steps) * signs)
         made[1][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
     return made
 
@@ -280,7 +288,7 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
 def _sizes_near(size: int, sign: int) -> list[int]:
     moves = random.SystemRandom().sample(range(1, MOST_MOVED + 1), MOST_MOVED)
     near = [max(1, size + sign * move) for move in moves]
-    return sorted(near, key=lambda other: gcd(size, other))
+    return sorted(near, key=lambda other: math.gcd(size, other))
 
 
 def _sizes_of(size: int, part: int) -> list[int]:

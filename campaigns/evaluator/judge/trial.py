@@ -53,16 +53,17 @@ def sets_as_trials(
             continue
         where = f" in {alone} alone" if alone else ""
         drawn = None if check.declared else inputs
-        trial = _allowing(bench, Trial(made, f" ({sets.WORDS[name]}{where})", drawn=drawn))
+        trial = Trial(made, f" ({sets.WORDS[name]}{where})", drawn=drawn)
+        trial = _allowing(bench, trial, alike=name == sets.ALIKE)
         if trial is not None:
             yield trial
 
 
-def _allowing(bench: Bench, trial: Trial) -> Trial | None:
+def _allowing(bench: Bench, trial: Trial, *, alike: bool) -> Trial | None:
     inputs = trial.inputs
     try:
         exact, own = bench.answer(inputs, torch.float64), bench.answer(inputs, None)
-        near = sets.rounded(inputs, tuple(exact))
+        near = sets.rounded(inputs, tuple(exact), alike=alike)
         changed = [bench.answer(one, torch.float64) for one in near]
     except BadReference:
         # A set that problem.toml does not name may be one that the reference refuses.
