@@ -145,6 +145,44 @@ def test_it_blames_the_host_where_bfloat16_would_be_interpreted(service, tmp_pat
     assert "bfloat16 is not judged in Triton's interpreter" in report.reason
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("from triton.language.extra import libdevice", "Triton's interpreter has no libdevice"),
+        ("f = triton.language.inline_asm_elementwise", "has no inline assembly"),
+    ],
+)
+def test_it_blames_the_host_for_what_an_interpreter_lacks(service, tmp_path, line, words):
+    text = f"import triton\n{line}\ndef run_kernel(x, y, N):\n    y.copy_(2 * x)  # libdevice\n"
+    job = small.job(
+        small.write_problem(tmp_path), tmp_path, small.Source("k.py", text), backend="triton"
+    )
+    report = service.evaluate(job)
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert words in report.reason
+    commented = replace(job, candidate=replace(job.candidate, text=text.replace(line, "")))
+    assert service.evaluate(commented).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def other(): pass", "k.py: error: no function run_kernel(…) is defined"),
+        ("def run_kernel(x, y, N):\n    raise SystemExit(0)", "k.py:2: error: SystemExit: 0"),
+        (
+            "import torch\ndef run_kernel(x, y, N):\n    torch.cuda.current_stream()",
+            "(this host has no GPU)",
+        ),
+    ],
+)
+def test_it_says_why_a_triton_kernel_can_not_be_compiled(service, tmp_path, text, words):
+    kernel = small.Source("k.py", text + "\n")
+    job = small.job(small.write_problem(tmp_path), tmp_path, kernel, backend="triton")
+    report = service.evaluate(replace(job, target="sm_90a"))
+    assert report.outcome is Outcome.BUILD_FAILED
+    assert words in report.reason
+
+
 def test_it_blames_the_host_when_the_incumbent_fails(judge):
     report = judge(source(), incumbent=source(""))
     assert report.outcome is Outcome.BROKEN_HOST

@@ -24,6 +24,7 @@ from campaigns.evaluator.backends.base import (
 from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.backends.host import HostPlan
 from campaigns.evaluator.backends.kernel_names import triton_kernels
+from campaigns.evaluator.backends.no_gpu import install_stub, mark_blanks, no_gpu, refuses
 from campaigns.evaluator.backends.python_error import FILE, place_of
 from campaigns.evaluator.backends.shared_object import write_source
 from campaigns.evaluator.contract import Job, Source
@@ -61,9 +62,11 @@ class TritonKernel:
         def body() -> int:
             try:
                 compile_for(self._target, self._path, example)
-            except Exception as error:  # noqa: BLE001 - whatever Triton or the candidate raises
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever either raises
                 traceback.print_exc()
-                print(place_of(error, self._source), file=sys.stderr)
+                said = f"{error}".removeprefix(f"{FILE}: ") or type(error).__name__
+                place = place_of(error, self._source) or f"{self._source.name}: error: {said}"
+                print(place + no_gpu(error), file=sys.stderr)
                 return 1
             return 0
 
@@ -92,28 +95,6 @@ class TritonKernel:
         import torch
 
         return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
-
-
-def mark_blanks() -> None:
-    """From now on `torch.empty` gives NaN or the largest integer in this process.
-
-    Memory that comes from the system afresh holds zeros, and who takes that for granted is found
-    out on a GPU only, and not always there.
-    """
-    import torch
-
-    # It imports less than `torch.use_deterministic_algorithms`, which sets the same switch.
-    torch.set_deterministic_debug_mode("warn")
-
-
-def refuses(layout: Layout, device: str) -> str:
-    """Why calls with these arguments can not be judged on `device`; "" where they can."""
-    if device == "cpu" and any(arg.dtype == "bfloat16" for arg in layout.tensors):
-        return (
-            "bfloat16 is not judged in Triton's interpreter, which computes it wrongly; "
-            "a worker with a GPU is needed"
-        )
-    return ""
 
 
 def keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
@@ -178,51 +159,6 @@ def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
     }
     load_entry(path)(**arguments)
     return found
-
-
-def install_stub(target: str) -> None:
-    """Give Triton a driver that names `target` and has no device behind it."""
-    import triton
-    from triton.backends.compiler import GPUTarget
-    from triton.backends.driver import DriverBase
-
-    if target.startswith("gfx"):
-        gpu = GPUTarget("hip", target, 64)
-    else:
-        digits = "".join(c for c in target if c.isdigit())
-        gpu = GPUTarget("cuda", int(digits or "80"), 32)
-
-    class NoDevice(DriverBase):  # type: ignore[misc]  # triton ships no types
-        """Answers what launches and autotuners ask of a driver; its times mean nothing."""
-
-        def __init__(self) -> None:
-            self.get_current_device = lambda: 0
-            self.set_current_device = lambda device: None
-            self.get_current_stream = lambda device=0: 0
-
-        def get_current_target(self) -> Any:
-            return gpu
-
-        @classmethod
-        def is_active(cls) -> bool:
-            return True
-
-        def map_python_to_cpp_type(self, kind: str) -> str:
-            return kind
-
-        def get_active_torch_device(self) -> Any:
-            import torch
-
-            return torch.device("cpu")
-
-        def get_benchmarker(self) -> Callable[..., Any]:
-            def once(call: Callable[[], Any], *, quantiles: Any = None, **_: Any) -> Any:
-                call()
-                return [1.0] * len(quantiles) if quantiles else 1.0
-
-            return once
-
-    triton.runtime.driver.set_active(NoDevice())
 
 
 register(Backend("triton", ".py", ("gpu",), TritonKernel, triton_kernels, refuses))

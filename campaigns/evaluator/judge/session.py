@@ -7,6 +7,7 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy
@@ -101,8 +102,9 @@ class Session:
         limits = self._job.protocol.limits
         first = self._ground.layouts[self._job.cases[0].name]
         backend = base.get(self._job.backend)
-        for layout in self._ground.layouts.values():
-            if why := backend.refuses(layout, self._job.device):
+        sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
+        for layout, source in product(self._ground.layouts.values(), sources):
+            if why := backend.refuses(layout, source.text, self._job.device):
                 raise HostError(f"this host can not run it: {why}")
 
         def build(channel: Channel) -> None:

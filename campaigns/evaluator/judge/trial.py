@@ -53,8 +53,8 @@ def sets_as_trials(
             continue
         where = f" in {alone} alone" if alone else ""
         drawn = None if check.declared else inputs
-        trial = Trial(made, f" ({sets.WORDS[name]}{where})", drawn=drawn)
-        trial = _allowing(bench, trial, alike=name == sets.ALIKE)
+        plain = Trial(made, f" ({sets.WORDS[name]}{where})", drawn=drawn)
+        trial = _allowing(bench, plain, alike=name == sets.ALIKE)
         if trial is not None:
             yield trial
 
