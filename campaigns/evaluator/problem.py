@@ -18,6 +18,7 @@ from typing import Any
 from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.distributions import (
     DISTRIBUTIONS,
+    GROUPED_WORDS,
     PARAM,
     distribution_of,
     is_grouped,
@@ -179,7 +180,7 @@ def load_problem(folder: Path) -> ProblemSpec:
         representative=_representative(where, data.get("representative", []), cases),
         accumulate=_accumulate(where, data),
         bounds=bounds,
-        check=_check(where, data.get("check", {})),
+        check=_check(where, data.get("check", {}), cases),
         weights=_weights(where, data.get("weights", [])),
     )
 
@@ -254,12 +255,14 @@ def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bo
         if number is None and name not in needed:
             continue
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < inf:
-            raise ProblemError(f"{where} {name}: a number of at least 0 is needed")
+            raise ProblemError(
+                f"{where} {name}: a number of at least 0 is needed, found {number!r:.60}"
+            )
         numbers[name] = float(number)
     return Bounds(**numbers)
 
 
-def _check(where: str, value: Any) -> CheckSpec:
+def _check(where: str, value: Any, cases: tuple[ProblemCase, ...]) -> CheckSpec:
     table = f"{where}: [check]"
     if not isinstance(value, dict):
         raise ProblemError(f"{table}: a table is needed, found {value!r:.60}")
@@ -272,8 +275,10 @@ def _check(where: str, value: Any) -> CheckSpec:
     if align not in ALIGNMENTS or isinstance(align, bool):
         listed = ", ".join(map(str, ALIGNMENTS))
         raise ProblemError(f"{table} align: {align!r}; accepted: {listed}")
-    free = tuple(map(str, value["free"])) if "free" in value else None
-    return CheckSpec(sets, "sets" in value, free, align)
+    # A name that is nobody's would switch off the hidden sizes unnoticed.
+    known = tuple(dict.fromkeys(name for case in cases for name in case.params))
+    free = tuple(_one_of(table, "free", name, known) for name in value.get("free", ()))
+    return CheckSpec(sets, "sets" in value, free if "free" in value else None, align)
 
 
 def _weights(where: str, value: Any) -> tuple[str, ...]:
@@ -316,7 +321,9 @@ def _try_distributions(where: str, data: Mapping[str, Any], cases: tuple[Problem
         if own and lacking:
             raise ProblemError(
                 f"{where}: [[case]]: op {data['op']!r} is grouped, and no case on {kind} has "
-                f"distribution {', '.join(map(repr, lacking))}; needed: {', '.join(DISTRIBUTIONS)}"
+                f"{PARAM} {', '.join(map(repr, lacking))}; needed: {', '.join(DISTRIBUTIONS)}, "
+                f'each as {PARAM} = "…" of a [[case]], '
+                f"or an op without {', '.join(sorted(GROUPED_WORDS))}"
             )
 
 

@@ -202,7 +202,7 @@ def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> 
         )
     elif report.outcome is Outcome.CRASHED:
         died = "died" in reason
-        why = describe_status(status) if died else _telling_line(log)
+        why = f"{describe_status(status)}{_thrown(log)}" if died else _telling_line(log)
         hint = _hint(record) if died or DENIED.search(why) else ""
         reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
     elif report.outcome is Outcome.BROKEN_HOST:
@@ -248,6 +248,12 @@ def _hint(record: Record) -> str:
     """What a crash may come of: who takes a refused call's answer for memory or a file."""
     named = ", ".join(_line(what) for what in sorted(record.refused)[:HINTED])
     return f" (the sandbox had refused it: {named})" if named else ""
+
+
+def _thrown(log: str) -> str:
+    """What the C++ library says of an exception that nobody caught."""
+    lines = [line.strip() for line in log.splitlines() if line.strip().startswith("what():")]
+    return f", {_line(lines[-1])}" if lines else ""
 
 
 def _sandbox(record: Record) -> dict[str, str]:

@@ -54,6 +54,8 @@ PYTHON: Mapping[str, Kind] = {
             *(f"torch.{op}" for op in ("softmax", "log_softmax", "layer_norm", "batch_norm")),
             *(f"torch.{op}" for op in ("sum", "mean", "var", "max", "amax", "cumsum", "sort")),
             *(f"torch.{op}" for op in ("add", "mul", "sub", "div", "exp", "relu", "sigmoid")),
+            *(f"numpy.{op}" for op in ("add", "multiply", "subtract", "divide", "matmul", "dot")),
+            *(f"numpy.{op}" for op in ("einsum", "exp", "tanh", "sum", "max", "cumsum", "copyto")),
             *(f"torch.{op}" for op in ("conv1d", "conv2d", "conv3d", "tanh", "where", "rsqrt")),
         ),
     ),
@@ -65,6 +67,7 @@ PYTHON_METHODS: Mapping[str, Kind] = {
     **_all(Kind.LAZY_OUTPUT, ("set_", "as_subclass", "_make_subclass", "_make_wrapper_subclass")),
     **_all(Kind.LIBRARY, ("matmul", "mm", "bmm", "addmm", "addmm_", "softmax", "baddbmm")),
     **_all(Kind.LIBRARY, ("sum", "mean", "var", "amax", "cumsum", "exp", "exp_", "mul_", "add_")),
+    **_all(Kind.LIBRARY, ("numpy", "__array__")),
     **_all(Kind.STREAM, ("wait_stream", "wait_event", "record_stream")),
 }
 

@@ -99,6 +99,12 @@ def run_kernel(x, y, N):
     assert "memfd_create" in report.environment["refused"]
 
 
+def test_it_tells_an_exception_that_nobody_caught(judge):
+    report = judge(source('throw std::runtime_error("N is odd");', before="#include <stdexcept>\n"))
+    assert report.outcome is Outcome.CRASHED
+    assert report.reason.endswith("killed by SIGABRT, what():  N is odd")
+
+
 def test_it_calls_an_early_exit_a_crash(judge):
     report = judge(source("_Exit(0);", before="#include <cstdlib>\n"))
     assert report.outcome is Outcome.CRASHED

@@ -52,6 +52,8 @@ def test_a_triton_kernel_without_a_gpu_is_tried_on_cases_for_the_interpreter(tmp
             'step = "a"\ndirection = "forward"\nparams = {',
             "step 'a': one forward and one backward case are needed",
         ),
+        ("atol = 1e-6", "atol = -1", r"a number of at least 0 is needed, found -1"),
+        ("[[case]]", '[check]\nfree = ["Q"]\n[[case]]', r"\[check\]: free: 'Q'; accepted: N"),
         ("schema = 1", 'schema = 1\nweights = "x"', "weights: a list of names"),
         ("schema = 1", "schema = 1\nweights = [1]", "weights: a list of names"),
     ],

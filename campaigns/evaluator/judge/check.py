@@ -122,7 +122,7 @@ class CaseCheck:
         places = [*_shifts(check), *[None] * len(found)][: len(found)]
         shifts = dict(zip(found, declared.supply.shuffled(places), strict=True))
         for direction, cases in found.items():
-            words = f" (hidden sizes, {names} {direction} than declared)"
+            words = f" (hidden sizes, {names} {direction} than declared{_way_out(check)})"
             required = check.free is not None and direction != sets.TINY_SIZES
             laid = self._lay_first(cases, shifts[direction], lay, required=required)
             if laid is None:
@@ -215,9 +215,14 @@ def _shifts(check: CheckSpec) -> tuple[Shift, ...]:
     return Shift(check.align, odd=True), Shift(check.align, odd=False)
 
 
+def _way_out(check: CheckSpec) -> str:
+    """Where nobody has said which sizes may change, how to."""
+    return "" if check.free is not None else "; [check] free in problem.toml says which may change"
+
+
 def _without_place(found: Comparison) -> str:
     if found.margin == float("inf"):
-        return "elements are wrong that are not even finite, or exact where they must be"
+        return "elements are wrong: not finite, or not exact where the answer is an integer"
     return f"elements are wrong, the worst by {found.margin:.2g} × its tolerance"
 
 

@@ -42,6 +42,8 @@ from campaigns.steps.sanitize import sanitized
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20
+# How many of the last lines that a crashed candidate printed are shown; `--json` has them all.
+LAST_WORDS = 8
 PATIENCE_S = 600.0
 # What is going on in a phase; the rest say it by their names.
 DOING = {
@@ -196,8 +198,11 @@ class Command(Door):
         backend = options["backend"] or BACKEND_OF.get(options["candidate"].suffix)
         accepted = ", ".join(sorted(set(BACKEND_OF.values())))
         if backend not in BACKEND_OF.values():
-            found = options["backend"] or options["candidate"].name
-            self.fail(ExitCode.USAGE, f"backend: {found!r}; accepted: {accepted}")
+            if not options["backend"]:
+                endings = ", ".join(BACKEND_OF)
+                name = options["candidate"].name
+                self.fail(ExitCode.USAGE, f"{name}: accepted: a name in {endings}, or --backend")
+            self.fail(ExitCode.USAGE, f"backend: {backend!r}; accepted: {accepted}")
         return str(backend)
 
     def _cases(
@@ -258,7 +263,7 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
 
 
 def _text(report: Report, decision: Decision, examined: Examined) -> str:
-    lines = [f"{report.outcome}: {decision.verdict.words} ({decision.reason.words})"]
+    lines = [f"{report.outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
     for row in case_rows(report.cases, decision.cases):
         times, margin = row["time_us"], row["margin"]
         line = f"  {row['case']:16} {'correct' if row['correct'] else 'wrong'}"
@@ -277,6 +282,10 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
     ]
     lines += _code_lines(report.machine_code)
     lines += [f"  finding: line {f.line}, {f.what} ({f.kind.words})" for f in examined.findings]
+    if examined.findings:
+        lines.append("  findings are for whoever reviews the source; here they refuse nothing")
+    if report.outcome is Outcome.CRASHED:
+        lines += [f"  it printed: {line}" for line in report.runner_log.splitlines()[-LAST_WORDS:]]
     return "\n".join([*lines, decision.sentence, report.build_log.strip()]).strip()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,26 @@ def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(
     gate = {gate["name"]: gate for gate in found["gates"]}["static findings"]
     assert (gate["passed"], gate["found"]) == (True, "flagged: line 2, fork (process)")
     call_command("evaluate", kernel, "--problem", problem)
-    assert "  finding: line 2, fork (process)" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("passed; verdict: accepted (baseline)")
+    assert "  finding: line 2, fork (process)" in said
+    assert "here they refuse nothing" in said
+
+
+def test_it_shows_the_last_words_of_what_crashed(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Talking(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            return replace(super().evaluate(job), runner_log="row 1\nrow 2\n")
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Talking)
+    with pytest.raises(CommandError):
+        call_command("evaluate", candidate(tmp_path, "crash"), "--problem", problem)
+    assert "  it printed: row 1\n  it printed: row 2\n" in capsys.readouterr().out
 
 
 def test_it_compares_with_another_file(
@@ -152,7 +172,7 @@ def test_it_exits_with_five_unless_the_outcome_is_passed(
         (["kernel.cpp", "--problem", "nowhere"], 2, "problem: 'nowhere'"),
         (["kernel.cpp", "--backend", "fortran"], 1, "backend: 'fortran'; accepted: cpp"),
         (["kernel.cpp", "--case", "three"], 1, "case: 'three'; accepted on cpu: one, two"),
-        (["notes.txt"], 1, "backend: 'notes.txt'; accepted"),
+        (["notes.txt"], 1, "notes.txt: accepted: a name in .cpp, .cu, .py, or --backend"),
     ],
 )
 def test_it_refuses_bad_input_in_one_line(

@@ -57,6 +57,8 @@ def test_it_finds_nothing_in_a_plain_kernel():
         ("sp.run(['ls'])", "import subprocess as sp", Kind.PROCESS),
         ("torch.matmul(x, x, out=y)", "import torch", Kind.LIBRARY),
         ("z = x @ x", "", Kind.LIBRARY),
+        ("np.add(x, x, out=z)", "import numpy as np", Kind.LIBRARY),
+        ("z[:] = x.numpy()", "", Kind.LIBRARY),
         ("y.copy_(x.softmax(1))", "", Kind.LIBRARY),
         ("f = sys._getframe(1)", "import sys", Kind.DETECTION),
         ("now = time.perf_counter()", "import time", Kind.DETECTION),
