@@ -102,7 +102,7 @@ def run_kernel(x, y, N):
 def test_it_tells_an_exception_that_nobody_caught(judge):
     report = judge(source('throw std::runtime_error("N is odd");', before="#include <stdexcept>\n"))
     assert report.outcome is Outcome.CRASHED
-    assert report.reason.endswith("killed by SIGABRT, what():  N is odd")
+    assert report.reason.endswith("killed by SIGABRT, what(): N is odd")
 
 
 def test_it_calls_an_early_exit_a_crash(judge):

@@ -107,7 +107,8 @@ def test_it_makes_sets_of_all_inputs_and_of_the_largest_alone():
 def test_it_moves_sizes_and_leaves_switches_alone():
     case = Case("c", {"N": 512, "heads": 8, "causal": True, "scale": 0.5, "name": "x"})
     found = sets.hidden_cases(case, CheckSpec())
-    assert len(found) == 5
+    assert len(found) == 6
+    assert {hidden.params["N"] for hidden in found.pop(sets.OTHER_NUMBERS)} == {512}
     assert sets.TINY_SIZES in sets.hidden_cases(case, CheckSpec(free=("N",)))
     far = [int(hidden.params["N"]) for hidden in found["far smaller"]]
     assert all(512 // 3 <= size <= 2 * 512 // 3 for size in far)
@@ -287,6 +288,24 @@ def test_steps_over_a_row_of_unlike_values_round_either_way():
     eps = torch.finfo(torch.float32).eps / 2
     assert float((signs - 1).abs().max()) == pytest.approx(eps * (32 + 1), rel=1e-3)
     assert float((same - 1).max()) == pytest.approx(eps * (1024 + 1), rel=1e-3)
+
+
+def test_numbers_that_are_no_sizes_move_down_as_well():
+    case = Case("a", {"N": 64, "alpha": 0.5, "bias": -2.0, "zero": 0.0, "kind": "up"})
+    moved = sets.hidden_cases(case, CheckSpec())[sets.OTHER_NUMBERS]
+    for one in moved:
+        assert 0.3 < one.params["alpha"] < 0.5
+        assert -2.0 < one.params["bias"] < -1.3
+        assert {k: v for k, v in one.params.items() if k not in ("alpha", "bias")} == {
+            "N": 64,
+            "zero": 0.0,
+            "kind": "up",
+        }
+    named = sets.hidden_cases(case, CheckSpec(free=("N", "bias")))[sets.OTHER_NUMBERS]
+    assert {one.params["alpha"] for one in named} == {0.5}
+    assert sets.OTHER_NUMBERS not in sets.hidden_cases(case, CheckSpec(free=("N",)))
+    alone = sets.hidden_cases(Case("a", {"alpha": 0.5}), CheckSpec())
+    assert list(alone) == [sets.OTHER_NUMBERS]
 
 
 def test_it_lets_a_plain_sum_of_a_long_row_pass(service, tmp_path):

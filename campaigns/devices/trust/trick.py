@@ -80,7 +80,7 @@ class Trick:
     @property
     def params(self) -> dict[str, Param]:
         pairs = (item.split("=") for item in self.words["problem"].split()[1:])
-        return {name: int(value) for name, value in pairs}
+        return {name: float(value) if "." in value else int(value) for name, value in pairs}
 
     @property
     def flags(self) -> tuple[str, ...]:

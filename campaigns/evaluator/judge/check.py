@@ -118,12 +118,12 @@ class CaseCheck:
         """Sizes other than the declared ones, which no message tells."""
         declared = self._bench
         found = sets.hidden_cases(declared.case, check)
-        names = ", ".join(sets.free_parameters(declared.case, check))
         places = [*_shifts(check), *[None] * len(found)][: len(found)]
         shifts = dict(zip(found, declared.supply.shuffled(places), strict=True))
         for direction, cases in found.items():
-            words = f" (hidden sizes, {names} {direction} than declared{_way_out(check)})"
-            required = check.free is not None and direction != sets.TINY_SIZES
+            words = _hidden_words(declared.case, check, direction)
+            may_refuse = direction in (sets.TINY_SIZES, sets.OTHER_NUMBERS)
+            required = check.free is not None and not may_refuse
             laid = self._lay_first(cases, shifts[direction], lay, required=required)
             if laid is None:
                 continue
@@ -215,9 +215,13 @@ def _shifts(check: CheckSpec) -> tuple[Shift, ...]:
     return Shift(check.align, odd=True), Shift(check.align, odd=False)
 
 
-def _way_out(check: CheckSpec) -> str:
-    """Where nobody has said which sizes may change, how to."""
-    return "" if check.free is not None else "; [check] free in problem.toml says which may change"
+def _hidden_words(case: Case, check: CheckSpec, direction: str) -> str:
+    """What is unlike the declared case; where nobody has said what may change, how to."""
+    numbers = direction == sets.OTHER_NUMBERS
+    names = (sets.free_numbers if numbers else sets.free_parameters)(case, check)
+    way = "" if check.free is not None else "; [check] free in problem.toml says which may change"
+    what = "hidden values" if numbers else "hidden sizes"
+    return f" ({what}, {', '.join(names)} {direction} than declared{way})"
 
 
 def _without_place(found: Comparison) -> str:

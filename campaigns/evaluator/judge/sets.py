@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,8 @@ MOST_MOVED = 7
 # The kind of hidden sizes that is tried only where problem.toml says which sizes are free, and that
 # a problem need not take all the same.
 TINY_SIZES = "tiny and far smaller"
+# The kind that moves numbers, not sizes: by so much, and only down, where most bounds are not.
+OTHER_NUMBERS, LEAST_SHARE, MOST_SHARE = "somewhat smaller", 0.7, 0.95
 # The kind that is tried with some sets, too, which show what the end of a row is left out of.
 WITH_SETS, FOR_ENDS = "a little larger", ("lowered", "last")
 # How many elements of each input a near-duplicate changes, and of how many in a chain each changes
@@ -255,6 +257,12 @@ def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:
     return tuple(name for name, value in case.params.items() if _is_size(value, LEAST_FREE))
 
 
+def free_numbers(case: Case, check: CheckSpec) -> tuple[str, ...]:
+    """The parameters of a case that are no sizes, and that a hidden case may move."""
+    found = (name for name, value in case.params.items() if isinstance(value, float) and value)
+    return tuple(name for name in found if check.free is None or name in check.free)
+
+
 def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
     """Cases near the declared one and far smaller ones, each free parameter by itself.
 
@@ -265,24 +273,33 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
     some of each kind of remainder; and some that are less than one vector, where the problem says
     that its sizes are free: a kernel for large ones that is guessed at has not promised those.
     """
-    free = free_parameters(case, check)
-    if not free:
-        return {}
-    sizes = {name: int(case.params[name]) for name in free}
-
-    def moved(draw: Callable[[int], list[int]]) -> list[Case]:
-        drawn = [draw(size) for size in sizes.values()]
-        found = [dict(zip(free, each, strict=True)) for each in zip(*drawn, strict=False)]
-        return [Case(case.name, {**case.params, **each}) for each in found]
-
-    found = {
-        "a little smaller": moved(partial(_sizes_near, sign=-1)),
-        WITH_SETS: moved(partial(_sizes_near, sign=+1)),
-        "even and little other": moved(partial(_sizes_of, part=2)),
-        "by fours and little other": moved(partial(_sizes_of, part=4)),
-        "far smaller": moved(partial(_sizes_between, low=1 / 3, high=2 / 3)),
+    sizes = {name: int(case.params[name]) for name in free_parameters(case, check)}
+    draws = {
+        "a little smaller": partial(_sizes_near, sign=-1),
+        WITH_SETS: partial(_sizes_near, sign=+1),
+        "even and little other": partial(_sizes_of, part=2),
+        "by fours and little other": partial(_sizes_of, part=4),
+        "far smaller": partial(_sizes_between, low=1 / 3, high=2 / 3),
     }
-    return found if check.free is None else {**found, TINY_SIZES: moved(_few)}
+    if check.free is not None:
+        draws[TINY_SIZES] = partial(_few)
+    found = {kind: _moved(case, sizes, draw) for kind, draw in draws.items() if sizes}
+    numbers = {name: float(case.params[name]) for name in free_numbers(case, check)}
+    return {**found, OTHER_NUMBERS: _moved(case, numbers, _shares_of)} if numbers else found
+
+
+def _moved(
+    case: Case, values: Mapping[str, Any], draw: Callable[[Any], Sequence[Param]]
+) -> list[Case]:
+    """Cases with other values of these parameters, as many as `draw` gives of each."""
+    drawn = [draw(value) for value in values.values()]
+    found = [dict(zip(values, each, strict=True)) for each in zip(*drawn, strict=False)]
+    return [Case(case.name, {**case.params, **each}) for each in found]
+
+
+def _shares_of(value: float) -> list[float]:
+    draw = random.SystemRandom()
+    return [value * draw.uniform(LEAST_SHARE, MOST_SHARE) for _ in range(MOST_MOVED)]
 
 
 def _sizes_near(size: int, sign: int) -> list[int]:
