@@ -142,6 +142,22 @@ def test_it_notes_that_a_kernel_was_interpreted(service, tmp_path):
     assert [case.candidate for case in report.cases] == [None]
 
 
+def test_it_notes_inputs_that_are_always_the_same(service, tmp_path):
+    ref = small.REF.replace(
+        '"y": torch', '"on": torch.ones(N, dtype=torch.bool, device=device), "y": torch'
+    )
+    ref = ref.replace("reference(x, y, N)", "reference(x, on, y, N)")
+    ref = ref.replace("torch.mul(x, 2, out=y)", "torch.mul(x, 2 * on.to(x.dtype), out=y)")
+    text = 'extern "C" void solve(const float* x, const bool* on, float* y, int N) {\n'
+    kernel = small.Source("k.cpp", f"{text}{LOOP}\n}}\n")
+    report = service.evaluate(
+        small.job(small.write_problem(tmp_path, ref=ref), tmp_path, kernel, incumbent=kernel)
+    )
+    assert report.outcome is Outcome.PASSED, report.reason
+    said = [note for note in report.notes if "built in" in note]
+    assert said == ["the same in every draw of setup, so that a kernel may have it built in: on"]
+
+
 def test_it_blames_the_host_where_bfloat16_would_be_interpreted(service, tmp_path):
     ref = small.REF.replace("torch.empty_like(x)", "torch.empty_like(x, dtype=torch.bfloat16)")
     problem = small.write_problem(tmp_path, ref=ref)

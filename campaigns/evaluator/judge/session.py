@@ -192,7 +192,8 @@ class Session:
         lay = partial(self._ground.lay_near, channel)
         right = checked.plain(self._job.protocol.trials)
         _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
-        self._progress.notes += checked.notes
+        told = self._progress.notes
+        told += [note for note in checked.notes if note not in told]
         report = checked.report()
         reason = f"case {case.name}: {report.message}"
         if channel.name == "candidate":
