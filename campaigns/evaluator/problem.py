@@ -46,6 +46,9 @@ OPTIONAL = {
     *("schema", "summary", "refresh", "config_class", "files", "tolerance", "case"),
     *("accumulate", "check", "weights", "representative", "grouped"),
 }
+TOLERANCES = ("atol", "rtol", "norm")
+CHECKS = ("sets", "free", "align")
+OF_A_CASE = ("name", "on", "params", "protected", "step", "direction", PARAM)
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
 # problems; a set on which the reference is not finite is left out.
 USUAL_SETS = (
@@ -240,17 +243,17 @@ def _tolerance(where: str, value: Any) -> dict[str, Bounds]:
     if not isinstance(own, dict) or not all(isinstance(item, dict) for item in own.values()):
         raise ProblemError(f"{where}: [tolerance] outputs: a table per output is needed")
     table = f"{where}: [tolerance]"
-    _known(table, found, {"atol", "rtol", "norm", "outputs"})
+    _known(table, found, {*TOLERANCES, "outputs"})
     bounds = {"": _bounds(table, found, ("atol", "rtol"))}
     for name, item in own.items():
-        _known(f"{where}: [tolerance.outputs.{name}]", item, {"atol", "rtol", "norm"})
+        _known(f"{where}: [tolerance.outputs.{name}]", item, set(TOLERANCES))
         bounds[name] = _bounds(f"{where}: [tolerance.outputs.{name}]", item, ())
     return bounds
 
 
 def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bounds:
     numbers: dict[str, float] = {}
-    for name in ("atol", "rtol", "norm"):
+    for name in TOLERANCES:
         number = found.get(name)
         if number is None and name not in needed:
             continue
@@ -266,7 +269,7 @@ def _check(where: str, value: Any, cases: tuple[ProblemCase, ...]) -> CheckSpec:
     table = f"{where}: [check]"
     if not isinstance(value, dict):
         raise ProblemError(f"{table}: a table is needed, found {value!r:.60}")
-    _known(table, value, {"sets", "free", "align"})
+    _known(table, value, set(CHECKS))
     for name in ("sets", "free"):
         if not isinstance(value.get(name, []), list):
             raise ProblemError(f"{table} {name}: a list of names is needed")
@@ -330,7 +333,7 @@ def _try_distributions(where: str, data: Mapping[str, Any], cases: tuple[Problem
 def _case(where: str, item: Any) -> ProblemCase:
     if not isinstance(item, dict):
         raise ProblemError(f"{where}: a table is needed, found {item!r:.60}")
-    _known(where, item, {"name", "on", "params", "protected", "step", "direction", PARAM})
+    _known(where, item, set(OF_A_CASE))
     params = item.get("params")
     if not isinstance(params, dict) or not params:
         raise ProblemError(f"{where}: params: a table such as {{ N = 1024 }} is needed")
