@@ -170,7 +170,11 @@ def test_it_blames_the_host_where_bfloat16_would_be_interpreted(service, tmp_pat
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("from triton.language.extra import libdevice", "Triton's interpreter has no libdevice"),
+        (
+            "from triton.language.extra import libdevice; f = libdevice.popc",
+            "Triton's interpreter has no libdevice.popc",
+        ),
+        ("from triton.language.extra.libdevice import brev", "interpreter has no libdevice.brev"),
         ("f = triton.language.inline_asm_elementwise", "has no inline assembly"),
     ],
 )

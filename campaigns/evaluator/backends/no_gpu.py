@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+from campaigns.evaluator.backends import libdevice
 from campaigns.evaluator.layout import Layout
 
-# What only a GPU runs: words of a source, and how they are called.
-MISSING = {"libdevice": "libdevice", "inline_asm_elementwise": "inline assembly"}
+LIBDEVICE, ASSEMBLY = "libdevice", "inline_asm_elementwise"
 # A small card: kernels that ask for its size make few programs, which take long here.
 PROPERTIES = {
     "multiprocessor_count": 8,
@@ -35,24 +35,28 @@ def refuses(layout: Layout, text: str, device: str) -> str:
         return (
             f"bfloat16 is not judged in Triton's interpreter, which computes it wrongly; {needed}"
         )
-    if lacking := next((MISSING[word] for word in _words(text) if word in MISSING), ""):
+    if lacking := next(_lacking(text), ""):
         return f"Triton's interpreter has no {lacking}; {needed}"
     return ""
 
 
-def _words(text: str) -> Iterator[str]:
-    """Names that a source uses; none of one that does not parse, which the build tells."""
+def _lacking(text: str) -> Iterator[str]:
+    """What a source uses that only a GPU runs; none of one that does not parse."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in nodes:
+        names = []
         if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.alias):
-            yield from node.name.split(".")
+            names, owner = [node.attr], ast.unparse(node.value)
+        elif isinstance(node, ast.ImportFrom):
+            names, owner = [alias.name for alias in node.names], node.module or ""
+        for name in names:
+            if name == ASSEMBLY:
+                yield "inline assembly"
+            elif owner.split(".")[-1] == LIBDEVICE and name not in libdevice.FUNCTIONS:
+                yield f"{LIBDEVICE}.{name}"
 
 
 def mark_blanks() -> None:

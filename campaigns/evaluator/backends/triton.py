@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from campaigns.evaluator.backends import libdevice
 from campaigns.evaluator.backends.base import (
     Backend,
     BuildFailed,
@@ -81,6 +82,7 @@ class TritonKernel:
             # Read once by Triton at import, which has not happened yet in this process.
             os.environ["TRITON_INTERPRET"] = "1"
             install_stub(self._target)
+            libdevice.put_in()
             mark_blanks()
         run = load_entry(self._path)
         _check_parameters(run, self._example, self._source.name)
