@@ -161,7 +161,7 @@ def test_the_command_shows_a_manifest_before_it_creates(sample, capsys, tmp_path
     [
         (["--backend", "cpp"], "problem: is needed; accepted: --problem, or a manifest"),
         (["--problem", "softmax", "--backend", "cpp", "--rounds", "120"],
-         "max_rounds: 120; accepted: 1 to 119, as a campaign has fewer than 120 rounds"),
+         "--rounds: 120; accepted: 1 to 119, as a campaign has fewer than 120 rounds"),
         (["--from", "gone.yaml"], "gone.yaml: no such file"),
     ],
 )  # fmt: skip
