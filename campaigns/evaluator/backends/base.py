@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -75,7 +75,7 @@ class Kernel(Protocol):
     def plan(self, layout: Layout, memory: Memory, slots: int) -> Plan: ...
 
 
-def no_refusal(layout: Layout, text: str, device: str) -> str:
+def no_refusal(layouts: Collection[Layout], text: str, device: str) -> str:
     """For backends that can judge whatever a slot can hold."""
     return ""
 
@@ -84,8 +84,8 @@ def no_refusal(layout: Layout, text: str, device: str) -> str:
 class Backend:
     """suffix: the file name ending of its candidates. kinds: device kinds that can time them.
 
-    kernels: the names of the kernels that a source text defines. refuses: why a source text
-    can not be judged with these arguments on a device, or "".
+    kernels: the names of the kernels that a source text defines. refuses: why a source text can
+    not be judged with arguments laid out so on a device, or "".
     """
 
     name: str
@@ -93,7 +93,7 @@ class Backend:
     kinds: tuple[str, ...]
     make: Callable[[Job, Source, Workplace], Kernel]
     kernels: Callable[[str], tuple[str, ...]] = no_kernels
-    refuses: Callable[[Layout, str, str], str] = no_refusal
+    refuses: Callable[[Collection[Layout], str, str], str] = no_refusal
 
 
 class UnknownBackend(ValueError):

@@ -6,7 +6,7 @@ Its interpreter says right or wrong, never fast; some things it computes wrongly
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,12 +26,12 @@ PROPERTIES = {
 }
 
 
-def refuses(layout: Layout, text: str, device: str) -> str:
-    """Why a source can not be judged with these arguments on `device`; "" where it can."""
+def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
+    """Why a source can not be judged with such arguments on `device`; "" where it can."""
     needed = "a worker with a GPU is needed"
     if device != "cpu":
         return ""
-    if any(arg.dtype == "bfloat16" for arg in layout.tensors):
+    if any(arg.dtype == "bfloat16" for layout in layouts for arg in layout.tensors):
         return (
             f"bfloat16 is not judged in Triton's interpreter, which computes it wrongly; {needed}"
         )
@@ -43,20 +43,25 @@ def refuses(layout: Layout, text: str, device: str) -> str:
 def _lacking(text: str) -> Iterator[str]:
     """What a source uses that only a GPU runs; none of one that does not parse."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in nodes:
-        names = []
-        if isinstance(node, ast.Attribute):
-            names, owner = [node.attr], ast.unparse(node.value)
-        elif isinstance(node, ast.ImportFrom):
-            names, owner = [alias.name for alias in node.names], node.module or ""
-        for name in names:
-            if name == ASSEMBLY:
-                yield "inline assembly"
-            elif owner.split(".")[-1] == LIBDEVICE and name not in libdevice.FUNCTIONS:
-                yield f"{LIBDEVICE}.{name}"
+    for owner, name in _members(tree):
+        if name == ASSEMBLY:
+            yield "inline assembly"
+        elif owner == LIBDEVICE and name not in libdevice.FUNCTIONS:
+            yield f"{LIBDEVICE}.{name}"
+
+
+def _members(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """(`b`, `c`) of every `a.b.c` and every `from a.b import c`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            owner = (node.module or "").split(".")[-1]
+            yield from ((owner, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            # No more of what it belongs to: that may be nested deeper than anything can recurse.
+            yield getattr(node.value, "attr", getattr(node.value, "id", "")), node.attr
 
 
 def mark_blanks() -> None:

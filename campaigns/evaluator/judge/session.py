@@ -7,7 +7,6 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy
@@ -103,8 +102,8 @@ class Session:
         first = self._ground.layouts[self._job.cases[0].name]
         backend = base.get(self._job.backend)
         sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
-        for layout, source in product(self._ground.layouts.values(), sources):
-            if why := backend.refuses(layout, source.text, self._job.device):
+        for source in sources:
+            if why := backend.refuses(self._ground.layouts.values(), source.text, self._job.device):
                 raise HostError(f"this host can not run it: {why}")
 
         def build(channel: Channel) -> None:
