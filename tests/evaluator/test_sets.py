@@ -290,6 +290,12 @@ def test_steps_over_a_row_of_unlike_values_round_either_way():
     assert float((same - 1).max()) == pytest.approx(eps * (1024 + 1), rel=1e-3)
 
 
+def test_no_row_is_so_long_that_its_steps_allow_more_than_those_of_a_long_one():
+    row = torch.ones(1, 1 << 21)
+    both = [sets.rounded({"x": row}, (), alike=alike)[0]["x"] for alike in (True, False)]
+    assert float((both[0] - 1).abs().max()) == float((both[1] - 1).abs().max())
+
+
 def test_numbers_that_are_no_sizes_move_down_as_well():
     case = Case("a", {"N": 64, "alpha": 0.5, "bias": -2.0, "zero": 0.0, "kind": "up"})
     moved = sets.hidden_cases(case, CheckSpec())[sets.OTHER_NUMBERS]

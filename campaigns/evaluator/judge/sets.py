@@ -221,7 +221,7 @@ def rounded(
         value = inputs[key]
         row, wide = value.shape[-1] if value.dim() else 1, value.double()
         signs = torch.randint(0, 2, value.shape, device=value.device) * 2 - 1
-        steps = min(row, LONGEST_ROW) if alike else math.isqrt(row)
+        steps = min(row if alike else math.isqrt(row), LONGEST_ROW)
         made[0][key] = wide * (1 + _rounds(value.dtype, steps) * signs)
         made[1][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
     return made
