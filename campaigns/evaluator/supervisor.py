@@ -252,8 +252,8 @@ def _hint(record: Record) -> str:
 
 def _thrown(log: str) -> str:
     """What the C++ library says of an exception that nobody caught."""
-    lines = [line.strip() for line in log.splitlines() if line.strip().startswith("what():")]
-    return f", {_line(lines[-1])}" if lines else ""
+    said = [line for line in map(str.strip, log.splitlines()) if line.startswith("what():")]
+    return f", {_line(said[-1])}" if said else ""
 
 
 def _sandbox(record: Record) -> dict[str, str]:

@@ -55,10 +55,8 @@ def to_markdown(found: Precision) -> str:
 def _clock(readings: Sequence[Reading]) -> Iterator[str]:
     """How many of the kernels that are held to device time agree with it."""
     held = [reading for reading in readings if reading.slope_us > SHORT_US]
-    events, tracer = (
-        [r.slope_us / us - 1 for r, us in zip(held, each, strict=True) if us]
-        for each in ([r.event_us for r in held], [r.device_us for r in held])
-    )
+    events = [r.slope_us / r.event_us - 1 for r in held if r.event_us]
+    tracer = [r.slope_us / r.device_us - 1 for r in held if r.device_us]
     if not events and not tracer:
         return
     repeats = max(reading.repeats_within for reading in readings)

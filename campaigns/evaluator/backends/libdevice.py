@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -34,15 +33,13 @@ FUNCTIONS = {
 def put_in() -> None:
     """Have the functions of triton's modules work on an interpreter's tensors."""
     import torch
-    import triton.language as tl
-    from triton.language.extra import libdevice
+    from triton.language.extra import cuda, hip, libdevice
 
-    modules = [module for name, module in sys.modules.items() if name.endswith(".libdevice")]
-    found = {id(module): module for module in (*modules, libdevice, tl.extra.cuda.libdevice)}
     for name, word in FUNCTIONS.items():
-        for module in found.values():
-            if module.__name__.startswith("triton.") and hasattr(module, name):
-                setattr(module, name, _elementwise(getattr(torch, word)))
+        function = _elementwise(getattr(torch, word))
+        for module in (libdevice, cuda.libdevice, hip.libdevice):
+            if hasattr(module, name):
+                setattr(module, name, function)
 
 
 def _elementwise(compute: Callable[..., Any]) -> Callable[..., Any]:

@@ -274,7 +274,7 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
     that its sizes are free: a kernel for large ones that is guessed at has not promised those.
     """
     sizes = {name: int(case.params[name]) for name in free_parameters(case, check)}
-    draws = {
+    draws: dict[str, Callable[[int], list[int]]] = {
         "a little smaller": partial(_sizes_near, sign=-1),
         WITH_SETS: partial(_sizes_near, sign=+1),
         "even and little other": partial(_sizes_of, part=2),
@@ -282,7 +282,7 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
         "far smaller": partial(_sizes_between, low=1 / 3, high=2 / 3),
     }
     if check.free is not None:
-        draws[TINY_SIZES] = partial(_few)
+        draws[TINY_SIZES] = _few
     found = {kind: _moved(case, sizes, draw) for kind, draw in draws.items() if sizes}
     numbers = {name: float(case.params[name]) for name in free_numbers(case, check)}
     return {**found, OTHER_NUMBERS: _moved(case, numbers, _shares_of)} if numbers else found

@@ -45,7 +45,7 @@ LARGEST_SOURCE = 1 << 20
 # How many of the last lines that a crashed candidate printed are shown; `--json` has them all.
 LAST_WORDS = 8
 PATIENCE_S = 600.0
-# What is going on in a phase; the rest say it by their names.
+# What is going on in a phase; when it is done the answer says so.
 DOING = {
     Phase.START: "starting",
     Phase.BUILD: "building",
@@ -135,7 +135,7 @@ class Command(Door):
             if phase not in (said, Phase.DONE):
                 said = phase
                 name, _, case = phase.partition(" ")
-                self.progress(f"  {DOING.get(Phase(name), name)} {case}".rstrip())
+                self.progress(f"  {DOING[Phase(name)]} {case}".rstrip())
 
         return beat
 
