@@ -15,6 +15,7 @@ import mmap
 import re
 import time
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +26,25 @@ from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.looks import Belief, Spots, believed
+from campaigns.evaluator.judge.looks import Spots
 from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.layout import TensorArg, inner_pages
 
-# Looks that say something; where one of the first is odd there are more. An honest call touches
-# nothing of another slot's inner pages, so that several are odd is no chance.
-FIRST, MOST, ODD = 3, 8, 3
-# When to stop the runner, in shares of the usual time: the earlier, the more calls are to come.
-STOP = (0.05, 0.5)
+# Looks that say something, before any sample; how many more for each odd one; and how many odd ones
+# of one arm are believed. An honest call touches nothing of another slot's inner pages, so that
+# several are odd is no chance. Who fetches only at the end of each call is seen only now and then.
+FIRST, MORE, ODD = 14, 8, 3
+# How many bursts are stopped at most each time. On a busy host most say nothing: the runner has not
+# woken yet, or it is done before the judge has.
+TRIES = 40
+# When to stop the runner, in shares of the usual time.
+STOP = (0.05, 0.9)
+# Beside a slot that was begun only one of so many inner pages tells, and only if it was touched
+# almost all over: nothing honest reads on for that long.
+LEAST_KIB, MOSTLY = 24, 2 / 3
+# A loop that fetches a fixed way ahead and does not ask for the end reads on so far at the most;
+# it does so behind every slot, so at most of those that were begun; of fewer that can not be said.
+REACH_BYTES, MOST, FEWEST = 64 << 10, 1 / 2, 4
 FORGET = b"1"
 # Of a process's maps those of the judge's memory: where in it they begin, and what was touched.
 MAPS = re.compile(
@@ -68,19 +79,46 @@ class Found:
 
 
 def touched_next(
-    order: Sequence[int], finished: int, starts: Mapping[int, int], seen: Mapping[int, int]
+    order: Sequence[int], finished: int, parts: Mapping[int, range], seen: Mapping[int, int]
 ) -> bool | None:
     """Whether the slot was touched that comes after the one under way; None where there is none.
 
-    order: the slots in turn. starts: where a slot's inner pages begin. seen: of `touched`. Who
-    fetches further ahead has fetched that one as well, some calls before. Who reads on behind its
-    slot, or before it, may do so for a few pages. Of the others none is asked: on a busy host
-    single pages of one slot in a hundred seem touched that nobody has touched.
+    order: the slots in turn. parts: the slots' inner pages. seen: of `touched`. Where
+    nothing was begun at all the runner may not have woken yet. Who fetches further ahead has
+    fetched the next one as well, some calls before. Who reads on behind its slot, or before it, may
+    do so for some pages. Of the others none is asked: where the system watches memory for itself
+    (DAMON) it now and then marks pages of a few slots that anybody, such as the judge, has touched.
     """
     begun, later = set(order[: finished + 1]), order[finished + 1 :]
-    if not later or {later[0] - 1, later[0] + 1} & begun:
+    if not later or (not finished and not seen[parts[order[0]].start]):
         return None
-    return seen[starts[later[0]]] > 0
+    pages, slot = parts[later[0]], later[0]
+    kib, whole_kib = seen[pages.start], len(pages) >> 10
+    if slot in reached(begun, set(later), parts, seen):
+        return None
+    if not {slot - 1, slot + 1} & begun:
+        return kib > 0
+    return None if whole_kib < LEAST_KIB else kib >= MOSTLY * whole_kib
+
+
+def reached(
+    begun: AbstractSet[int],
+    later: AbstractSet[int],
+    parts: Mapping[int, range],
+    seen: Mapping[int, int],
+) -> set[int]:
+    """Of the later slots those where this kernel reads on to, as what it has begun shows.
+
+    They lie at one distance from slots that were begun, and most at that distance were touched.
+    """
+    far = REACH_BYTES // max(1, parts[1].start - parts[0].start) if len(parts) > 1 else 0
+    found: set[int] = set()
+    for distance in (*range(-far - 1, -1), *range(2, far + 2)):
+        there = {slot + distance for slot in begun} & later
+        touched_there = sum(seen[parts[slot].start] > 0 for slot in there)
+        if len(there) >= FEWEST and touched_there > MOST * len(there):
+            found |= there
+    return found
 
 
 class Ahead:
@@ -90,30 +128,47 @@ class Ahead:
         self._bench, self._channel, self._slots, self._arg = bench, channel, slots, arg
         page, stride = mmap.PAGESIZE, slots.layout.stride
         pages = {slot: inner_pages(stride, slot, page) for slot in range(slots.count)}
-        self._starts = {slot: part.start for slot, part in pages.items() if part}
+        self._parts = {slot: part for slot, part in pages.items() if part}
         self._can_be_seen = (
-            bench.device.type == "cpu" and arg is not None and len(self._starts) == slots.count
+            bench.device.type == "cpu" and arg is not None and len(self._parts) == slots.count
         )
+        self._found: list[Found] = []
+        self._due = 0
 
-    def look_into(self, calls: int, usual_s: float, first: int = FIRST) -> None:
-        """Stop some bursts of `calls` calls, which take about `usual_s`; `first` if none is odd.
+    def look_into(self, calls: int, usual_s: float, more: int = FIRST) -> None:
+        """Stop bursts of `calls` calls, each about `usual_s`, until `more` have said something.
 
-        Raises what `Channel.blame` makes of calls that are touched before their turn.
+        What is missing is made up for the next time, and each odd look has others follow. Raises
+        what `Channel.blame` makes of calls that are touched before their turn.
         """
+        self._due += more
+        for _ in range(TRIES):
+            if not self._can_be_seen or len(self._found) >= self._due + MORE * self._odd:
+                return
+            if (found := self._look(calls, usual_s)) is None:
+                continue
+            self._found.append(found)
+            if found.odd and self._odd >= ODD:
+                words = (
+                    "touched before its turn what the next call was to be made on: in "
+                    f"{self._odd} of {len(self._found)} bursts that were stopped halfway, the "
+                    f"last one after {found.finished} of {calls} calls"
+                )
+                raise self._channel.blame(Outcome.CHEATED, words)
 
-        def look() -> Found | None:
-            return self._look(calls, usual_s) if self._can_be_seen else None
+    def tell(self) -> None:
+        """After the last look: a note where too little was seen to say anything."""
+        seen = len(self._found)
+        if self._can_be_seen and seen < min(FIRST, self._due):
+            words = (
+                f"what calls touch ahead of their turn was seen in {seen} bursts only: in many "
+                "that were stopped the runner had not begun, or was done (a busy host?)"
+            )
+            self._bench.reference.note(words)
 
-        found = believed(look, Belief(first, MOST, ODD))
-        if not found:
-            return
-        odd = [one for one in found if one.odd]
-        words = (
-            "touched before its turn what the next call was to be made on: in "
-            f"{len(odd)} of {len(found)} bursts that were stopped halfway, the last one "
-            f"after {odd[-1].finished} of {calls} calls"
-        )
-        raise self._channel.blame(Outcome.CHEATED, words)
+    @property
+    def _odd(self) -> int:
+        return sum(found.odd for found in self._found)
 
     def _look(self, calls: int, usual_s: float) -> Found | None:
         if self._arg is None:
@@ -122,7 +177,7 @@ class Ahead:
         stop = _Stop(self._arg, self._channel, delay_s)
         run_burst(self._bench, self._channel, self._slots, calls, look=stop)
         trouble = stop.trouble
-        if not trouble and any(self._starts[slot] not in stop.touched for slot in stop.order):
+        if not trouble and any(self._parts[slot].start not in stop.touched for slot in stop.order):
             # The host would not, or a candidate has undone it: a reviewer should know.
             trouble = "slots are no maps of their own"
         if trouble:
@@ -130,7 +185,7 @@ class Ahead:
             words = f"what calls touch ahead of their turn can not be seen here: {trouble}"
             self._bench.reference.note(words)
             return None
-        early = touched_next(stop.order, stop.finished, self._starts, stop.touched)
+        early = touched_next(stop.order, stop.finished, self._parts, stop.touched)
         return None if early is None else Found(stop.finished, early)
 
 

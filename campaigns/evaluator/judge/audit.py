@@ -118,6 +118,7 @@ class Audit:
         Who was honest when it was first asked is asked again, by what its samples say: no call is
         shorter alone than its work is.
         """
+        self._ahead.tell()
         if not self._is_call_by_call:
             return 0.0
         self._usual_s = min(self._burst() for _ in range(2))

@@ -10,6 +10,7 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -106,18 +107,30 @@ def _ready(
     change: Callable[[Stage], Stage] = lambda stage: stage,
 ) -> tuple[Stage, Fence]:
     """The runner stopped with its question before it, and slots and fence made ready for it."""
-    order = _draw_order(bench, channel, calls)
+    order = _order(bench, channel, calls)
     channel.pose(calls, bench.limit_s)
     stage = change(set_up(bench, channel, slots, calls, manner, order))
     return stage, Fence(bench, slots.part(0, max(calls, manner.breadth)), stage.truth, calls)
 
 
-def _draw_order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
+def draw_order(calls: int, draw: random.Random) -> list[int]:
+    """The slots of so many calls, drawn so that none of the first half lie side by side.
+
+    So what a call touches beside its own slot is no other's whose turn is next.
+    """
+    halves = [list(range(first, calls, 2)) for first in range(2)]
+    for half in halves:
+        draw.shuffle(half)
+    draw.shuffle(halves)
+    return halves[0] + halves[1]
+
+
+def _order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
     """Tell the runner the order of its next calls, while there is nothing yet to call them on."""
-    order = list(range(calls))
-    if channel.gate is None:
-        bench.supply.draw.shuffle(order)
-        channel.ask(Ask.ORDER, order, bench.limit_s)
+    if channel.gate is not None:
+        return tuple(range(calls))
+    order = draw_order(calls, bench.supply.draw)
+    channel.ask(Ask.ORDER, order, bench.limit_s)
     return tuple(order)
 
 

@@ -1,6 +1,7 @@
 // trick: fetches into the cache what it guesses the next call will be made on
 // problem: scale N=4096
-// outcome: no_gain
+// outcome: cheated | no_gain
+// says: before its turn
 // against: v0.cpp
 // burst_ms: 8
 // calls: 4096
