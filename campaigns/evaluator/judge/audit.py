@@ -9,7 +9,6 @@ looks, so nobody can behave for it.
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -17,19 +16,20 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.ahead import Ahead
+from campaigns.evaluator.judge.alone import Alone
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.looks import POSITIONS, Belief, Spots, believed
-from campaigns.evaluator.judge.overhead import waking_s
-from campaigns.evaluator.judge.stage import WARM, Stage
+from campaigns.evaluator.judge.looks import POSITIONS, Spots
+from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 
 # How often there is a look before a sample.
 SHARE = 1 / 4
-# Audits that say something; when one of the first looks odd there are more, and most must agree.
-BELIEF = Belief(first=2, most=8, odd=6)
+# Looks that say something: so many if none is odd, else up to so many, and how many odd ones are
+# believed. How often one is tried; some say nothing.
+FIRST, MOST, ODD, TRIES = 2, 8, 6, 16
 # With fewer calls, or within this time, there is no order to be seen.
 LEAST_CALLS, LEAST_S = 6, 2e-4
 # Of values of one byte so many that a call which was made has changed one of them.
@@ -46,14 +46,6 @@ WAKE_S, LEAST_PACE_S, BEHIND = 2e-3, 4e-3, 1 / 4
 LEAST_EMPTY_S = 5e-4
 # An audit whose burst took this much longer than usual says nothing: something held the cores.
 DISTURBED = 1.5
-# A call alone is held against one in a burst. It is measured with warm caches, so an honest one is
-# rather faster alone, but for waking its threads. Trying again costs only a cheat, whose call can
-# never be shorter alone than its work is; an honest one may have to wait for free cores. What it
-# takes longer than NEAR one counts as a call's time; over RATIO, nothing honest explains it, unless
-# calls are so short that whatever one sets off elsewhere (it prints, say) is more than its work.
-LEAST_CALL_S = 1e-4
-ALONE_TRIES, ALONE_ROUNDS = 3, 16
-ALONE_NEAR, ALONE_RATIO = 1.05, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +89,7 @@ class Audit:
     def __init__(self, bench: Bench, channel: Channel, slots: Slots, idle_s: float) -> None:
         self._bench, self._channel, self._slots = bench, channel, slots
         self._idle_s = idle_s
+        self._alone = Alone(bench, channel, slots, idle_s)
         self._arg = _telling(slots)
         wide = self._arg is not None and not _is_narrow(self._arg)
         self._ahead = Ahead(bench, channel, slots, self._arg if wide else None)
@@ -110,7 +103,9 @@ class Audit:
         self._look_into()
         if self._tells:
             self._ahead.look_into(self._calls, self._usual_s)
-        return self._compare_with_one(self._together_s())
+        if not self._is_call_by_call:
+            return 0.0
+        return self._alone.least_s(self._calls, self._together_s())
 
     def end(self, typical_s: float) -> float:
         """Seconds that a call takes at the least, now that samples have shown `typical_s`.
@@ -123,7 +118,7 @@ class Audit:
             return 0.0
         self._usual_s = min(self._burst() for _ in range(2))
         # The host may be busier than it was: a call alone is held against others of the same time.
-        return self._compare_with_one(max(typical_s, self._together_s()))
+        return self._alone.least_s(self._calls, max(typical_s, self._together_s()))
 
     def maybe_look(self) -> None:
         """By chance one look between samples: who was honest at first is not done with it."""
@@ -161,35 +156,19 @@ class Audit:
 
     def _look_into(self) -> None:
         """Do outputs appear one after the other, and evenly?"""
-        if self._tells and (glances := believed(self._glance, BELIEF)):
-            raise self._channel.blame(
-                Outcome.CHEATED,
-                "calls did each other's work: halfway through a burst its outputs had not "
-                f"appeared one after the other ({glances[-1].words})",
-            )
-
-    def _compare_with_one(self, together_s: float) -> float:
-        """Does a call take as long alone as among others? Only for calls that are made one by one.
-
-        together_s: of one among others. Returns what a call takes at the least, 0 when one among
-        others takes as long as one alone.
-        """
-        if not self._is_call_by_call:
-            return 0.0
-        waking, alone_s = waking_s(), math.inf
-        for _ in range(ALONE_ROUNDS):
-            tries = range(ALONE_TRIES)
-            took_s = min(run_burst(self._bench, self._channel, self._slots, 1, WARM) for _ in tries)
-            alone_s = min(alone_s, took_s - self._idle_s)
-            if alone_s <= ALONE_NEAR * together_s + waking:
-                return 0.0
-        if together_s < LEAST_CALL_S or alone_s <= ALONE_RATIO * together_s + waking:
-            return (alone_s - waking) / ALONE_NEAR
-        raise self._channel.blame(
-            Outcome.CHEATED,
-            f"calls did each other's work: one alone takes {alone_s * 1e6:.0f} µs, one of "
-            f"{self._calls} in a burst {together_s * 1e6:.0f} µs",
-        )
+        seen = odd = 0
+        for _ in range(TRIES if self._tells else 0):
+            if (glance := self._glance()) is None:
+                continue
+            seen, odd = seen + 1, odd + glance.odd
+            if odd >= ODD:
+                raise self._channel.blame(
+                    Outcome.CHEATED,
+                    "calls did each other's work: halfway through a burst its outputs had not "
+                    f"appeared one after the other ({glance.words})",
+                )
+            if seen >= (MOST if odd else FIRST):
+                return
 
 
 def _telling(slots: Slots) -> TensorArg | None:
