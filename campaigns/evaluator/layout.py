@@ -1,8 +1,10 @@
 """How one call's arguments lie in memory: a slot. Judge and runner compute the same addresses.
 
-    | guard | tensor | pad | guard | tensor | pad | guard |      one slot, `stride` bytes
+    | edge | guard | tensor | pad | guard | tensor | pad | guard | edge |   one slot, `stride` bytes
 
-Every slot has its own inputs and outputs, so no call can be skipped or answered by another one.
+Every slot has its own inputs and outputs, so no call can be skipped or answered by another one. On
+a CPU it has whole pages of its own as well, and at either edge one that nobody has a use for: what
+is touched beside a slot is no other's, and a system that watches pages tells slots apart.
 """
 
 from __future__ import annotations
@@ -61,10 +63,24 @@ class ScalarArg:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The arguments of one case in call order, and the bytes from one slot to the next."""
+    """The arguments of one case in call order, and the bytes from one slot to the next.
+
+    edge: the bytes at a slot's beginning and at its end that nobody has a use for.
+    """
 
     args: tuple[TensorArg | ScalarArg, ...]
     stride: int
+    edge: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """What of a slot is in use; its edges take no memory."""
+        return self.stride - 2 * self.edge
+
+    def used(self, slot: int) -> range:
+        """The bytes of a slot in its arena that are in use."""
+        first = slot * self.stride + self.edge
+        return range(first, first + self.nbytes)
 
     @property
     def tensors(self) -> tuple[TensorArg, ...]:
@@ -94,11 +110,11 @@ class Layout:
 
     def gaps(self) -> list[tuple[int, int]]:
         """Byte ranges of a slot that belong to no tensor: guard bands and padding."""
-        edges, start = [], 0
+        found, start = [], self.edge
         for arg in self.tensors:
-            edges.append((start, arg.offset))
+            found.append((start, arg.offset))
             start = arg.offset + arg.nbytes
-        return [*edges, (start, self.stride)]
+        return [*found, (start, self.stride - self.edge)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +141,12 @@ class Shift:
     odd: bool = True
 
 
-def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout:
-    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides."""
-    at, odd = GUARD, shift is not None and shift.odd
+def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None, page: int = 0) -> Layout:
+    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides.
+
+    page: bytes of one where slots have pages of their own, 0 where they lie close to each other.
+    """
+    at, odd = page + GUARD, shift is not None and shift.odd
     placed: list[TensorArg | ScalarArg] = []
     for arg in args:
         if isinstance(arg, ScalarArg):
@@ -139,17 +158,7 @@ def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout
         tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output, arg.update)
         placed.append(tensor)
         at = _up(start + tensor.nbytes, ALIGN) + GUARD
-    return Layout(tuple(placed), _up(at, ALIGN))
-
-
-def inner_pages(stride: int, slot: int, page: int) -> range:
-    """The bytes of a slot's inner pages in its arena: not the outermost of those that it has alone.
-
-    Two slots that lie side by side have pages between them that are neither's, so a process can
-    have each slot's inner pages as a map of their own. Empty where a slot has too few.
-    """
-    first = _up(slot * stride, page) + page
-    return range(first, (slot + 1) * stride // page * page - page)
+    return Layout(tuple(placed), _up(at, page or ALIGN) + page, page)
 
 
 def _behind(unit: int, *, odd: bool) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 import mmap
 import os
 from types import SimpleNamespace
@@ -13,49 +12,29 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge import ahead
-from campaigns.evaluator.judge.ahead import (
-    FIRST,
-    MORE,
-    ODD,
-    TRIES,
-    Ahead,
-    Found,
-    reached,
-    touched_next,
-)
-from campaigns.evaluator.layout import Plain, inner_pages, lay_out
+from campaigns.evaluator.judge.ahead import FIRST, MORE, ODD, TRIES, Ahead, Halt
+from campaigns.evaluator.layout import Layout, Plain, lay_out
 from campaigns.evaluator.runner.memory import HostMemory
 
 PAGE = mmap.PAGESIZE
 SLOTS = 6
 
 
-@pytest.mark.parametrize("stride", [3 * PAGE, 8 * PAGE, 8 * PAGE + 256, 9 * PAGE - 256])
-def test_inner_pages_are_whole_and_apart(stride):
-    parts = [inner_pages(stride, slot, PAGE) for slot in range(20)]
-    for slot, part in enumerate(parts):
-        assert part.start % PAGE == part.stop % PAGE == 0
-        assert slot * stride + PAGE <= part.start < part.stop <= (slot + 1) * stride - PAGE
-    for one, other in itertools.pairwise(parts):
-        assert other.start - one.stop >= PAGE
-
-
-def test_a_small_slot_has_none():
-    assert not any(inner_pages(2 * PAGE, slot, PAGE) for slot in range(20))
+LAID_OUT = lay_out([Plain("y", "float32", (4096,), output=True)], page=PAGE)
 
 
 @pytest.fixture
 def memory():
-    """Slots of eight pages and a bit, all of which were written once."""
-    stride = 8 * PAGE + 256
+    """Slots of five pages and their edges, all of which were written once."""
+    size = SLOTS * LAID_OUT.stride
     fd = os.memfd_create("kopt-arena")
-    os.ftruncate(fd, SLOTS * stride)
-    made = HostMemory(fd, SLOTS * stride)
+    os.ftruncate(fd, size)
+    made = HostMemory(fd, size)
     os.close(fd)
-    made.part(stride, SLOTS)
+    made.part(LAID_OUT, SLOTS)
     base = ctypes.addressof(made._map)
-    ctypes.memset(base, 1, SLOTS * stride)
-    return SimpleNamespace(base=base, starts=[inner_pages(stride, k, PAGE).start for k in range(6)])
+    ctypes.memset(base, 1, size)
+    return SimpleNamespace(base=base, starts=[LAID_OUT.used(k).start for k in range(SLOTS)])
 
 
 def test_the_system_tells_which_slots_a_process_has_touched(memory):
@@ -69,12 +48,14 @@ def test_the_system_tells_which_slots_a_process_has_touched(memory):
 
 ORDER = (4, 3, 7, 2, 9, 5)
 APART = (4, 9, 2, 7, 3, 5)
-PARTS = {slot: range(32768 * slot, 32768 * slot + PAGE) for slot in range(10)}
-WIDE = {slot: range(32768 * slot, 32768 * slot + 6 * PAGE) for slot in range(10)}
 
 
-def seen(*slots, kib=4):
-    return {part.start: kib * (slot in slots) for slot, part in PARTS.items()}
+def halt(order, finished, *slots, kib=4, pages=1, stride=8 * PAGE, more=()):
+    """A burst that was stopped, of slots of so many pages; `slots` were touched, and `more`."""
+    layout = Layout((), stride, (stride - pages * PAGE) // 2)
+    every = {layout.used(slot).start: kib * (slot in slots) for slot in range(40)}
+    every |= {layout.used(slot).start: kib for slot, kib in more}
+    return Halt(layout, order, finished, every)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +72,7 @@ def seen(*slots, kib=4):
     ],
 )
 def test_it_tells_whether_the_next_call_was_begun(finished, slots, early):
-    assert touched_next(ORDER, finished, PARTS, seen(*slots)) is early
+    assert halt(ORDER, finished, *slots).next_touched() is early
 
 
 class Blamed(Exception):
@@ -100,7 +81,6 @@ class Blamed(Exception):
 
 def looking(found, monkeypatch):
     """What looks into an arm whose bursts show this, one after the other; and how many it took."""
-    layout = lay_out([Plain("y", "float32", (4096,), output=True)])
     told = []
     bench = SimpleNamespace(
         device=torch.device("cpu"), reference=SimpleNamespace(note=told.append), supply=None
@@ -111,8 +91,7 @@ def looking(found, monkeypatch):
         return Blamed(words)
 
     channel = SimpleNamespace(blame=blame, process=os.getpid())
-    slots = SimpleNamespace(layout=layout, count=40)
-    made = Ahead(bench, channel, slots, layout.outputs[0])
+    made = Ahead(bench, channel, SimpleNamespace(layout=LAID_OUT), LAID_OUT.outputs[0])
     looks = iter(found)
     taken = []
 
@@ -125,22 +104,21 @@ def looking(found, monkeypatch):
 
 
 def test_where_nothing_was_begun_the_runner_may_sleep():
-    assert touched_next(APART, 0, PARTS, seen()) is None
-    assert touched_next(APART, 0, PARTS, seen(4)) is False
-    assert touched_next(APART, 0, PARTS, seen(4, 9)) is True
+    assert halt(APART, 0).next_touched() is None
+    assert halt(APART, 0, 4).next_touched() is False
+    assert halt(APART, 0, 4, 9).next_touched() is True
 
 
 @pytest.mark.parametrize(("kib", "early"), [(0, False), (12, False), (16, True), (24, True)])
 def test_beside_one_that_was_begun_almost_all_of_it_tells(kib, early):
-    assert touched_next(ORDER, 4, WIDE, seen(*ORDER[:5]) | seen(5, kib=kib)) is early
+    stopped = halt(ORDER, 4, *ORDER[:5], pages=6, more=[(5, kib)])
+    assert stopped.next_touched() is early
 
 
-# Slots of which three are within reach.
-FAR = {slot: range(32768 * slot, 32768 * slot + 2 * PAGE) for slot in range(40)}
-
-
-def far_seen(*slots):
-    return {part.start: 4 * (slot in slots) for slot, part in FAR.items()}
+@pytest.mark.parametrize(("kib", "early"), [(4, False), (60, False), (64, True), (2048, True)])
+def test_of_a_slot_of_many_pages_one_or_two_are_chance(kib, early):
+    stopped = halt(APART, 1, 4, 9, kib=2048, pages=512, stride=514 * PAGE, more=[(2, kib)])
+    assert stopped.next_touched() is early
 
 
 BEGUN = (4, 12, 20, 30, 36)
@@ -148,24 +126,25 @@ BEHIND = (6, 14, 22, 32, 38)
 
 
 def test_a_loop_that_reads_on_behind_every_slot_is_excused_where_it_does():
-    seen = far_seen(*BEGUN, *(slot - 1 for slot in BEHIND), *BEHIND)
-    assert reached(set(BEGUN), FAR.keys() - BEGUN, FAR, seen) == set(BEHIND)
-    assert touched_next((*BEGUN, 22, 8, *BEHIND), 4, FAR, seen) is None
-    assert touched_next((*BEGUN, 9, 8, *BEHIND), 4, FAR, seen) is False
-    assert touched_next((*BEGUN, 9, 8, *BEHIND), 4, FAR, seen | {FAR[9].start: 4}) is True
+    seen = (*BEGUN, *(slot - 1 for slot in BEHIND), *BEHIND)
+    stopped = halt((*BEGUN, 22, 8, *BEHIND), 4, *seen)
+    assert stopped.reached() == set(BEHIND)
+    assert stopped.next_touched() is None
+    assert halt((*BEGUN, 9, 8, *BEHIND), 4, *seen).next_touched() is False
+    assert halt((*BEGUN, 9, 8, *BEHIND), 4, *seen, 9).next_touched() is True
 
 
 def test_what_was_touched_once_is_no_way_to_read_on():
-    seen = far_seen(*BEGUN, 22)
-    assert reached(set(BEGUN), FAR.keys() - BEGUN, FAR, seen) == set()
-    assert touched_next((*BEGUN, 22, *BEHIND), 4, FAR, seen) is True
+    stopped = halt((*BEGUN, 22, *BEHIND), 4, *BEGUN, 22)
+    assert stopped.reached() == set()
+    assert stopped.next_touched() is True
 
 
 def test_of_a_few_no_way_to_read_on_can_be_told():
-    assert reached({4, 12}, FAR.keys() - {4, 12}, FAR, far_seen(4, 12, 6, 14)) == set()
+    assert halt((4, 12, 20, 6, 14), 1, 4, 12, 6, 14).reached() == set()
 
 
-HONEST, ODD_ONE = Found(3, False), Found(7, True)
+HONEST, ODD_ONE = halt(APART, 1, 4, 9), halt(APART, 1, 4, 9, 2)
 
 
 def test_an_honest_arm_is_looked_at_a_few_times(monkeypatch):
@@ -185,7 +164,7 @@ def test_one_odd_look_has_more_follow_and_is_forgiven(monkeypatch):
 def test_several_odd_looks_are_blamed(monkeypatch):
     made, taken, _ = looking([HONEST] * 2 + [ODD_ONE] * 8, monkeypatch)
     with pytest.raises(
-        Blamed, match="in 3 of 5 bursts that were stopped halfway, the last one after 7 of 40 calls"
+        Blamed, match="in 3 of 5 bursts that were stopped halfway, the last one after 1 of 40 calls"
     ):
         made.look_into(40, 1e-3)
     assert len(taken) == 2 + ODD
@@ -219,10 +198,10 @@ def test_too_few_looks_are_told(monkeypatch):
     assert "ahead of their turn was seen in 1 bursts only" in told[0]
 
 
-def test_slots_of_a_page_or_two_are_not_looked_at(monkeypatch):
+def test_slots_without_pages_of_their_own_are_not_looked_at(monkeypatch):
     made, taken, _ = looking([], monkeypatch)
-    small = lay_out([Plain("y", "float32", (100,), output=True)])
-    made = Ahead(made._bench, made._channel, SimpleNamespace(layout=small, count=4), None)
+    close = SimpleNamespace(layout=lay_out([Plain("y", "float32", (4096,), output=True)]))
+    made = Ahead(made._bench, made._channel, close, close.layout.outputs[0])
     made.look_into(40, 1e-3)
     assert taken == []
 

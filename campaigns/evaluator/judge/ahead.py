@@ -6,16 +6,14 @@ to twice as fast as in any use. So now and then the runner is stopped in the mid
 any other until then, and the kernel of the operating system says which pages its processor has
 touched: loads, stores and prefetches alike. The time of such a burst is nobody's.
 
-On a CPU only, and for slots of some pages: page by page is as closely as a processor tells.
+On a CPU only, where every slot has pages of its own: that is as closely as a processor tells.
 """
 
 from __future__ import annotations
 
-import mmap
 import re
 import time
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,18 +26,22 @@ from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
 from campaigns.evaluator.judge.looks import Spots
 from campaigns.evaluator.judge.stage import Stage
-from campaigns.evaluator.layout import TensorArg, inner_pages
+from campaigns.evaluator.layout import Layout, TensorArg
 
 # Looks that say something, before any sample; how many more for each odd one; and how many odd ones
-# of one arm are believed. An honest call touches nothing of another slot's inner pages, so that
-# several are odd is no chance. Who fetches only at the end of each call is seen only now and then.
+# of one arm are believed. An honest call touches nothing of another slot's pages, so that several
+# are odd is no chance. Who fetches only at the end of each call is seen only now and then.
 FIRST, MORE, ODD = 14, 8, 3
 # How many bursts are stopped at most each time. On a busy host most say nothing: the runner has not
 # woken yet, or it is done before the judge has.
 TRIES = 40
 # When to stop the runner, in shares of the usual time.
 STOP = (0.05, 0.9)
-# Beside a slot that was begun only one of so many inner pages tells, and only if it was touched
+# Of a slot's pages so many must have been touched. Where the system watches memory for itself
+# (DAMON) it now and then marks single pages that anybody, such as the judge, has touched: of a slot
+# of 2 MiB up to six, beside as many busy loops as would make a burst four times as long.
+PART = 1 / 32
+# Beside a slot that was begun only one of so many pages tells, and only if it was touched
 # almost all over: nothing honest reads on for that long.
 LEAST_KIB, MOSTLY = 24, 2 / 3
 # A loop that fetches a fixed way ahead and does not ask for the end reads on so far at the most;
@@ -71,54 +73,59 @@ def touched(pid: int) -> dict[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """How many calls were finished in a burst that was stopped, and whether the next was begun."""
+class Halt:
+    """A burst when it was stopped.
 
+    order: the slots in turn. finished: how many calls were. kib: of `touched`.
+    """
+
+    layout: Layout
+    order: Sequence[int]
     finished: int
-    odd: bool
+    kib: Mapping[int, int]
 
+    @property
+    def begun(self) -> set[int]:
+        """The slots of the calls that were made and of the one that may be under way."""
+        return set(self.order[: self.finished + 1])
 
-def touched_next(
-    order: Sequence[int], finished: int, parts: Mapping[int, range], seen: Mapping[int, int]
-) -> bool | None:
-    """Whether the slot was touched that comes after the one under way; None where there is none.
+    @property
+    def later(self) -> Sequence[int]:
+        return self.order[self.finished + 1 :]
 
-    order: the slots in turn. parts: the slots' inner pages. seen: of `touched`. Where
-    nothing was begun at all the runner may not have woken yet. Who fetches further ahead has
-    fetched the next one as well, some calls before. Who reads on behind its slot, or before it, may
-    do so for some pages. Of the others none is asked: where the system watches memory for itself
-    (DAMON) it now and then marks pages of a few slots that anybody, such as the judge, has touched.
-    """
-    begun, later = set(order[: finished + 1]), order[finished + 1 :]
-    if not later or (not finished and not seen[parts[order[0]].start]):
-        return None
-    pages, slot = parts[later[0]], later[0]
-    kib, whole_kib = seen[pages.start], len(pages) >> 10
-    if slot in reached(begun, set(later), parts, seen):
-        return None
-    if not {slot - 1, slot + 1} & begun:
-        return kib > 0
-    return None if whole_kib < LEAST_KIB else kib >= MOSTLY * whole_kib
+    def touched_kib(self, slot: int) -> int:
+        return self.kib[self.layout.used(slot).start]
 
+    def next_touched(self) -> bool | None:
+        """Whether the slot was touched that comes after the one under way; None if that is unclear.
 
-def reached(
-    begun: AbstractSet[int],
-    later: AbstractSet[int],
-    parts: Mapping[int, range],
-    seen: Mapping[int, int],
-) -> set[int]:
-    """Of the later slots those where this kernel reads on to, as what it has begun shows.
+        Where nothing was begun at all the runner may not have woken yet. Who fetches further ahead
+        has fetched the next one as well, some calls before. Who reads on behind its slot, or before
+        it, may do so for some pages. Of the others none is asked: chance may have marked each.
+        """
+        if not self.later or (not self.finished and not self.touched_kib(self.order[0])):
+            return None
+        slot = self.later[0]
+        kib, whole_kib = self.touched_kib(slot), self.layout.nbytes >> 10
+        if slot in self.reached():
+            return None
+        if not {slot - 1, slot + 1} & self.begun:
+            return kib > 0 and kib >= PART * whole_kib
+        return None if whole_kib < LEAST_KIB else kib >= MOSTLY * whole_kib
 
-    They lie at one distance from slots that were begun, and most at that distance were touched.
-    """
-    far = REACH_BYTES // max(1, parts[1].start - parts[0].start) if len(parts) > 1 else 0
-    found: set[int] = set()
-    for distance in (*range(-far - 1, -1), *range(2, far + 2)):
-        there = {slot + distance for slot in begun} & later
-        touched_there = sum(seen[parts[slot].start] > 0 for slot in there)
-        if len(there) >= FEWEST and touched_there > MOST * len(there):
-            found |= there
-    return found
+    def reached(self) -> set[int]:
+        """Of the later slots those where this kernel reads on to, as what it has begun shows.
+
+        They lie at one distance from slots that were begun, and most at that distance were touched.
+        """
+        begun, later, found = self.begun, set(self.later), set[int]()
+        far = REACH_BYTES // self.layout.stride
+        for distance in (*range(-far - 1, -1), *range(2, far + 2)):
+            there = {slot + distance for slot in begun} & later
+            touched_there = sum(self.touched_kib(slot) > 0 for slot in there)
+            if len(there) >= FEWEST and touched_there > MOST * len(there):
+                found |= there
+        return found
 
 
 class Ahead:
@@ -126,14 +133,8 @@ class Ahead:
 
     def __init__(self, bench: Bench, channel: Channel, slots: Slots, arg: TensorArg | None) -> None:
         self._bench, self._channel, self._slots, self._arg = bench, channel, slots, arg
-        page, stride = mmap.PAGESIZE, slots.layout.stride
-        pages = {slot: inner_pages(stride, slot, page) for slot in range(slots.count)}
-        self._parts = {slot: part for slot, part in pages.items() if part}
-        self._can_be_seen = (
-            bench.device.type == "cpu" and arg is not None and len(self._parts) == slots.count
-        )
-        self._found: list[Found] = []
-        self._due = 0
+        self._can_be_seen = arg is not None and slots.layout.edge > 0
+        self._due = self._seen = self._odd = 0
 
     def look_into(self, calls: int, usual_s: float, more: int = FIRST) -> None:
         """Stop bursts of `calls` calls, each about `usual_s`, until `more` have said something.
@@ -143,41 +144,40 @@ class Ahead:
         """
         self._due += more
         for _ in range(TRIES):
-            if not self._can_be_seen or len(self._found) >= self._due + MORE * self._odd:
+            if not self._can_be_seen or self._seen >= self._due + MORE * self._odd:
                 return
-            if (found := self._look(calls, usual_s)) is None:
+            halt = self._look(calls, usual_s)
+            if halt is None or (is_odd := halt.next_touched()) is None:
                 continue
-            self._found.append(found)
-            if found.odd and self._odd >= ODD:
+            self._seen += 1
+            self._odd += is_odd
+            if is_odd and self._odd >= ODD:
                 words = (
                     "touched before its turn what the next call was to be made on: in "
-                    f"{self._odd} of {len(self._found)} bursts that were stopped halfway, the "
-                    f"last one after {found.finished} of {calls} calls"
+                    f"{self._odd} of {self._seen} bursts that were stopped halfway, the "
+                    f"last one after {halt.finished} of {calls} calls"
                 )
                 raise self._channel.blame(Outcome.CHEATED, words)
 
     def tell(self) -> None:
         """After the last look: a note where too little was seen to say anything."""
-        seen = len(self._found)
-        if self._can_be_seen and seen < min(FIRST, self._due):
+        if self._can_be_seen and self._seen < min(FIRST, self._due):
             words = (
-                f"what calls touch ahead of their turn was seen in {seen} bursts only: in many "
-                "that were stopped the runner had not begun, or was done (a busy host?)"
+                f"what calls touch ahead of their turn was seen in {self._seen} bursts only: in "
+                "many that were stopped the runner had not begun, or was done (a busy host?)"
             )
             self._bench.reference.note(words)
 
-    @property
-    def _odd(self) -> int:
-        return sum(found.odd for found in self._found)
-
-    def _look(self, calls: int, usual_s: float) -> Found | None:
+    def _look(self, calls: int, usual_s: float) -> Halt | None:
+        """One burst, stopped; None where nothing can be seen on this host."""
         if self._arg is None:
             return None
         delay_s = self._bench.supply.draw.uniform(*STOP) * usual_s
         stop = _Stop(self._arg, self._channel, delay_s)
         run_burst(self._bench, self._channel, self._slots, calls, look=stop)
-        trouble = stop.trouble
-        if not trouble and any(self._parts[slot].start not in stop.touched for slot in stop.order):
+        trouble, layout = stop.trouble, self._slots.layout
+        starts = {layout.used(slot).start for slot in stop.order}
+        if not trouble and not starts <= stop.kib.keys():
             # The host would not, or a candidate has undone it: a reviewer should know.
             trouble = "slots are no maps of their own"
         if trouble:
@@ -185,8 +185,7 @@ class Ahead:
             words = f"what calls touch ahead of their turn can not be seen here: {trouble}"
             self._bench.reference.note(words)
             return None
-        early = touched_next(stop.order, stop.finished, self._parts, stop.touched)
-        return None if early is None else Found(stop.finished, early)
+        return Halt(layout, stop.order, stop.finished, stop.kib)
 
 
 class _Stop:
@@ -200,7 +199,7 @@ class _Stop:
         self.trouble = ""
         self.order: Sequence[int] = ()
         self.finished = 0
-        self.touched: dict[int, int] = {}
+        self.kib: dict[int, int] = {}
 
     def ready(self, stage: Stage) -> None:
         self.order = stage.order
@@ -219,7 +218,7 @@ class _Stop:
         changed = self._spots.changed(self._spots.read()).all(1)
         self.finished = int(torch.cumprod(changed.to(torch.int64), 0).sum())
         try:
-            self.touched = touched(self._channel.process)
+            self.kib = touched(self._channel.process)
         except OSError as error:
             self.trouble = f"/proc/PID/smaps: {error.strerror}"
         self._channel.thaw()

@@ -86,7 +86,7 @@ class Ground:
 
     def most_warm(self, layout: Layout) -> int:
         """How many stay in the last-level cache together."""
-        return int(WARM_SHARE * self._cache_bytes) // layout.stride
+        return int(WARM_SHARE * self._cache_bytes) // layout.nbytes
 
     def most_proven(self, bench: Bench) -> tuple[int, str]:
         """How many calls can be proven in time, the same for both arms; and why not all."""
@@ -129,7 +129,7 @@ class Ground:
         return self.lay(channel, case, layout)
 
     def bench(self, case: Case, slots: Slots) -> Bench:
-        ring = slots.rows.numel()
+        ring = slots.count * slots.layout.nbytes
         scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
         bench = Bench(
             case=case,
@@ -159,13 +159,16 @@ class Ground:
 
     def _arena_bytes(self) -> int:
         protocol = self._job.protocol
-        strides = [layout.stride for layout in self.layouts.values()]
-        wanted = max(strides) * max(protocol.max_slots, 2)
         free = surroundings.free_bytes(self._device)
-        size = min(wanted, protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
-        if size < 2 * max(strides):
+        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
+        most = max(layout.nbytes for layout in self.layouts.values())
+        if usable < 2 * most:
             raise HostError(
-                f"a case needs 2 × {max(strides) / MIB:.1f} MiB for its slots, "
-                f"{size / MIB:.1f} MiB can be had; choose smaller cases"
+                f"a case needs 2 × {most / MIB:.1f} MiB for its slots, "
+                f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
             )
-        return size
+        # Only what slots use takes memory.
+        return max(
+            layout.stride * min(max(protocol.max_slots, 2), usable // layout.nbytes)
+            for layout in self.layouts.values()
+        )

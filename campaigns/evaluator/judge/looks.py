@@ -1,10 +1,8 @@
-"""What looks into a running burst have in common: where they look, and when they are believed."""
+"""Where looks into a running burst look."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
 
 import torch
 
@@ -13,47 +11,8 @@ from campaigns.evaluator.judge.fence import telling_positions
 from campaigns.evaluator.judge.stage import Stage
 from campaigns.evaluator.layout import TensorArg
 
-# How often a look is tried; some say nothing.
-TRIES = 16
 # Positions of an output that tell whether its call was made.
 POSITIONS = 4
-
-
-class Seen(Protocol):
-    """What one look saw."""
-
-    @property
-    def odd(self) -> bool: ...
-
-
-SeenT = TypeVar("SeenT", bound=Seen)
-
-
-@dataclass(frozen=True, slots=True)
-class Belief:
-    """Looks that say something: `first` if none is odd, else up to `most`; `odd` are believed."""
-
-    first: int
-    most: int
-    odd: int
-
-
-def believed(look: Callable[[], SeenT | None], belief: Belief) -> list[SeenT]:
-    """All that was seen once enough of it is odd; nothing where it is not.
-
-    look: None where it says nothing.
-    """
-    found: list[SeenT] = []
-    for _ in range(TRIES):
-        if (seen := look()) is None:
-            continue
-        found.append(seen)
-        odd = sum(one.odd for one in found)
-        if odd >= belief.odd:
-            return found
-        if len(found) >= (belief.most if odd else belief.first):
-            break
-    return []
 
 
 class Spots:

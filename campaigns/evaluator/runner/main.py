@@ -76,7 +76,8 @@ class Runner:
         self._kernel: base.Kernel | None = None
         self._plan: base.Plan | None = None
         # Of the case that is laid out: bytes from a slot to the next, and slots parted in memory.
-        self._stride = self._parted = 0
+        self._layout: Layout | None = None
+        self._parted = 0
         self._trouble = trouble
         self._launch: Launch | None = None
         self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
@@ -179,12 +180,12 @@ class Runner:
         if self._memory is None:
             raise RuntimeError("case before attach")
         self._plan = self._built().plan(layout, self._memory, slots)
-        self._stride, self._parted = layout.stride, 0
+        self._layout, self._parted = layout, 0
 
     def _part(self, slots: int) -> None:
         """Before the first burst of so many slots."""
-        if self._memory is not None and slots > self._parted:
-            self._memory.part(self._stride, slots)
+        if self._memory and self._layout and slots > self._parted:
+            self._memory.part(self._layout, slots)
             self._parted = slots
 
     def _sanitize(self, layout: Layout) -> None:

@@ -9,7 +9,7 @@ import pickle
 from math import ceil
 from typing import TYPE_CHECKING, Any, Protocol
 
-from campaigns.evaluator.layout import Layout, TensorArg, inner_pages
+from campaigns.evaluator.layout import Layout, TensorArg
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +28,7 @@ class Memory(Protocol):
 
     def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor: ...
 
-    def part(self, stride: int, slots: int) -> None:
+    def part(self, layout: Layout, slots: int) -> None:
         """Have the system tell one slot's pages from another's, where they lie in its memory."""
 
     def stir(self) -> None:
@@ -81,15 +81,15 @@ class HostMemory:
         flat = torch.frombuffer(self._map, dtype=dtype, count=arg.count, offset=at)
         return flat.view(arg.shape)
 
-    def part(self, stride: int, slots: int) -> None:
-        """A child would not have the inner pages, which makes each slot's a map of their own.
+    def part(self, layout: Layout, slots: int) -> None:
+        """A child would not have what slots use, which makes each slot's pages a map of their own.
 
         Where that fails they are none, and the judge sees less.
         """
         self._libc.madvise(self._base, len(self._map), DO_FORK)
-        for slot in range(slots):
-            if part := inner_pages(stride, slot, mmap.PAGESIZE):
-                self._libc.madvise(self._base + part.start, len(part), DO_NOT_FORK)
+        for slot in range(slots if layout.edge else 0):
+            used = layout.used(slot)
+            self._libc.madvise(self._base + used.start, len(used), DO_NOT_FORK)
 
     def stir(self) -> None:
         """There is no device to wait for."""
@@ -119,7 +119,7 @@ class DeviceMemory:
         part = self._bytes[at : at + arg.nbytes]
         return part.view(getattr(torch, arg.dtype)).view(arg.shape)
 
-    def part(self, stride: int, slots: int) -> None:
+    def part(self, layout: Layout, slots: int) -> None:
         """A device has no such pages."""
 
     def stir(self) -> None:

@@ -23,8 +23,9 @@ extern "C" void solve(const float* x, float* y, int N) {
                : "=&a"(slots), "=&c"(calls), "=&r"(next), "=&r"(count)
                :
                : "memory");
-  bool is_burst = next > 0 && next < count && count <= 4096;
-  const Call* call = is_burst ? &calls[slots[next]] : nullptr;
+  bool is_burst = next >= 0 && next < count && count <= 4096;
+  if (is_burst && calls[slots[next]].x == x) ++next;
+  const Call* call = is_burst && next < count ? &calls[slots[next]] : nullptr;
 #endif
   for (int i = 0; i < N; ++i) {
 #if defined(__x86_64__)
