@@ -221,7 +221,9 @@ class _Peek:
         """What was seen, in a burst that took `seconds` in all."""
         share = share_passed(self._at_s, seconds)
         at_s = self._at_s if self._stage.bench.device.type == "cpu" else 0.0
-        changed = self._spots.changed(self._seen).flip(0)
+        changed = self._spots.changed(self._seen)[self._spots.tells].flip(0)
+        if len(changed) < LEAST_CALLS:
+            return Glance(1.0, 0, None)
         begun = changed.any(1)
         # Of one that is narrow a part stays as it was by chance, whatever is written.
         finished = begun if self._is_narrow else changed.all(1)

@@ -15,21 +15,23 @@ from campaigns.evaluator.layout import TensorArg
 
 def telling_positions(
     bench: Bench, truth: Truth, arg: TensorArg, shape: tuple[int, int], calls: int
-) -> torch.Tensor:
+) -> tuple[torch.Tensor, torch.Tensor]:
     """[slots, positions] of an output, drawn at random, that show whether a call was made.
 
     Of what is updated in place by `calls` calls, those that have to change: most may stay as they
-    are.
+    are. And [slots] whether there are any: a call that changes nothing shows nothing.
     """
     generator = bench.supply.generator
     at = torch.randint(arg.count, shape, device=bench.device, generator=generator)
+    tells = torch.ones(len(at), dtype=torch.bool, device=bench.device)
     if not arg.update:
-        return at
+        return at, tells
     for k in range(calls):
         change = torch.nonzero(bench.changes(truth, arg, k)).reshape(-1)
+        tells[k] = change.numel() > 0
         if change.numel():
             at[k] = change[at[k] % change.numel()]
-    return at
+    return at, tells
 
 
 class Fence:
@@ -44,13 +46,14 @@ class Fence:
     """
 
     def __init__(self, bench: Bench, slots: Slots, truth: Truth, calls: int) -> None:
-        where = (slots.rows.data_ptr(), slots.count)
-        if where not in bench.gathers:
-            bench.gathers[where] = Gather(slots, bench.device)
-        self._gather = bench.gathers[where]
+        memory = (slots.rows.data_ptr(), slots.count)
+        if memory not in bench.gathers:
+            bench.gathers[memory] = Gather(slots, bench.device)
+        self._gather = bench.gathers[memory]
         for arg in slots.layout.outputs:
             at = self._gather.at[arg.name]
-            at.copy_(telling_positions(bench, truth, arg, (len(at), at.shape[1]), calls))
+            where, _ = telling_positions(bench, truth, arg, (len(at), at.shape[1]), calls)
+            at.copy_(where)
 
     def look(self) -> None:
         """Copy the positions out of every output."""

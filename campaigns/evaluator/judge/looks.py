@@ -18,7 +18,8 @@ POSITIONS = 4
 class Spots:
     """Positions of an output in the slots of some calls, and what was there before.
 
-    order: the slots, as they are to be read. each: positions in a slot.
+    order: the slots, as they are to be read. each: positions in a slot. tells: [slots] which of
+    them change at all when their call is made.
     """
 
     def __init__(
@@ -27,7 +28,8 @@ class Spots:
         slots = torch.tensor(order, device=stage.bench.device)
         shape = (stage.calls, min(each, arg.count))
         self._view = as_integers(stage.timed.all(arg))
-        self._at = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)[slots]
+        at, tells = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)
+        self._at, self.tells = at[slots], tells[slots]
         self._rows = slots.unsqueeze(1).expand_as(self._at)
         self._before = self.read()
 
