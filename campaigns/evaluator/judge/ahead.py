@@ -35,11 +35,12 @@ FIRST, MORE, ODD = 14, 8, 3
 # How many bursts are stopped at most each time. On a busy host most say nothing: the runner has not
 # woken yet, or it is done before the judge has.
 TRIES = 40
-# When to stop the runner, in shares of the usual time.
-STOP = (0.05, 0.9)
+# When to stop the runner, in shares of the usual time. Every next slot lies beside one that was
+# begun from the middle on, and what has few pages tells nothing there.
+STOP, STOP_SMALL = (0.05, 0.9), (0.05, 0.5)
 # Of a slot's pages so many must have been touched. Where the system watches memory for itself
 # (DAMON) it now and then marks single pages that anybody, such as the judge, has touched: of a slot
-# of 2 MiB up to six, beside as many busy loops as would make a burst four times as long.
+# of 2 MiB up to six, on a host so busy that a burst took four times as long.
 PART = 1 / 32
 # Beside a slot that was begun only one of so many pages tells, and only if it was touched
 # almost all over: nothing honest reads on for that long.
@@ -172,7 +173,8 @@ class Ahead:
         """One burst, stopped; None where nothing can be seen on this host."""
         if self._arg is None:
             return None
-        delay_s = self._bench.supply.draw.uniform(*STOP) * usual_s
+        when = STOP if self._slots.layout.nbytes >= LEAST_KIB << 10 else STOP_SMALL
+        delay_s = self._bench.supply.draw.uniform(*when) * usual_s
         stop = _Stop(self._arg, self._channel, delay_s)
         run_burst(self._bench, self._channel, self._slots, calls, look=stop)
         trouble, layout = stop.trouble, self._slots.layout
@@ -215,7 +217,7 @@ class _Stop:
         time.sleep(self._delay_s)
         self._channel.freeze()
         # Outputs change one after the other, whichever calls have been made.
-        changed = self._spots.changed(self._spots.read()).all(1)
+        changed = self._spots.changed(self._spots.read()).all(1) | ~self._spots.tells
         self.finished = int(torch.cumprod(changed.to(torch.int64), 0).sum())
         try:
             self.kib = touched(self._channel.process)
