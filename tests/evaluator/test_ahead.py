@@ -109,10 +109,14 @@ def test_where_nothing_was_begun_the_runner_may_sleep():
     assert halt(APART, 0, 4, 9).next_touched() is True
 
 
-@pytest.mark.parametrize(("kib", "early"), [(0, False), (12, False), (16, True), (24, True)])
-def test_beside_one_that_was_begun_almost_all_of_it_tells(kib, early):
-    stopped = halt(ORDER, 4, *ORDER[:5], pages=6, more=[(5, kib)])
-    assert stopped.next_touched() is early
+def test_beside_slots_that_were_begun_it_tells_what_others_beside_them_do_not_show():
+    odds = range(1, 20, 2)
+    order = (*range(0, 20, 2), *odds)
+    assert halt(order, 9, *order[:10]).next_touched() is False
+    assert halt(order, 9, *order[:11]).next_touched() is True
+    assert halt(order, 9, *order[:14]).next_touched() is True
+    # Most are touched: it reads on behind its slot, and nothing can be said.
+    assert halt(order, 9, *order[:17]).next_touched() is None
 
 
 @pytest.mark.parametrize(("kib", "early"), [(4, False), (60, False), (64, True), (2048, True)])

@@ -35,18 +35,15 @@ FIRST, MORE, ODD = 14, 8, 3
 # How many bursts are stopped at most each time. On a busy host most say nothing: the runner has not
 # woken yet, or it is done before the judge has.
 TRIES = 40
-# When to stop the runner, in shares of the usual time. Every next slot lies beside one that was
-# begun from the middle on, and what has few pages tells nothing there.
-STOP, STOP_SMALL = (0.05, 0.9), (0.05, 0.5)
+# When to stop the runner, in shares of the usual time.
+STOP = (0.05, 0.9)
 # Of a slot's pages so many must have been touched. Where the system watches memory for itself
 # (DAMON) it now and then marks single pages that anybody, such as the judge, has touched: of a slot
 # of 2 MiB up to six, on a host so busy that a burst took four times as long.
 PART = 1 / 32
-# Beside a slot that was begun only one of so many pages tells, and only if it was touched
-# almost all over: nothing honest reads on for that long.
-LEAST_KIB, MOSTLY = 24, 2 / 3
 # A loop that fetches a fixed way ahead and does not ask for the end reads on so far at the most;
-# it does so behind every slot, so at most of those that were begun; of fewer that can not be said.
+# it does so behind every slot, so at most of those that were begun; of fewer that can not be said,
+# and then what lies side by side tells nothing.
 REACH_BYTES, MOST, FEWEST = 64 << 10, 1 / 2, 4
 FORGET = b"1"
 # Of a process's maps those of the judge's memory: where in it they begin, and what was touched.
@@ -106,25 +103,23 @@ class Halt:
         """
         if not self.later or (not self.finished and not self.touched_kib(self.order[0])):
             return None
-        slot = self.later[0]
-        kib, whole_kib = self.touched_kib(slot), self.layout.nbytes >> 10
-        if slot in self.reached():
+        kib = self.touched_kib(self.later[0])
+        if self.later[0] in self.reached():
             return None
-        if not {slot - 1, slot + 1} & self.begun:
-            return kib > 0 and kib >= PART * whole_kib
-        return None if whole_kib < LEAST_KIB else kib >= MOSTLY * whole_kib
+        return kib > 0 and kib >= PART * (self.layout.nbytes >> 10)
 
     def reached(self) -> set[int]:
-        """Of the later slots those where this kernel reads on to, as what it has begun shows.
+        """Of the later slots those where this kernel may read on to, as what it has begun shows.
 
         They lie at one distance from slots that were begun, and most at that distance were touched.
         """
         begun, later, found = self.begun, set(self.later), set[int]()
         far = REACH_BYTES // self.layout.stride
-        for distance in (*range(-far - 1, -1), *range(2, far + 2)):
+        for distance in (*range(-far - 1, 0), *range(1, far + 2)):
             there = {slot + distance for slot in begun} & later
             touched_there = sum(self.touched_kib(slot) > 0 for slot in there)
-            if len(there) >= FEWEST and touched_there > MOST * len(there):
+            enough = len(there) >= FEWEST
+            if touched_there > MOST * len(there) if enough else abs(distance) == 1:
                 found |= there
         return found
 
@@ -173,8 +168,7 @@ class Ahead:
         """One burst, stopped; None where nothing can be seen on this host."""
         if self._arg is None:
             return None
-        when = STOP if self._slots.layout.nbytes >= LEAST_KIB << 10 else STOP_SMALL
-        delay_s = self._bench.supply.draw.uniform(*when) * usual_s
+        delay_s = self._bench.supply.draw.uniform(*STOP) * usual_s
         stop = _Stop(self._arg, self._channel, delay_s)
         run_burst(self._bench, self._channel, self._slots, calls, look=stop)
         trouble, layout = stop.trouble, self._slots.layout
