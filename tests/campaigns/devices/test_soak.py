@@ -1,5 +1,6 @@
 """Many evaluations in a row: what is counted, compared and found left behind."""
 
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,8 +14,18 @@ from campaigns.devices.soak.run import SoakError, Turn
 from campaigns.devices.trust.trick import every
 from campaigns.evaluator.contract import Outcome
 from campaigns.rules.noise import Gain
+from tests.architecture.source_tree import ROOT
 
 TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
+SOAK = f"""
+import os, pickle, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "kopt.settings"
+import django
+django.setup()
+from {__name__} import soak
+if __name__ == "__main__":
+    sys.stdout.buffer.write(pickle.dumps(soak()))
+"""
 NOTHING = census.Census(*[frozenset()], 6, *[frozenset()] * 4, 20, 100 << 20, 0)
 
 
@@ -94,8 +105,7 @@ def test_it_refuses_parts_that_would_overlap():
         run._parts(turns([1.0, 2.0, 1.0]))
 
 
-@pytest.fixture(scope="module")
-def soaked():
+def soak():
     """Ten evaluations with the real service; what throughput it has is not looked at."""
     honest, hostile = (list(every(TRICKS, kind, "cpp")) for kind in ("honest", "cheats"))
     with pytest.MonkeyPatch.context() as patch:
@@ -103,6 +113,15 @@ def soaked():
         patch.setattr(run, "FRESH_PAIRS", 1)
         patch.setattr(run, "LOST", -9.0)
         return run.soak(this_device("cpu"), honest, hostile[:4], 10, 5, lambda text: None)
+
+
+@pytest.fixture(scope="module")
+def soaked():
+    """In a process of its own: a browser that other tests have started here comes and goes."""
+    done = subprocess.run(
+        [sys.executable, "-c", SOAK], cwd=ROOT, stdout=subprocess.PIPE, check=True
+    )
+    return pickle.loads(done.stdout)
 
 
 def test_it_leaves_nothing_behind(soaked):

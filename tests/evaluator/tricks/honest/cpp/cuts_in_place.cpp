@@ -3,7 +3,7 @@
 // outcome: passed
 // against: v0.cpp
 // burst_ms: 8
-// calls: 1024
+// calls: 256
 extern "C" void solve(float* y, int N) {
   for (int i = 0; i < N; ++i) y[i] = y[i] > 4 ? 4 : y[i] < -4 ? -4 : y[i];
 }
