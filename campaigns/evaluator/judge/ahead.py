@@ -101,11 +101,12 @@ class Halt:
         has fetched the next one as well, some calls before. Who reads on behind its slot, or before
         it, may do so for some pages. Of the others none is asked: chance may have marked each.
         """
-        if not self.later or (not self.finished and not self.touched_kib(self.order[0])):
+        later = self.later
+        if not later or (not self.finished and not self.touched_kib(self.order[0])):
             return None
-        kib = self.touched_kib(self.later[0])
-        if self.later[0] in self.reached():
+        if later[0] in self.reached():
             return None
+        kib = self.touched_kib(later[0])
         return kib > 0 and kib >= PART * (self.layout.nbytes >> 10)
 
     def reached(self) -> set[int]:
@@ -117,9 +118,12 @@ class Halt:
         far = REACH_BYTES // self.layout.stride
         for distance in (*range(-far - 1, 0), *range(1, far + 2)):
             there = {slot + distance for slot in begun} & later
-            touched_there = sum(self.touched_kib(slot) > 0 for slot in there)
-            enough = len(there) >= FEWEST
-            if touched_there > MOST * len(there) if enough else abs(distance) == 1:
+            if len(there) >= FEWEST:
+                touched_there = sum(self.touched_kib(slot) > 0 for slot in there)
+                may_reach = touched_there > MOST * len(there)
+            else:
+                may_reach = abs(distance) == 1
+            if may_reach:
                 found |= there
         return found
 

@@ -75,7 +75,7 @@ class Runner:
         self._memory: Memory | None = None
         self._kernel: base.Kernel | None = None
         self._plan: base.Plan | None = None
-        # Of the case that is laid out: bytes from a slot to the next, and slots parted in memory.
+        # The case that is laid out, and how many of its slots are parted in memory.
         self._layout: Layout | None = None
         self._parted = 0
         self._trouble = trouble
@@ -184,7 +184,9 @@ class Runner:
 
     def _part(self, slots: int) -> None:
         """Before the first burst of so many slots."""
-        if self._memory and self._layout and slots > self._parted:
+        if self._memory is None or self._layout is None:
+            return
+        if slots > self._parted:
             self._memory.part(self._layout, slots)
             self._parted = slots
 
