@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,44 @@ def test_it_reads_the_state_of_a_process_whose_name_is_no_text():
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("syscall", "at_rest"),
+    [
+        pytest.param(b"running\n", False, id="on its way there"),
+        pytest.param(b"-1 0x7ffcdf200ef0 0x7f0464efe1cc\n", True, id="off its core"),
+        pytest.param(None, True, id="not told"),
+    ],
+)
+def test_one_that_is_called_stopped_is_at_rest_when_it_has_left_its_core(
+    monkeypatch, syscall, at_rest
+):
+    def read(path):
+        if path.endswith("/stat"):
+            return b"1 (python) T 0 1 1"
+        assert path.endswith("/syscall")
+        if syscall is None:
+            raise PermissionError(13, "Permission denied", path)
+        return syscall
+
+    monkeypatch.setattr(holding, "_whole", read)
+    assert holding._at_rest(os.getpid()) is at_rest
+
+
+def test_the_host_tells_of_one_that_has_left_its_core():
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    path = f"/proc/{process.pid}/task/{process.pid}/syscall"
+    try:
+        if not Path(path).exists():
+            pytest.skip("this host does not tell")
+        assert holding._whole(path) == b"running\n"
+        os.kill(process.pid, signal.SIGSTOP)
+        holding._await_rest(process.pid, time.monotonic() + 10, 0.0)
+        assert not holding._whole(path).startswith(b"running")
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import time
 from campaigns.evaluator.errors import HostError
 
 # Stopped, traced, ended; D runs no code of its own and takes its signals before it does again.
-AT_REST = frozenset("TtZXD")
+AT_REST, STOPPED = frozenset("TtZXD"), frozenset("Tt")
 LIMIT_S = 5.0
 ROUNDS = 100
 # A process that was told to stop runs no code of its own. One that nevertheless used so much of a
@@ -202,14 +202,28 @@ def _at_rest(pid: int) -> bool:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return True
-    return all(_state(pid, thread) in AT_REST for thread in threads)
+    return all(_thread_at_rest(pid, thread) for thread in threads)
 
 
-def _state(pid: int, thread: str) -> str:
+def _thread_at_rest(pid: int, thread: str) -> bool:
     try:
-        return _stat(f"/proc/{pid}/task/{thread}/stat")[0]
+        state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
     except OSError:
-        return "X"
+        return True
+    return state in AT_REST and (state not in STOPPED or _has_left(pid, thread))
+
+
+def _has_left(pid: int, thread: str) -> bool:
+    """Whether a stopped thread is off its core; True where this host does not tell.
+
+    It is called stopped some steps before it leaves, and one whose core somebody else takes in
+    between leaves much later: only then is its last switch counted, as if it had gone on meanwhile.
+    Linux waits until it has left before it tells its system call.
+    """
+    try:
+        return not _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(b"running")
+    except OSError:
+        return True
 
 
 def _standing(pid: int) -> Standing:
