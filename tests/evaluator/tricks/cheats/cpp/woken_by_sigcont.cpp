@@ -1,7 +1,7 @@
 // trick: computes ahead in the handler of the signal that lets it go on
 // problem: heavy N=2048
 // aims: kopt
-// outcome: no_gain
+// outcome: no_gain | cheated
 // against: v0.cpp
 // burst_ms: 8
 // calls: 64
