@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import random
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +14,7 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge import ahead
-from campaigns.evaluator.judge.ahead import FIRST, MORE, ODD, TRIES, Ahead, Halt
+from campaigns.evaluator.judge.ahead import BARREN, FIRST, MORE, ODD, TRIES, Ahead, Halt
 from campaigns.evaluator.layout import Layout, Plain, lay_out
 from campaigns.evaluator.runner.memory import HostMemory
 
@@ -183,13 +185,19 @@ def test_odd_looks_count_wherever_they_were_seen(monkeypatch):
 
 
 def test_looks_that_say_nothing_are_made_up_for(monkeypatch):
-    made, taken, told = looking([None] * TRIES + [HONEST] * 100, monkeypatch)
+    made, taken, told = looking([None] * BARREN + [HONEST] * 100, monkeypatch)
     made.look_into(40, 1e-3)
-    assert len(taken) == TRIES
+    assert len(taken) == BARREN
     made.look_into(40, 1e-3, 1)
-    assert len(taken) == TRIES + FIRST + 1
+    assert len(taken) == BARREN + FIRST + 1
     made.tell()
     assert told == []
+
+
+def test_it_gives_up_where_nearly_all_looks_say_nothing(monkeypatch):
+    made, taken, _ = looking([*[None] * (BARREN - 1), HONEST] * 10, monkeypatch)
+    made.look_into(40, 1e-3)
+    assert len(taken) == TRIES
 
 
 def test_too_few_looks_are_told(monkeypatch):
@@ -229,20 +237,46 @@ def test_what_can_not_be_seen_is_noted_once(monkeypatch, which, words):
         monkeypatch.setattr(ahead, "touched", lambda pid: {})
     else:
         monkeypatch.setattr(ahead, which, refused)
-    made._bench.supply = SimpleNamespace(draw=SimpleNamespace(uniform=lambda low, high: 0.0))
 
     def burst(bench, channel, slots, calls, look):
-        view = torch.zeros(calls, 4096)
-        timed = SimpleNamespace(all=lambda arg: view)
-        bench.supply.generator = torch.Generator()
-        look.ready(
-            SimpleNamespace(order=range(calls), timed=timed, calls=calls, bench=bench, truth=None)
-        )
+        look.ready(stage(torch.zeros(calls, 4096)))
         look.during(0.0)
 
-    made._channel.freeze = made._channel.thaw = lambda: None
+    made._bench.supply = SimpleNamespace(draw=random.Random(1))
+    made._channel.halt = made._channel.thaw = lambda: None
     monkeypatch.setattr(ahead, "run_burst", burst)
     made.look_into(40, 1e-3)
     assert told == [f"what calls touch ahead of their turn can not be seen here: {words}"]
     made.look_into(40, 1e-3)
     assert len(told) == 1
+
+
+def stage(view):
+    """A burst whose slots are the rows of `view`, made ready."""
+    bench = SimpleNamespace(
+        device=torch.device("cpu"), supply=SimpleNamespace(generator=torch.Generator())
+    )
+    timed = SimpleNamespace(all=lambda arg: view)
+    return SimpleNamespace(
+        order=range(len(view)), timed=timed, calls=len(view), bench=bench, truth=None
+    )
+
+
+@pytest.mark.parametrize(("number", "most_s"), [(2, 30.0), (5, 0.0), (None, 0.0)])
+def test_a_burst_is_stopped_when_a_call_begins_to_write_or_in_time(number, most_s):
+    view = torch.zeros(SLOTS, 4096)
+    seen = []
+
+    def halt():
+        seen.append(bool(view[2, 0]))
+        view[:3] = 1
+
+    channel = SimpleNamespace(process=os.getpid(), halt=halt, thaw=lambda: None)
+    stop = ahead._Stop(LAID_OUT.outputs[0], channel, most_s, number)
+    stop.ready(stage(view))
+    writer = threading.Timer(0.05, view[2].fill_, (1,))
+    if number == 2:
+        writer.start()
+    stop.during(0.0)
+    assert seen == [number == 2]
+    assert stop.finished == 3

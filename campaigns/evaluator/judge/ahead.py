@@ -32,11 +32,17 @@ from campaigns.evaluator.layout import Layout, TensorArg
 # of one arm are believed. An honest call touches nothing of another slot's pages, so that several
 # are odd is no chance. Who fetches only at the end of each call is seen only now and then.
 FIRST, MORE, ODD = 14, 8, 3
-# How many bursts are stopped at most each time. On a busy host most say nothing: the runner has not
-# woken yet, or it is done before the judge has.
-TRIES = 40
-# When to stop the runner, in shares of the usual time.
-STOP = (0.05, 0.9)
+# How many bursts are stopped at most each time, and how many in a row that say nothing. On a busy
+# host many do: the runner has not woken yet, or it is done before the judge has. Of calls that are
+# all over in some 30 us nearly all do, as a signal takes as long.
+TRIES, BARREN = 40, 16
+# Most are stopped when a call drawn by chance is seen to write: a runner takes now more, now less
+# time to wake, which is more than a short burst's calls take. The judge sleeps so long between two
+# looks at it, for who only spins has to wait for a core just when others want one; and at most so
+# many times as long as a burst usually takes.
+STEP_S, PATIENCE = 3e-5, 4.0
+# The others after shares of the usual time: who writes late is done with what it touches early.
+BY_TIME, STOP = 1 / 4, (0.05, 0.9)
 # Of a slot's pages so many must have been touched. Where the system watches memory for itself
 # (DAMON) it now and then marks single pages that anybody, such as the judge, has touched: of a slot
 # of 2 MiB up to six, on a host so busy that a burst took four times as long.
@@ -143,12 +149,16 @@ class Ahead:
         what `Channel.blame` makes of calls that are touched before their turn.
         """
         self._due += more
+        barren = 0
         for _ in range(TRIES):
-            if not self._can_be_seen or self._seen >= self._due + MORE * self._odd:
+            is_enough = self._seen >= self._due + MORE * self._odd
+            if is_enough or barren >= BARREN or not self._can_be_seen:
                 return
             halt = self._look(calls, usual_s)
             if halt is None or (is_odd := halt.next_touched()) is None:
+                barren += 1
                 continue
+            barren = 0
             self._seen += 1
             self._odd += is_odd
             if is_odd and self._odd >= ODD:
@@ -172,8 +182,11 @@ class Ahead:
         """One burst, stopped; None where nothing can be seen on this host."""
         if self._arg is None:
             return None
-        delay_s = self._bench.supply.draw.uniform(*STOP) * usual_s
-        stop = _Stop(self._arg, self._channel, delay_s)
+        draw = self._bench.supply.draw
+        if draw.random() < BY_TIME:
+            stop = _Stop(self._arg, self._channel, draw.uniform(*STOP) * usual_s)
+        else:
+            stop = _Stop(self._arg, self._channel, PATIENCE * usual_s, draw.randrange(calls))
         run_burst(self._bench, self._channel, self._slots, calls, look=stop)
         trouble, layout = stop.trouble, self._slots.layout
         starts = {layout.used(slot).start for slot in stop.order}
@@ -189,13 +202,16 @@ class Ahead:
 
 
 class _Stop:
-    """Stops the runner after `delay_s`, sees what there is to be seen, and lets it go on.
+    """Stops the runner after `most_s`, sees what there is to be seen, and lets it go on.
 
-    trouble: why nothing can be seen on this host; "" where it can.
+    number: of a call, in turn; once that has begun to write, it waits no longer. trouble: why
+    nothing can be seen on this host; "" where it can.
     """
 
-    def __init__(self, arg: TensorArg, channel: Channel, delay_s: float) -> None:
-        self._arg, self._channel, self._delay_s = arg, channel, delay_s
+    def __init__(
+        self, arg: TensorArg, channel: Channel, most_s: float, number: int | None = None
+    ) -> None:
+        self._arg, self._channel, self._most_s, self._number = arg, channel, most_s, number
         self.trouble = ""
         self.order: Sequence[int] = ()
         self.finished = 0
@@ -212,8 +228,8 @@ class _Stop:
     def during(self, started: float) -> None:
         if self.trouble:
             return
-        time.sleep(self._delay_s)
-        self._channel.freeze()
+        self._wait()
+        self._channel.halt()
         # Outputs change one after the other, whichever calls have been made.
         changed = self._spots.changed(self._spots.read()).all(1) | ~self._spots.tells
         self.finished = int(torch.cumprod(changed.to(torch.int64), 0).sum())
@@ -222,3 +238,11 @@ class _Stop:
         except OSError as error:
             self.trouble = f"/proc/PID/smaps: {error.strerror}"
         self._channel.thaw()
+
+    def _wait(self) -> None:
+        if self._number is None:
+            time.sleep(self._most_s)
+            return
+        until = time.perf_counter() + self._most_s
+        while not self._spots.has_begun(self._number) and time.perf_counter() < until:
+            time.sleep(STEP_S)
