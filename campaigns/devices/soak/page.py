@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.devices.soak.run import LOST, SHARE, Soak
+from campaigns.devices.soak.run import LOST, SHARE, Soak, Verdict
 from campaigns.rules.noise import Gain
 
 SHOWN = 20
@@ -10,7 +10,7 @@ SHOWN = 20
 
 def to_markdown(soak: Soak, command: str) -> str:
     known = ", ".join(f"{name} {value}" for name, value in sorted(soak.environment.items()))
-    said = "held" if soak.held else "**not held**"
+    said = soak.verdict if soak.verdict is Verdict.HELD else f"**{soak.verdict}**"
     lines = [
         f"# {soak.evaluations} evaluations in a row on {soak.device}",
         "",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from statistics import median
 
@@ -24,8 +25,9 @@ from campaigns.rules.noise import Gain, Pair, interval
 
 # The first and the last part that are compared, and how much throughput may be lost.
 SHARE, LOST = 0.1, 0.05
-# Of each kind, when the worn service is compared with a fresh one.
-FRESH_PAIRS = 8
+# Of each kind, when the worn service is compared with a fresh one: so many pairs at a time, and how
+# often, until the interval lies on one side of what may be lost.
+FRESH_PAIRS, TIMES = 8, 6
 SEED = 1
 # Few kinds, so that both parts hold each kind several times.
 HONEST_KINDS = 8
@@ -36,6 +38,12 @@ PROGRESS_EVERY = 25
 
 class SoakError(RuntimeError):
     """The service does not run, or there are too few evaluations to compare."""
+
+
+class Verdict(StrEnum):
+    HELD = "held"
+    NOT_HELD = "not held"
+    NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Soak:
 
     change: throughput of honest evaluations in the last part against the first, a fraction; pairs
     are evaluations of the same kind. against_fresh: of the worn service against a new one, in
-    alternation; taken only where `change` is a loss, which a busy host explains as well.
+    alternation; taken only where `change` may be a loss, which a busy host explains as well.
     """
 
     device: str
@@ -77,9 +85,16 @@ class Soak:
     turns: tuple[Turn, ...]
 
     @property
-    def held(self) -> bool:
+    def verdict(self) -> Verdict:
         """What the last comparison says: a loss of throughput that a busy host explains is none."""
-        return not self.leaks and (self.against_fresh or self.change).gain >= -LOST
+        return Verdict.NOT_HELD if self.leaks else kept(self.against_fresh or self.change)
+
+
+def kept(change: Gain) -> Verdict:
+    """Whether at most LOST of throughput is lost, as far as the interval can tell."""
+    if change.low >= -LOST:
+        return Verdict.HELD
+    return Verdict.NOT_HELD if change.high < -LOST else Verdict.NOT_KNOWN
 
 
 def soak(
@@ -118,9 +133,9 @@ def soak(
         change = interval(_paired(first, last), SEED)
         progress(f"throughput {change.gain:+.1%}, load {load_before:.1f} and {load_after:.1f}")
         fresh = None
-        if change.gain < -LOST:
-            progress("slower, or a busy host: the same service against a fresh one")
-            fresh = _against_fresh(service, honest, device, scratch)
+        if kept(change) is not Verdict.HELD:
+            progress("perhaps slower, or a busy host: the same service against a fresh one")
+            fresh = _against_fresh(service, honest, device, scratch, progress)
         service.close()
         leaks = left_behind(before, after) | watch.when_ended()
     return Soak(
@@ -241,18 +256,28 @@ def _paired(first: Sequence[Turn], last: Sequence[Turn]) -> dict[str, list[Pair]
 
 
 def _against_fresh(
-    worn: EvaluatorService, honest: Sequence[Trick], device: Device, scratch: Path
+    worn: EvaluatorService,
+    honest: Sequence[Trick],
+    device: Device,
+    scratch: Path,
+    progress: Callable[[str], None],
 ) -> Gain:
     """Throughput of the worn service against a fresh one's; A B B A, so that drift meets both."""
     pairs: dict[str, list[Pair]] = {trick.name: [] for trick in honest}
     with EvaluatorService() as fresh:
         _turn(fresh, honest[0], device, scratch)
-        for number in range(FRESH_PAIRS):
+        for number in range(TIMES * FRESH_PAIRS):
             for trick in honest:
                 order = (fresh, worn) if number % 2 else (worn, fresh)
                 took = {one: _turn(one, trick, device, scratch).wall_s for one in order}
                 pairs[trick.name].append((took[fresh], took[worn]))
-    return interval(pairs, SEED)
+            if (number + 1) % FRESH_PAIRS:
+                continue
+            change = interval(pairs, SEED)
+            progress(f"{number + 1} pairs of each kind: {change.brief}")
+            if kept(change) is not Verdict.NOT_KNOWN:
+                break
+    return change
 
 
 def _spread(tricks: Sequence[Trick], most: int) -> list[Trick]:

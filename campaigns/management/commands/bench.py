@@ -20,7 +20,7 @@ from campaigns.devices.precision.page import to_markdown as precision_text
 from campaigns.devices.proof_cost import ProofCostError, measure_proofs
 from campaigns.devices.proof_cost import to_markdown as proofs_text
 from campaigns.devices.soak.page import to_markdown as soak_text
-from campaigns.devices.soak.run import SoakError, soak
+from campaigns.devices.soak.run import SoakError, Verdict, soak
 from campaigns.devices.start_cost import StartCostError, compare_starts, to_markdown
 from campaigns.devices.trust import peers
 from campaigns.devices.trust.contest import Clock, hold_contest
@@ -185,8 +185,10 @@ class Command(Door):
         except (DeviceBusy, TrickError, SoakError) as error:
             self.fail(ExitCode.USAGE, str(error))
         self._report(out, asdict(result), soak_text(result, _command()))
-        if not result.held:
-            self.fail(ExitCode.USAGE, f"not held: {result.leaks or 'slower at the end'}")
+        if result.verdict is not Verdict.HELD:
+            slower = (result.against_fresh or result.change).brief
+            why = result.leaks or f"throughput at the end {slower}"
+            self.fail(ExitCode.USAGE, f"{result.verdict}: {why}")
 
     def evaluator(self, *, device: str | None, problem: str, **options: Any) -> None:
         repeats, out = options["repeats"], options["out"]

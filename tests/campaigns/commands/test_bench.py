@@ -117,9 +117,15 @@ def test_it_writes_a_contest_and_names_the_command(monkeypatch, tmp_path, capsys
     assert "`python manage.py bench trust --sol sol`" in said
 
 
-@pytest.mark.parametrize("held", [True, False])
-def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, held):
-    leaks = {} if held else {"files": "1 more: x"}
+@pytest.mark.parametrize(
+    ("leaks", "change", "said"),
+    [
+        ({}, LEVEL, "held"),
+        ({"files": "1 more: x"}, LEVEL, "**not held**"),
+        ({}, Gain(-0.04, -0.10, 0.02, 9), "**not known**"),
+    ],
+)
+def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, leaks, change, said):
     found = Soak(
         device="CPU",
         measured_at="now",
@@ -133,7 +139,7 @@ def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, held):
         leaks=leaks,
         first_s=1.0,
         last_s=1.0,
-        change=LEVEL,
+        change=change,
         against_fresh=None,
         load=(0.0, 0.0),
         environment={},
@@ -142,12 +148,13 @@ def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, held):
     monkeypatch.setattr(bench, "soak", lambda *arguments: found)
     out = tmp_path / "soak.md"
     words = ["bench", "soak", "--tricks", str(TRICKS), "--out", str(out)]
-    if held:
+    if said == "held":
         call_command(*words)
     else:
-        with pytest.raises(CommandError, match=r"not held: .*1 more: x"):
+        match = "not held: .*1 more: x" if leaks else r"not known: .* at the end -4\.0 %"
+        with pytest.raises(CommandError, match=match):
             call_command(*words)
-    assert ("**not held**" not in out.read_text()) is held
+    assert f"lost at the end: {said}." in out.read_text()
 
 
 def test_it_loads_without_torch():

@@ -1,16 +1,19 @@
 """Many evaluations in a row: what is counted, compared and found left behind."""
 
+import itertools
 import pickle
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from campaigns.devices.discover import this_device
 from campaigns.devices.soak import census, page, run
-from campaigns.devices.soak.run import SoakError, Turn
+from campaigns.devices.soak.run import SoakError, Turn, Verdict
 from campaigns.devices.trust.trick import every
 from campaigns.evaluator.contract import Outcome
 from campaigns.rules.noise import Gain
@@ -136,12 +139,42 @@ def test_it_asks_a_fresh_service_when_the_end_was_slower(soaked):
     assert soaked.against_fresh.pairs == 1
 
 
-def test_it_holds_by_the_last_comparison_and_without_a_leak(soaked):
+def test_it_judges_by_the_last_comparison_and_without_a_leak(soaked):
+    def verdict(change, fresh=None, leaks=()):
+        return replace(soaked, change=change, against_fresh=fresh, leaks=dict(leaks)).verdict
+
     slow, level = Gain(-0.2, -0.3, -0.1, 9), Gain(-0.01, -0.02, 0.01, 9)
-    assert replace(soaked, change=slow, against_fresh=level).held
-    assert not replace(soaked, change=slow, against_fresh=slow).held
-    assert replace(soaked, change=level, against_fresh=None).held
-    assert not replace(soaked, change=level, against_fresh=None, leaks={"files": "1 more"}).held
+    assert verdict(slow, level) is Verdict.HELD
+    assert verdict(slow, slow) is Verdict.NOT_HELD
+    assert verdict(level) is Verdict.HELD
+    assert verdict(level, leaks={"files": "1 more"}) is Verdict.NOT_HELD
+
+
+@pytest.mark.parametrize(
+    ("walls", "pairs", "verdict"),
+    [
+        pytest.param([(1.0, 1.0)], 8, Verdict.HELD, id="level"),
+        pytest.param([(1.0, 1.2)], 8, Verdict.NOT_HELD, id="slower"),
+        pytest.param([(1.0, 1.1), (1.1, 1.0)], 48, Verdict.NOT_KNOWN, id="noise"),
+    ],
+)
+def test_it_compares_with_a_fresh_service_until_that_says_something(
+    monkeypatch, walls, pairs, verdict
+):
+    """walls: seconds of a fresh service and of the worn one, over and over."""
+    count = itertools.count(-1)
+
+    def turn(service, trick, device, scratch):
+        fresh_s, worn_s = walls[next(count) // 2 % len(walls)]
+        return Turn(trick.name, True, "passed", True, worn_s if service is worn else fresh_s)
+
+    worn, told = object(), []
+    monkeypatch.setattr(run, "_turn", turn)
+    monkeypatch.setattr(run, "EvaluatorService", nullcontext)
+    tricks = [SimpleNamespace(name="cpp/a")]
+    change = run._against_fresh(worn, tricks, this_device("cpu"), Path(), told.append)
+    assert run.kept(change) is verdict
+    assert change.pairs == pairs == len(told) * run.FRESH_PAIRS
 
 
 def test_it_writes_what_it_found(soaked):
