@@ -37,9 +37,10 @@ def to_markdown(found: Precision) -> str:
         "",
         *_clock(found.readings),
         f"Kernels over {SHORT_US:.0f} µs are held to {AGREEMENT:.0%} of device time, shorter ones "
-        "are stated. Events are the device's own time around a burst, per call, the launch of its "
-        "graph included; the tracer adds up kernels alone, launched one by one, without what lies "
-        "between them, and some take longer while it looks. Medians of other sessions are held to "
+        "are stated. Events are the device's own time from the end of a burst to that of the next, "
+        "per call, the median of five; the tracer adds up kernels alone, launched one by one, "
+        "without what lies between them, and some take longer while it looks. Medians of other "
+        "sessions are held to "
         f"{REPEATED:.1%}.",
         "",
         *HEAD,

@@ -84,7 +84,7 @@ class Timing:
     Every sample is the slope between a long and a short burst on the judge's clock.
     device_us: device time per call as the driver's tracer counts it; None where there is none.
     device_samples_us: the same once per sample, kept where LOOP is the timer and this decides.
-    event_us: time per call between two device events around one burst.
+    event_us: time per call between device events behind bursts that follow each other.
     launch: how the work was split; None where there is no launch to see.
     traced: which kernels ran, and how long; None where nothing was traced.
     warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
