@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.devices.soak.run import LOST, SHARE, Soak, Verdict
+from campaigns.devices.soak.run import FRESH_KINDS, LOST, SHARE, Soak, Verdict
 from campaigns.rules.noise import Gain
 
 SHOWN = 20
@@ -51,7 +51,8 @@ def to_markdown(soak: Soak, command: str) -> str:
     if soak.against_fresh:
         lines.append(
             "- the same service after all of them against a fresh one, in alternation, which a "
-            f"busy host slows down alike: {_words(soak.against_fresh)}"
+            f"busy host slows down alike, on the {FRESH_KINDS} kinds whose evaluations took most "
+            f"nearly the same time: {_words(soak.against_fresh)}"
         )
     return "\n".join(lines) + "\n"
 
