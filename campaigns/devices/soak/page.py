@@ -47,13 +47,10 @@ def to_markdown(soak: Soak, command: str) -> str:
         "",
         f"- the end against the start: {_words(soak.change)}; the host's load was "
         f"{soak.load[0]:.1f} at the start and {soak.load[1]:.1f} at the end",
+        "- the same service after all of them against a fresh one, in alternation, so that the "
+        f"host makes both slower alike, on the {FRESH_KINDS} kinds whose evaluations took most "
+        f"nearly the same time: {_words(soak.against_fresh)}. This one is judged.",
     ]
-    if soak.against_fresh:
-        lines.append(
-            "- the same service after all of them against a fresh one, in alternation, which a "
-            f"busy host slows down alike, on the {FRESH_KINDS} kinds whose evaluations took most "
-            f"nearly the same time: {_words(soak.against_fresh)}"
-        )
     return "\n".join(lines) + "\n"
 
 

@@ -186,8 +186,7 @@ class Command(Door):
             self.fail(ExitCode.USAGE, str(error))
         self._report(out, asdict(result), soak_text(result, _command()))
         if result.verdict is not Verdict.HELD:
-            slower = (result.against_fresh or result.change).brief
-            why = result.leaks or f"throughput at the end {slower}"
+            why = result.leaks or f"throughput against a fresh one {result.against_fresh.brief}"
             self.fail(ExitCode.USAGE, f"{result.verdict}: {why}")
 
     def evaluator(self, *, device: str | None, problem: str, **options: Any) -> None:

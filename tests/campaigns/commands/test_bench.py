@@ -118,14 +118,14 @@ def test_it_writes_a_contest_and_names_the_command(monkeypatch, tmp_path, capsys
 
 
 @pytest.mark.parametrize(
-    ("leaks", "change", "said"),
+    ("leaks", "against_fresh", "said"),
     [
         ({}, LEVEL, "held"),
         ({"files": "1 more: x"}, LEVEL, "**not held**"),
         ({}, Gain(-0.04, -0.10, 0.02, 9), "**not known**"),
     ],
 )
-def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, leaks, change, said):
+def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, leaks, against_fresh, said):
     found = Soak(
         device="CPU",
         measured_at="now",
@@ -139,8 +139,8 @@ def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, leaks, change, sa
         leaks=leaks,
         first_s=1.0,
         last_s=1.0,
-        change=change,
-        against_fresh=None,
+        change=LEVEL,
+        against_fresh=against_fresh,
         load=(0.0, 0.0),
         environment={},
         turns=(),
@@ -151,7 +151,7 @@ def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, leaks, change, sa
     if said == "held":
         call_command(*words)
     else:
-        match = "not held: .*1 more: x" if leaks else r"not known: .* at the end -4\.0 %"
+        match = "not held: .*1 more: x" if leaks else r"not known: .* a fresh one -4\.0 %"
         with pytest.raises(CommandError, match=match):
             call_command(*words)
     assert f"lost at the end: {said}." in out.read_text()

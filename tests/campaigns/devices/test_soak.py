@@ -134,20 +134,19 @@ def test_it_leaves_nothing_behind(soaked):
     assert soaked.outcomes[Outcome.PASSED] == 8
 
 
-def test_it_asks_a_fresh_service_when_the_end_was_slower(soaked):
-    assert soaked.against_fresh is not None
+def test_it_asks_a_fresh_service(soaked):
     assert soaked.against_fresh.pairs == 1
 
 
-def test_it_judges_by_the_last_comparison_and_without_a_leak(soaked):
-    def verdict(change, fresh=None, leaks=()):
+def test_it_judges_by_the_fresh_service_and_without_a_leak(soaked):
+    def verdict(change, fresh, leaks=()):
         return replace(soaked, change=change, against_fresh=fresh, leaks=dict(leaks)).verdict
 
     slow, level = Gain(-0.2, -0.3, -0.1, 9), Gain(-0.01, -0.02, 0.01, 9)
     assert verdict(slow, level) is Verdict.HELD
-    assert verdict(slow, slow) is Verdict.NOT_HELD
-    assert verdict(level) is Verdict.HELD
-    assert verdict(level, leaks={"files": "1 more"}) is Verdict.NOT_HELD
+    assert verdict(level, slow) is Verdict.NOT_HELD
+    assert verdict(level, Gain(-0.04, -0.1, 0.02, 9)) is Verdict.NOT_KNOWN
+    assert verdict(level, level, {"files": "1 more"}) is Verdict.NOT_HELD
 
 
 def test_it_compares_kinds_that_take_the_same_time_each_time(monkeypatch):
@@ -186,9 +185,11 @@ def test_it_compares_with_a_fresh_service_until_that_says_something(
 
 def test_it_writes_what_it_found(soaked):
     level = Gain(-0.01, -0.02, 0.01, 9)
-    found = replace(soaked, change=level, against_fresh=None, leaks={"files": "1 more: /tmp/x"})
+    worn = Gain(-0.03, -0.04, 0.02, 9)
+    found = replace(soaked, change=level, against_fresh=worn, leaks={"files": "1 more: /tmp/x"})
     text = page.to_markdown(found, "python manage.py bench soak")
     assert "**not held**" in text
     assert "- files: 1 more: /tmp/x" in text
     assert "throughput -1.0% (-2.0% to +1.0%" in text
+    assert "throughput -3.0% (-4.0% to +2.0%" in text
     assert "| passed | 8 |" in text
