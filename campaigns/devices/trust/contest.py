@@ -117,7 +117,7 @@ def hold_contest(
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=time.monotonic() - clock.begun,
         commits={peer.name: peer.commit() for peer in others},
-        environment=_environment(device),
+        environment=_environment(device, others),
         entries=tuple(
             Entry(
                 trick.name,
@@ -174,12 +174,19 @@ def _ask_them(
     return spread(one, pairs, [devices[number % len(devices)] for number in range(jobs)])
 
 
-def _environment(device: Device) -> dict[str, str]:
+def _environment(device: Device, others: Sequence[Peer]) -> dict[str, str]:
     known = {
         "python": platform.python_version(),
         "cores": str(os.cpu_count()),
         "load at the end": f"{os.getloadavg()[0]:.1f}",
     }
-    for package in ("torch", "triton"):
-        known[package] = importlib.metadata.version(package)
+    for package in ("torch", "triton", *(name for peer in others for name in peer.packages)):
+        known[package] = _version(package)
     return known | {name: str(value) for name, value in device.detail.items()}
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"

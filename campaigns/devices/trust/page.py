@@ -43,8 +43,8 @@ OPTIONS = f"""
   with its default lists. Its tolerances. Empty stand-ins for {", ".join(kernelbench.UNUSED)}
   where they are not installed; no evaluation uses them.
 - SOL-ExecBench: its packager and driver with the default configuration (10 rounds, CUPTI, or CUDA
-  events where cupti-python is missing, all checks), clocks not locked; the problem's own
-  tolerances, its default share of matching elements.
+  events where cupti-python is missing, as told above, all checks), clocks not locked; the
+  problem's own tolerances, its default share of matching elements.
 - do_bench: `torch.allclose` on one input with the problem's tolerances, then
   `triton.testing.do_bench`; on a CPU the median of 50 calls.
 - Compiled candidates get one `nvcc -O2` and the stream that each evaluator uses. Each evaluation

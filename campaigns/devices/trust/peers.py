@@ -33,7 +33,8 @@ class PeerError(ValueError):
 class Peer:
     """module: what is run. holds: a file of its sources. no_form: why it can not be asked.
 
-    state: a candidate and its problem in its own schema, where it has one.
+    state: a candidate and its problem in its own schema, where it has one. packages: what it does
+    without where it is not installed, so that a report has to say so.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Peer:
     no_form: Callable[[Layout], str | None]
     state: Callable[[Task, Form], dict[str, Any]] = lambda task, form: {}
     folder: Path | None = None
+    packages: tuple[str, ...] = ()
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -61,7 +63,14 @@ class Peer:
 
 PLAIN = Peer("do_bench", "plain", "", lambda layout: None)
 KERNELBENCH = Peer("KernelBench", "kernelbench", "src/kernelbench/eval.py", kernelbench.no_form)
-SOL = Peer("SOL-ExecBench", "sol", "src/sol_execbench/driver", sol.no_form, sol.state)
+SOL = Peer(
+    "SOL-ExecBench",
+    "sol",
+    "src/sol_execbench/driver",
+    sol.no_form,
+    sol.state,
+    packages=("cupti-python",),
+)
 
 
 def at(peer: Peer, folder: Path) -> Peer:

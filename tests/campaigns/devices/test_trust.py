@@ -5,6 +5,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -264,7 +265,8 @@ def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monke
     monkeypatch.setattr(contests.ours, "ask", ask_us)
     monkeypatch.setattr(peers.subprocess, "run", ask_them)
     tricks = [trick(f"honest/triton/{name}.py") for name in ("plain", "kept_workspace")]
-    found = hold_contest(CARDS, tricks, [peers.PLAIN], 4, Clock(60.0, lambda line: None))
+    plain = replace(peers.PLAIN, packages=("pytest", "no-such-package"))
+    found = hold_contest(CARDS, tricks, [plain], 4, Clock(60.0, lambda line: None))
     assert found.device == "2 × NVIDIA H200"
     assert {place.device.device for place in ours} == {"cuda:0", "cuda:1"}
     assert len({place.service for place in ours}) == len({place.scratch for place in ours}) == 2
@@ -275,6 +277,8 @@ def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monke
     }
     assert len({card for card, *_ in theirs}) == len({turn for *_, turn in theirs})
     assert [e.told["do_bench"].answer for e in found.entries] == [Answer.CORRECT] * 2
+    assert found.environment["pytest"] == pytest.__version__
+    assert found.environment["no-such-package"] == "missing"
 
 
 @pytest.fixture
