@@ -62,7 +62,7 @@ WORDS = "SELECT word FROM campaigns_standing ORDER BY id"
 
 
 def write_problem(parent: Path) -> Path:
-    folder = small.write_problem(parent, small.TOML.replace("4096", "262144"))
+    folder = small.write_problem(parent, small.TOML.replace("4096", "65536"))
     (folder / "v0.cpp").write_text(KERNEL.replace("PASSES", "4"))
     return folder
 
