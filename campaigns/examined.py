@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from campaigns.findings.kinds import Examined, Finding, Kind, Stance
 from campaigns.models import Campaign, Candidate
+from campaigns.rules.finding_kinds import Examined, Finding, Kind, Stance
 
 
 def policy_of(campaign: Campaign) -> dict[Kind, Stance]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from campaigns.findings.kinds import Kind as FindingKind
-from campaigns.findings.kinds import Stance
 from campaigns.lineage.brought.claims import TrailRefused
 from campaigns.lineage.brought.manifest import Known, Offered, offered
 from campaigns.management.door import argument
 from campaigns.rules.ceilings import QUESTIONS
+from campaigns.rules.finding_kinds import Kind as FindingKind
+from campaigns.rules.finding_kinds import Stance
 from campaigns.rules.goal import ACCEPTED
 from campaigns.rules.intake import AUTO, Intake, Metric
 from campaigns.rules.roofline import LEAST_FRACTION

@@ -12,7 +12,6 @@ from django.db.models import Count, Max
 
 from campaigns.evaluator.contract import protocol_from
 from campaigns.examined import finding_counts, kinds_by_stance
-from campaigns.findings.kinds import Kind as FindingKind
 from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.transitions import WORKING
@@ -29,6 +28,7 @@ from campaigns.reports.stored import (
 )
 from campaigns.rules.chained import chained, excess
 from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.finding_kinds import Kind as FindingKind
 from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain

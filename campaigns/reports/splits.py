@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Source
 from campaigns.models import Campaign
-from campaigns.proposers.search.tunables import find_tunables
 from campaigns.reports.stored import Target
 from campaigns.rules.machine_code import launch_words
 from campaigns.rules.tiles import Waves, matmul_tile
 from campaigns.rules.wording import digits, duration
+from campaigns.syntax.tunables import find_tunables
 from knowledge.lookup import cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited

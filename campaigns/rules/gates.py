@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
-from campaigns.findings.kinds import Examined
 from campaigns.rules.buckets import Declared
 from campaigns.rules.decision import Gate, Reason
 from campaigns.rules.directions import Halves
+from campaigns.rules.finding_kinds import Examined
 from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.levels import Level, level_words
 from campaigns.rules.noise import LEAST_FLOOR, LEAST_PAIRS

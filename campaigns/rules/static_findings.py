@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from campaigns.findings.kinds import Examined, Finding, Kind, Stance
 from campaigns.rules.decision import Gate, Reason
+from campaigns.rules.finding_kinds import Examined, Finding, Kind, Stance
 from campaigns.rules.gates import Finding as Judged
 
 NAME = "static findings"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.examined import stored_findings
-from campaigns.findings.find import findings_of
 from campaigns.models import Candidate, Round
+from campaigns.syntax.findings.find import findings_of
 
 
 def add_candidate(

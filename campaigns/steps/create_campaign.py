@@ -15,17 +15,17 @@ from django.db import transaction
 
 from campaigns.evaluator import contract
 from campaigns.examined import stored_policy
-from campaigns.findings.find import findings_of
-from campaigns.findings.kinds import Examined, Kind, PolicyError, Stance, read_policy
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.rules import goal as goals
+from campaigns.rules.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
 from campaigns.rules.goal import Goal
 from campaigns.rules.intake import Intake
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.import_problem import import_problem
+from campaigns.syntax.findings.find import findings_of
 from knowledge.models import Platform
 
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.

@@ -16,8 +16,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.bell import ring
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
-from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
+from campaigns.rules.finding_kinds import Kind, Stance, default_policy
 from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED

@@ -30,7 +30,7 @@ PURE_MAY_USE = (
     "knowledge.specs",
     "campaigns.rules",
     "campaigns.evaluator.contract",
-    "campaigns.findings.kinds",
+    "campaigns.rules.finding_kinds",
 )
 EMPTY_PACKAGES = {"knowledge", "campaigns", "campaigns.evaluator"}
 

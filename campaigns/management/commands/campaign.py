@@ -15,7 +15,6 @@ from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
-from campaigns.findings.kinds import PolicyError, parse_choices
 from campaigns.lineage.brought.claims import TrailRefused
 from campaigns.lineage.brought.manifest import Offered
 from campaigns.lineage.git import LineageError
@@ -65,6 +64,7 @@ from campaigns.models import (
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.ceilings import PLACEHOLDER
+from campaigns.rules.finding_kinds import PolicyError, parse_choices
 from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.intake import Intake, IntakeError
 from campaigns.rules.stop import StopPolicy

@@ -27,10 +27,9 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.examined import stored_findings
-from campaigns.findings.find import findings_of
-from campaigns.findings.kinds import Examined, Kind, Stance
 from campaigns.management.door import Argument, Door, ExitCode, argument
 from campaigns.rules.decision import Decision
+from campaigns.rules.finding_kinds import Examined, Kind, Stance
 from campaigns.rules.gates import Standard
 from campaigns.rules.machine_code import code_words, function_words
 from campaigns.rules.sanitizers import found_words, passed
@@ -39,6 +38,7 @@ from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.read_code import machine_code
 from campaigns.steps.sanitize import sanitized
+from campaigns.syntax.findings.find import findings_of
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20

@@ -2,8 +2,8 @@
 
 import pytest
 
-from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign, CampaignState
+from campaigns.rules.finding_kinds import Kind
 from campaigns.steps.run_here import run_here
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast

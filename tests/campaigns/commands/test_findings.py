@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign
+from campaigns.rules.finding_kinds import Kind
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast
 

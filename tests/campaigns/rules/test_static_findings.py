@@ -2,8 +2,8 @@
 
 import pytest
 
-from campaigns.findings.kinds import Examined, Finding, Kind, read_policy
 from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.finding_kinds import Examined, Finding, Kind, read_policy
 from campaigns.rules.gates import Standard
 from campaigns.rules.static_findings import static_findings
 from campaigns.rules.verdict import GATE_NAMES, decide

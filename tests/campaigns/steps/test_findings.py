@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from campaigns.examined import examined, policy_of
-from campaigns.findings.kinds import Kind, Stance
 from campaigns.models import Campaign, CampaignState, Candidate, EvaluationState
 from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.finding_kinds import Kind, Stance
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast

@@ -8,9 +8,9 @@ import pytest
 from django.core.management import load_command_class
 from django.urls import reverse
 
-from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign
 from campaigns.reports.report import render_report
+from campaigns.rules.finding_kinds import Kind
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from campaigns.findings.kinds import Finding, Kind
-from campaigns.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
+from campaigns.rules.finding_kinds import Finding, Kind
+from campaigns.syntax.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
 
 ENTRY = "run_kernel"
 JIT = ("jit", "autotune", "heuristics")

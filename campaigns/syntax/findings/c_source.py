@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from campaigns.findings.kinds import Finding, Kind
-from campaigns.findings.names import C_CONTAINERS, C_NAMES
-from campaigns.proposers.syntax.c_family import declared_name, parse_anyway, text_of, walk
+from campaigns.rules.finding_kinds import Finding, Kind
+from campaigns.syntax.c_family import declared_name, parse_anyway, text_of, walk
+from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
 
 DEVICE = ("__device__", "__shared__", "__constant__")
 QUOTE = 200

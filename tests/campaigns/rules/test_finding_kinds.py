@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.contract import Source
-from campaigns.findings.find import findings_of
-from campaigns.findings.kinds import (
+from campaigns.rules.finding_kinds import (
     DEFAULT_POLICY,
     Examined,
     Finding,
@@ -19,6 +18,7 @@ from campaigns.findings.kinds import (
     parse_choices,
     read_policy,
 )
+from campaigns.syntax.findings.find import findings_of
 
 PROBLEMS = Path(__file__).resolve().parents[3] / "campaigns" / "problems"
 TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.syntax.c_family import declared_name, parse, text_of, walk
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.proposers.syntax.triton_source import Launch, read_triton
+from campaigns.syntax.c_family import declared_name, parse, text_of, walk
+from campaigns.syntax.edits import Edit, edited
+from campaigns.syntax.triton_source import Launch, read_triton
 
 # The grammar counts a comment behind a #define as part of its value.
 C_NUMBER = re.compile(r"\s*(?P<digits>0|[1-9][0-9]*)[uUlL]*\s*(//.*|/\*.*\*/\s*)?$")

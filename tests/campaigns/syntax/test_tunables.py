@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.search.tunables import find_tunables, with_value
 from campaigns.proposers.search.values import values_to_try
+from campaigns.syntax.tunables import find_tunables, with_value
 
 CPP = """\
 #define UNROLL 4  // turns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.findings.c_source import find_in_c
-from campaigns.findings.kinds import Kind
+from campaigns.rules.finding_kinds import Kind
+from campaigns.syntax.findings.c_source import find_in_c
 
 HONEST = """
 #include <cmath>

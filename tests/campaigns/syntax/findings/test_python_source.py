@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.findings.kinds import Kind
-from campaigns.findings.python_source import find_in_python
+from campaigns.rules.finding_kinds import Kind
+from campaigns.syntax.findings.python_source import find_in_python
 
 KERNEL = """
 import torch

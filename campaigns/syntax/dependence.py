@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from campaigns.proposers.syntax.c_family import (
+from campaigns.syntax.c_family import (
     ASSIGNMENTS,
     Loop,
     declared_name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.proposers.syntax.c_family import counted_loop, parse, walk
-from campaigns.proposers.syntax.dependence import examine
+from campaigns.syntax.c_family import counted_loop, parse, walk
+from campaigns.syntax.dependence import examine
 
 
 def finding(loop: str):

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.syntax import TooSlow
-from campaigns.findings.c_source import find_in_c
-from campaigns.findings.kinds import Finding, Kind
-from campaigns.findings.python_source import find_in_python
+from campaigns.rules.finding_kinds import Finding, Kind
+from campaigns.syntax.findings.c_source import find_in_c
+from campaigns.syntax.findings.python_source import find_in_python
 
 PYTHON_SUFFIXES = (".py",)
 CUDA_SUFFIXES = (".cu", ".hip", ".cuh")
