@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from campaigns.bell import ring
 from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
-from campaigns.examined import campaign_findings, policy_of, stored_policy
 from campaigns.models import Campaign, IllegalTransition
+from campaigns.records.candidate_findings import campaign_findings, policy_of, stored_policy
 from campaigns.rules.goal import GoalError, parse_goal
 from campaigns.rules.intake import Intake, IntakeError, intake_from
 from campaigns.rules.stop import RestartPolicy, StopPolicy

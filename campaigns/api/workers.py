@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from campaigns.bell import ring_worker
 from campaigns.models import Worker
-from campaigns.passport_facts import passport_facts, worker_facts
-from campaigns.passports import state_of
+from campaigns.records.device_waits import open_waits
+from campaigns.records.passport_facts import passport_facts, worker_facts
+from campaigns.records.passports import state_of
 from campaigns.steps.passport import ask_for
-from campaigns.waits import open_waits
 from knowledge.api.door import Door
 from knowledge.curation.errors import Forbidden
 

@@ -9,17 +9,18 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from campaigns.declared import declared_of
 from campaigns.evaluator.contract import protocol_from
-from campaigns.examined import (
+from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
+from campaigns.records.candidate_findings import (
     finding_counts,
     finding_facts,
     kinds_by_stance,
     policy_of,
     stored_policy,
 )
-from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
-from campaigns.pins import Pin, drift_of
+from campaigns.records.declared_bucket import declared_of
+from campaigns.records.stored import borne_of
+from campaigns.records.target_drift import Pin, drift_of
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
@@ -34,7 +35,6 @@ from campaigns.reports.standings import (
     standing_words,
     with_standing,
 )
-from campaigns.reports.stored import borne_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.intake import intake_from
 from campaigns.rules.wording import change

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
-from campaigns.reports.stored import CaseResult, CaseTarget, Target
+from campaigns.records.stored import CaseResult, CaseTarget, Target
 from campaigns.rules.guard import CaseEffect, GuardPolicy, case_effect
 from campaigns.rules.noise import LEAST_FLOOR
 

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
-from campaigns.passports import state_of
-from campaigns.reports.stored import report_of
+from campaigns.records.passports import state_of
+from campaigns.records.stored import report_of
 from campaigns.rules.decision import Verdict
 from campaigns.rules.roofline import choose_ceiling
 from campaigns.steps.set_target import ceilings_of

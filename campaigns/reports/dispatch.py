@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.dispatch import runs_of, taken_by
 from campaigns.models import Event, Round
+from campaigns.records.dispatch_classes import runs_of, taken_by
 from campaigns.steps.split import NO_SPLIT
 
 

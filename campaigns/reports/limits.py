@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from campaigns.masks import restart_of, restarted_after
+from campaigns.records.restart_mask import restart_of, restarted_after
+from campaigns.records.time_spent import time_spent
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.decision import Reason
 from campaigns.rules.stop import Counter, History, StopPolicy, count_streaks, counters
-from campaigns.spent import time_spent
 
 
 def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:

@@ -11,9 +11,10 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Report
-from campaigns.examined import finding_facts
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
-from campaigns.pins import drift_of
+from campaigns.records.candidate_findings import finding_facts
+from campaigns.records.stored import Hypothesis, Target, hypothesis_of, machine_code_of, report_of
+from campaigns.records.target_drift import drift_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
@@ -21,7 +22,6 @@ from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
-from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, machine_code_of, report_of
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import trend_of
 from campaigns.rules.attribution import attributions_of

@@ -11,13 +11,12 @@ from django.conf import settings
 from django.db.models import Count, Max
 
 from campaigns.evaluator.contract import protocol_from
-from campaigns.examined import finding_counts, kinds_by_stance
-from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.transitions import WORKING
-from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
-from campaigns.reports.standings import standing_of, with_standing
-from campaigns.reports.stored import (
+from campaigns.records.candidate_findings import finding_counts, kinds_by_stance
+from campaigns.records.device_waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
+from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.stored import (
     CaseResult,
     Target,
     borne_of,
@@ -26,6 +25,9 @@ from campaigns.reports.stored import (
     results_of,
     target_of,
 )
+from campaigns.records.time_spent import time_spent
+from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.standings import standing_of, with_standing
 from campaigns.rules.chained import chained, excess
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.finding_kinds import Kind as FindingKind
@@ -33,8 +35,6 @@ from campaigns.rules.goal import Kind
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain
 from campaigns.rules.roofline import share_of_floor
-from campaigns.spent import time_spent
-from campaigns.waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
 from knowledge.specs.cited import Cited, Evidence
 
 BASELINE = "v0 (round 1)"

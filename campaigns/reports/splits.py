@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Source
 from campaigns.models import Campaign
-from campaigns.reports.stored import Target
+from campaigns.records.stored import Target
 from campaigns.rules.machine_code import launch_words
 from campaigns.rules.tiles import Waves, matmul_tile
 from campaigns.rules.wording import digits, duration

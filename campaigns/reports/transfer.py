@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from campaigns.declared import declared_of
+from campaigns.records.declared_bucket import declared_of
+from campaigns.records.stored import result_of
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.reports.stored import result_of
 from campaigns.rules.buckets import Declared
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.transfer import Audit, Kept, audit

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping
 
 from campaigns.evaluator.contract import Param, Source
-from campaigns.examined import stored_findings
 from campaigns.models import Candidate, Round
+from campaigns.records.candidate_findings import stored_findings
 from campaigns.syntax.findings.find import findings_of
 
 

@@ -19,6 +19,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, move
+from campaigns.records.device_waits import awaited_by
 from campaigns.rules.stop import History, StopPolicy, StopReason, should_stop
 from campaigns.steps.abort import abort
 from campaigns.steps.close_round import close_round
@@ -37,7 +38,6 @@ from campaigns.steps.review import review
 from campaigns.steps.screen import screen
 from campaigns.steps.set_target import set_target
 from campaigns.steps.split import split_of
-from campaigns.waits import awaited_by
 
 
 def advance(campaign: Campaign) -> Next:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from campaigns.masks import restart_of
 from campaigns.models import Campaign, CampaignState, Candidate, Verdict
-from campaigns.reports.stored import machine_code_of, report_of, results_of
+from campaigns.records.restart_mask import restart_of
+from campaigns.records.stored import machine_code_of, report_of, results_of
 from campaigns.rules.decision import Reason
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.ladder import Rung, rung, tally

@@ -14,10 +14,10 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.evaluator import contract
-from campaigns.examined import stored_policy
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
+from campaigns.records.candidate_findings import stored_policy
 from campaigns.rules import goal as goals
 from campaigns.rules.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
 from campaigns.rules.goal import Goal

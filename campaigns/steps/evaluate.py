@@ -29,11 +29,12 @@ from campaigns.evaluator.contract import (
     protocol_from,
 )
 from campaigns.identity import is_gone, is_here, new_holder, worker_of
-from campaigns.levels import cases_of, level_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
-from campaigns.reports.stored import READ_IN
+from campaigns.records.device_waits import Cause
+from campaigns.records.measured_cases import cases_of, level_of
+from campaigns.records.stored import READ_IN
 from campaigns.rules.device_gate import Found, Gate
 from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
@@ -43,7 +44,6 @@ from campaigns.steps.reproduce import may_reproduce
 from campaigns.steps.sanitize import sanitized
 from campaigns.steps.wait_for_device import end_wait, is_put_off, wait_for_device
 from campaigns.steps.worker_beat import card_of, worker_beat
-from campaigns.waits import Cause
 
 log = logging.getLogger(__name__)
 

@@ -14,12 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from campaigns.bell import AGAIN, NOTHING, Next
-from campaigns.case_table import case_rows, class_rows
-from campaigns.declared import declared_of
-from campaigns.dispatch import classes_by_case, taken_by
 from campaigns.evaluator.contract import Outcome, Report, protocol_from
-from campaigns.examined import examined
-from campaigns.levels import cases_of, level_of
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -34,6 +29,11 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
+from campaigns.records.candidate_findings import examined
+from campaigns.records.case_table import case_rows, class_rows
+from campaigns.records.declared_bucket import declared_of
+from campaigns.records.dispatch_classes import classes_by_case, taken_by
+from campaigns.records.measured_cases import cases_of, level_of
 from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.floors import floors_of, lesser_floors_of
 from campaigns.rules.gates import Standard

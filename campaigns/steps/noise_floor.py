@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Evaluation
-from campaigns.passports import PassportState, state_of
+from campaigns.records.passports import PassportState, state_of
 from campaigns.rules.noise import LEAST_FLOOR, noise_floor
 from campaigns.rules.passport import Fit, fit, told, typical_us
 from campaigns.rules.wording import share

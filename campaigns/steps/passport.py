@@ -22,7 +22,7 @@ from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
 from campaigns.evaluator.contract import dump
 from campaigns.models import Evaluation, EvaluationState, Passport, PassportWish, Worker
 from campaigns.models.transitions import WORKING
-from campaigns.passports import open_wish, state_of
+from campaigns.records.passports import open_wish, state_of
 from campaigns.rules.device_gate import CPU_BUSY_PERCENT
 from campaigns.scratch import scratch
 from campaigns.steps.evaluate import Bench

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from campaigns.dispatch import classes_by_case
-from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Draft, Situation, proposer
+from campaigns.records.dispatch_classes import classes_by_case
+from campaigns.records.restart_mask import masked_rounds
 from campaigns.rules.decision import Reason
 from campaigns.steps.profile import evidence_of
 

@@ -12,8 +12,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 
 from campaigns.bell import Next
-from campaigns.declared import declared_of
-from campaigns.dispatch import taken_by
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
@@ -26,6 +24,8 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import WORKING
+from campaigns.records.declared_bucket import declared_of
+from campaigns.records.dispatch_classes import taken_by
 from campaigns.rules.decision import Reason
 from campaigns.rules.gates import Standard
 from campaigns.rules.noise import Gain

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from campaigns.declared import declared_of
-from campaigns.examined import examined
 from campaigns.models import Candidate, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.records.candidate_findings import examined
+from campaigns.records.declared_bucket import declared_of
 from campaigns.rules.static_findings import static_findings
 from campaigns.rules.transfer import transfer
 

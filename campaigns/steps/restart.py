@@ -8,7 +8,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from campaigns.bell import AGAIN, NOTHING, Next
-from campaigns.masks import masked_rounds, restart_of
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -21,7 +20,8 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.phases import clock_of
+from campaigns.records.phase_clock import clock_of
+from campaigns.records.restart_mask import masked_rounds, restart_of
 from campaigns.rules.decision import Reason
 from campaigns.rules.phases import Overrun, overrun
 from campaigns.rules.restart import masked

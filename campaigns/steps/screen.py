@@ -9,7 +9,6 @@ from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Outcome, Report
-from campaigns.levels import cases_of
 from campaigns.models import (
     Candidate,
     Evaluation,
@@ -20,6 +19,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.records.measured_cases import cases_of
 from campaigns.rules.gates import decisive_samples
 from campaigns.rules.levels import Level, level_words
 from campaigns.rules.means import geomean

@@ -9,11 +9,9 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.bell import AGAIN, NOTHING, Next
-from campaigns.cautions import Caution, cautions_of
 from campaigns.devices.launch import work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError
-from campaigns.gaps import gap_of
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -24,6 +22,8 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.records.missing_specs import gap_of
+from campaigns.records.target_warnings import Caution, cautions_of
 from campaigns.rules.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
 from campaigns.rules.ridges import Level, ridges
 from campaigns.rules.roofline import Work

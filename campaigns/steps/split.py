@@ -10,13 +10,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.dispatch import classes_by_case, runs_of
 from campaigns.models import Campaign, Candidate, Event, Round, RoundKind
 from campaigns.models.event import record
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.reports.stored import classes_of, noise_of
+from campaigns.records.dispatch_classes import classes_by_case, runs_of
+from campaigns.records.stored import classes_of, noise_of
 from campaigns.rules.buckets import Bucket
 from campaigns.rules.decision import Reason
 from campaigns.rules.dispatch import Choice, Inseparable, Predicate, predicate

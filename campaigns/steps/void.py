@@ -9,7 +9,7 @@ from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.evaluation import AFTER_THE_ROUND
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
-from campaigns.passports import state_of
+from campaigns.records.passports import state_of
 from campaigns.rules.drift import Allowance, Drift, allowance, drifts
 from campaigns.rules.passport import allowed_by, fit, typical_us
 

@@ -14,9 +14,9 @@ from django.utils import timezone
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
+from campaigns.records.device_waits import Cause, Wait, awaited_by, kinds_of, wait_of
 from campaigns.rules.device_gate import MOST_WAIT_S, next_look_s, waited_s
 from campaigns.rules.wording import minutes
-from campaigns.waits import Cause, Wait, awaited_by, kinds_of, wait_of
 
 # Under this reason the event that asks for the pause can be told from a person's (R49).
 WAITED = "no_free_device"

@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.evaluator.contract import Timing
 from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.standing import MEANINGS
-from campaigns.pins import Drift
+from campaigns.records.stored import Spread, Target, hypothesis_of
+from campaigns.records.target_drift import Drift
 from campaigns.reports.eta import spoken
 from campaigns.reports.sheet import Total
 from campaigns.reports.standings import gain_of, standing_words
-from campaigns.reports.stored import Spread, Target, hypothesis_of
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.ceilings import PLACEHOLDER

@@ -13,10 +13,10 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
-from campaigns.pins import drift_of
+from campaigns.records.missing_specs import gap_of
+from campaigns.records.target_drift import drift_of
 from campaigns.reports.checklist import checklist
 from campaigns.reports.course import course_of
 from campaigns.reports.dispatch import dispatch_of

@@ -10,9 +10,17 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.contract import Source
-from campaigns.examined import finding_counts, finding_facts
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
-from campaigns.pins import drift_of
+from campaigns.records.candidate_findings import finding_counts, finding_facts
+from campaigns.records.stored import (
+    classes_of,
+    hypothesis_of,
+    looked_at,
+    machine_code_in,
+    report_of,
+    target_of,
+)
+from campaigns.records.target_drift import drift_of
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.dispatch import dispatch_of, no_split
@@ -22,14 +30,6 @@ from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.stored import (
-    classes_of,
-    hypothesis_of,
-    looked_at,
-    machine_code_in,
-    report_of,
-    target_of,
-)
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
 from campaigns.views.download import download

@@ -15,11 +15,11 @@ from campaigns.bell import ring_worker
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, Passport, Worker
-from campaigns.passports import PassportState, found_words, of_device, state_of
+from campaigns.records.device_waits import Wait, open_waits, waits_on
+from campaigns.records.passports import PassportState, found_words, of_device, state_of
 from campaigns.reports.surroundings import conditions_words, floors_words
 from campaigns.steps.passport import ask_for
 from campaigns.views.lookup import may_change
-from campaigns.waits import Wait, open_waits, waits_on
 
 Waits = Sequence[tuple[Campaign, Wait]]
 

@@ -19,8 +19,8 @@ from campaigns.models import (
     RoundState,
     Verdict,
 )
+from campaigns.records.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
-from campaigns.reports.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.means import geomean
 from campaigns.rules.noise import Gain

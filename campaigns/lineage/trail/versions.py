@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.rounds import gain_words
 from campaigns.lineage.trail.tried import Trail, Tried
+from campaigns.records.stored import machine_code_of
 from campaigns.reports.sheet import BASELINE
-from campaigns.reports.stored import machine_code_of
 from campaigns.rules.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
 

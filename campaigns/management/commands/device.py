@@ -13,14 +13,14 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.judge.hold import below
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
-from campaigns.passport_facts import passport_facts, taken_facts, worker_facts
-from campaigns.passports import PassportState, found_words, state_of
+from campaigns.records.device_waits import open_waits
+from campaigns.records.passport_facts import passport_facts, taken_facts, worker_facts
+from campaigns.records.passports import PassportState, found_words, state_of
 from campaigns.rules.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.passport import ask_for, take_passport
 from campaigns.steps.worker_beat import card_of, worker_beat
-from campaigns.waits import open_waits
 from knowledge.lookup import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.conf import settings
 
-from campaigns.case_table import case_rows
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.launch import Beat, EvaluatorService
@@ -26,8 +25,9 @@ from campaigns.evaluator.contract import (
     Source,
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.examined import stored_findings
 from campaigns.management.door import Argument, Door, ExitCode, argument
+from campaigns.records.candidate_findings import stored_findings
+from campaigns.records.case_table import case_rows
 from campaigns.rules.decision import Decision
 from campaigns.rules.finding_kinds import Examined, Kind, Stance
 from campaigns.rules.gates import Standard

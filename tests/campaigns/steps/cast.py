@@ -31,6 +31,7 @@ from campaigns.evaluator.contract import (
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Direction, Draft, Failure, Hypothesis, Situation, Variant
+from campaigns.records.device_waits import Cause
 from campaigns.rules.buckets import Bucket
 from campaigns.rules.goal import parse_goal
 from campaigns.rules.stop import StopPolicy
@@ -42,7 +43,6 @@ from campaigns.steps.reproduce import reproduce
 from campaigns.steps.run_here import run_here
 from campaigns.steps.wait_for_device import wait_for_device
 from campaigns.steps.worker_beat import worker_beat
-from campaigns.waits import Cause
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Round, RoundState
+from campaigns.records.restart_mask import masked_rounds
 from campaigns.rules.decision import VERDICT_OF, Reason, Verdict
 from campaigns.rules.repairs import MOST_REPAIRS
 from campaigns.steps.evaluate import Bench

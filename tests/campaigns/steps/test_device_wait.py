@@ -24,13 +24,20 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim, move
+from campaigns.records.device_waits import (
+    OF_REPRODUCTION,
+    Cause,
+    open_waits,
+    shown_wait,
+    wait_of,
+    waits_on,
+)
 from campaigns.rules.device_gate import Found, Gate
 from campaigns.steps import run_here as running
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.pause import pause
 from campaigns.steps.reconcile import reconcile
 from campaigns.steps.resume import resume
-from campaigns.waits import OF_REPRODUCTION, Cause, open_waits, shown_wait, wait_of, waits_on
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

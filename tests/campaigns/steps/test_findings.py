@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.examined import examined, policy_of
 from campaigns.models import Campaign, CampaignState, Candidate, EvaluationState
+from campaigns.records.candidate_findings import examined, policy_of
 from campaigns.rules.decision import Reason, Verdict
 from campaigns.rules.finding_kinds import Kind, Stance
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign

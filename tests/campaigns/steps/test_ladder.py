@@ -21,9 +21,9 @@ from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, campaign_text
-from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Restart, Review
 from campaigns.models.transitions import claim
+from campaigns.records.restart_mask import masked_rounds
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.restart import decline_restart, take_restart, unmask
 from campaigns.steps.run_here import run_here

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.levels import cases_of
 from campaigns.models import Campaign
+from campaigns.records.measured_cases import cases_of
 from campaigns.rules.levels import Level
 from campaigns.rules.stop import StopPolicy
 from campaigns.steps.confirm import confirm

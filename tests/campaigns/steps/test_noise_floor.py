@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Evaluation, EvaluationKind, Passport
-from campaigns.passports import state_of
+from campaigns.records.passports import state_of
 from campaigns.steps.noise_floor import floor_for
 from campaigns.steps.passport import take_passport
 from tests.campaigns.steps import cast

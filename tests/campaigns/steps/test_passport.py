@@ -13,7 +13,7 @@ from django.utils import timezone
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.passports import of_device, state_of
+from campaigns.records.passports import of_device, state_of
 from campaigns.rules.device_gate import Activity
 from campaigns.steps import passport
 from knowledge.models import Immutable
@@ -82,7 +82,7 @@ def test_it_is_due_again_when_the_driver_or_the_clock_policy_changed(bench, host
 def test_it_is_due_again_after_a_week(bench, monkeypatch, settings):
     take(bench)
     later = timezone.now() + timedelta(days=8)
-    monkeypatch.setattr("campaigns.passports.timezone.now", lambda: later)
+    monkeypatch.setattr("campaigns.records.passports.timezone.now", lambda: later)
     why = "the last one is stale: it is 8 days old, 7 are allowed"
     assert passport.due(bench.worker, bench.device) == why
     settings.KOPT_PASSPORT_DAYS = 0.0

@@ -11,11 +11,11 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
-from campaigns.gaps import gap_of
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
+from campaigns.records.missing_specs import gap_of
+from campaigns.records.stored import target_of
 from campaigns.reports.report import render_report
-from campaigns.reports.stored import target_of
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.confirm import confirm

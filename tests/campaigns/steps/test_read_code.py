@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Source
 from campaigns.models import EvaluationKind
-from campaigns.reports.stored import machine_code_of
+from campaigns.records.stored import machine_code_of
 from campaigns.steps.read_code import machine_code
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.dispatch import runs_of
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source
 from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
-from campaigns.reports.stored import borne_of, hypothesis_of
+from campaigns.records.dispatch_classes import runs_of
+from campaigns.records.stored import borne_of, hypothesis_of
 from campaigns.rules.decision import Reason
 from campaigns.rules.expectation import Borne
 from campaigns.rules.stop import StopPolicy

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from campaigns.declared import declared_of
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import ContractError, MachineCode, Report
 from campaigns.models import Campaign, Candidate, Evaluation, EvaluationKind, Round, Verdict
+from campaigns.records.declared_bucket import declared_of
 from campaigns.rules.buckets import Declared
 from campaigns.rules.ceilings import PLACEHOLDER
 from campaigns.rules.expectation import Borne, borne_out

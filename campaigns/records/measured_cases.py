@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from campaigns.dispatch import classes_by_case
 from campaigns.evaluator.distributions import SKEWED, distribution_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind
+from campaigns.records.dispatch_classes import classes_by_case
 from campaigns.rules.levels import Level, representative
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from campaigns.models import Campaign, Evaluation
-from campaigns.waits import OF_CAMPAIGN
+from campaigns.records.device_waits import OF_CAMPAIGN
 
 HOUR = timedelta(hours=1)
 # A wait for a device that others use is the host's doing, and no budget pays for it (law 8).

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
+from campaigns.records.missing_specs import gap_of
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from knowledge.importer import write_measured_document

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.models import Campaign, Passport, Worker
-from campaigns.passports import PassportState
-from campaigns.waits import Wait, waits_on
+from campaigns.records.device_waits import Wait, waits_on
+from campaigns.records.passports import PassportState
 
 
 def worker_facts(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.used_specs import uses_in_campaigns
+from campaigns.records.used_specs import uses_in_campaigns
 from knowledge.models import Spec
 from knowledge.usage import Swap, uses
 from tests.campaigns import lab

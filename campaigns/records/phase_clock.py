@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.db.models import Max
 
 from campaigns.models import Campaign, EvaluationState, Phase
+from campaigns.records.device_waits import awaited_by
 from campaigns.rules.phases import MEASURING, Clock
-from campaigns.waits import awaited_by
 
 
 def present_phase(campaign: Campaign) -> Phase | None:

@@ -12,7 +12,14 @@ from typing import Any
 from django.urls import reverse
 
 from campaigns.models import Campaign
-from campaigns.pins import ROLES, Key, case_moves, key_of, key_of_citation, target_words
+from campaigns.records.target_drift import (
+    ROLES,
+    Key,
+    case_moves,
+    key_of,
+    key_of_citation,
+    target_words,
+)
 from campaigns.rules.roofline import choose_ceiling
 from knowledge.lookup import cited
 from knowledge.models import Citation, Spec
