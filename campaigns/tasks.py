@@ -10,8 +10,6 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 from django.db import OperationalError
 
-from campaigns import pulse
-from campaigns.bell import AGAIN, Next, ring
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
@@ -24,6 +22,8 @@ from campaigns.steps.give_up import give_up
 from campaigns.steps.passport import due as passport_due
 from campaigns.steps.passport import is_free, take_passport
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.workers import heartbeat
+from campaigns.workers.notify import AGAIN, Next, ring
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class _Process:
 
     service: EvaluatorService | None = None
     device: Device | None = None
-    pulse: pulse.Pulse | None = None
+    pulse: heartbeat.Pulse | None = None
 
 
 @shared_task
@@ -127,7 +127,7 @@ def start_pulse(sender: Any, **_: Any) -> None:
         except OperationalError:
             # The pulse goes on without a database, and says when it is back.
             _Process.device = this_device()
-    _Process.pulse = pulse.Pulse(sender.hostname, _Process.device)
+    _Process.pulse = heartbeat.Pulse(sender.hostname, _Process.device)
     _Process.pulse.start()
 
 

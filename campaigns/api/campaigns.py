@@ -9,18 +9,18 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.bell import ring
 from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition
+from campaigns.problems.shipped import shipped_problems
 from campaigns.records.candidate_findings import campaign_findings, policy_of, stored_policy
 from campaigns.rules.goal import GoalError, parse_goal
 from campaigns.rules.intake import Intake, IntakeError, intake_from
 from campaigns.rules.stop import RestartPolicy, StopPolicy
-from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.restart import decline_restart, take_restart
+from campaigns.workers.notify import ring
 from knowledge.api.door import Door
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 

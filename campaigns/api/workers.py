@@ -7,12 +7,12 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.bell import ring_worker
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport_facts import passport_facts, worker_facts
 from campaigns.records.passports import state_of
 from campaigns.steps.passport import ask_for
+from campaigns.workers.notify import ring_worker
 from knowledge.api.door import Door
 from knowledge.curation.errors import Forbidden
 

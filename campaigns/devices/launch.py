@@ -39,7 +39,7 @@ from campaigns.evaluator.judge.hold import below
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.scratch import owned_prefix
+from campaigns.workers.tempdirs import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0

@@ -13,6 +13,7 @@ from campaigns.devices.precision.measure import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Case, Job, Outcome, Report
 from campaigns.evaluator.problem import load_problem
+from campaigns.problems.shipped import problem_folder
 from campaigns.rules.passport import (
     Conditions,
     Length,
@@ -21,7 +22,6 @@ from campaigns.rules.passport import (
     lengths_of,
 )
 from campaigns.rules.verdict import both_arms
-from campaigns.shipped import problem_folder
 
 # Vector addition takes as long as its vectors are long, and hardly depends on the compiler.
 PROBLEM = "vector_add"

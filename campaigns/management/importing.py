@@ -8,7 +8,7 @@ from typing import Any
 from campaigns.lineage.brought.claims import System, TrailRefused
 from campaigns.lineage.brought.files import read_path
 from campaigns.lineage.trail.archive import packed
-from campaigns.management.door import Door, ExitCode, argument
+from campaigns.management.base_command import Door, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
 from campaigns.steps.import_trail import Planned, import_trail, plan_import

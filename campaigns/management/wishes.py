@@ -7,7 +7,8 @@ from typing import Any
 
 from campaigns.lineage.brought.claims import TrailRefused
 from campaigns.lineage.brought.manifest import Known, Offered, offered
-from campaigns.management.door import argument
+from campaigns.management.base_command import argument
+from campaigns.problems.shipped import shipped_problems
 from campaigns.rules.ceilings import QUESTIONS
 from campaigns.rules.finding_kinds import Kind as FindingKind
 from campaigns.rules.finding_kinds import Stance
@@ -15,7 +16,6 @@ from campaigns.rules.goal import ACCEPTED
 from campaigns.rules.intake import AUTO, Intake, Metric
 from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.stop import RestartPolicy, StopPolicy
-from campaigns.shipped import shipped_problems
 from knowledge.models import Platform
 
 KEY = argument("campaign", type=int, help="the campaign's number")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.bell import NOTHING, Next
 from campaigns.models import AbortReason, Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.steps.commit_accepted import commit_accepted
+from campaigns.workers.notify import NOTHING, Next
 
 
 def abort(campaign: Campaign, reason: AbortReason, sentence: str) -> Next:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -38,6 +37,7 @@ from campaigns.steps.review import review
 from campaigns.steps.screen import screen
 from campaigns.steps.set_target import set_target
 from campaigns.steps.split import split_of
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def advance(campaign: Campaign) -> Next:

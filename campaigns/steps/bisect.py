@@ -16,9 +16,9 @@ from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
 from campaigns.rules.bisect import Answer, Found, Look, answer_of, bisect
 from campaigns.rules.verdict import compare
-from campaigns.scratch import scratch
 from campaigns.steps.judge import standard_of
 from campaigns.steps.materialise import materialise
+from campaigns.workers.tempdirs import scratch
 
 
 class BisectRefused(ValueError):

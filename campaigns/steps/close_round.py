@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -32,6 +31,7 @@ from campaigns.steps.climb import Climb, climb, decisions_of, verdicts_of
 from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.end_search import stopping
 from campaigns.steps.judge import deciding_report
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def close_round(round_: Round) -> Next:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def confirm(campaign: Campaign) -> Next:

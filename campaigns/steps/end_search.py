@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.stop import Stop
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def end_search(campaign: Campaign, stop: Stop) -> Next:

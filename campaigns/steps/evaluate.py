@@ -28,7 +28,6 @@ from campaigns.evaluator.contract import (
     Report,
     protocol_from,
 )
-from campaigns.identity import is_gone, is_here, new_holder, worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
@@ -36,7 +35,6 @@ from campaigns.records.device_waits import Cause
 from campaigns.records.measured_cases import cases_of, level_of
 from campaigns.records.stored import READ_IN
 from campaigns.rules.device_gate import Found, Gate
-from campaigns.scratch import scratch
 from campaigns.steps.materialise import materialise
 from campaigns.steps.read_code import machine_code
 from campaigns.steps.record_report import record_report
@@ -44,6 +42,8 @@ from campaigns.steps.reproduce import may_reproduce
 from campaigns.steps.sanitize import sanitized
 from campaigns.steps.wait_for_device import end_wait, is_put_off, wait_for_device
 from campaigns.steps.worker_beat import card_of, worker_beat
+from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
+from campaigns.workers.tempdirs import scratch
 
 log = logging.getLogger(__name__)
 

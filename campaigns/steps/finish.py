@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.bell import NOTHING, Next
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
@@ -25,6 +24,7 @@ from campaigns.rules.verdict import decide
 from campaigns.rules.wording import change
 from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.judge import standard_of
+from campaigns.workers.notify import NOTHING, Next
 
 BASELINE = "v0"
 NOT_COMPARED: dict[str, Any] = {

@@ -6,10 +6,10 @@ itself (a lock, a full disk); what is left is our own fault and is said as such.
 
 from __future__ import annotations
 
-from campaigns.bell import NOTHING, Next
 from campaigns.models import AbortReason, Campaign
 from campaigns.models.event import record
 from campaigns.steps.abort import abort
+from campaigns.workers.notify import NOTHING, Next
 
 TRIES = 3
 KIND = "step_failed"

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Source
 from campaigns.models import CampaignState, EvaluationKind, Round, RoundKind
 from campaigns.models.event import record
@@ -15,6 +14,7 @@ from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Variant
 from campaigns.steps.add_candidate import add_candidate
 from campaigns.steps.request_evaluation import request_evaluation
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def implement(round_: Round) -> Next:

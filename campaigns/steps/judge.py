@@ -13,7 +13,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Outcome, Report, protocol_from
 from campaigns.models import (
     Campaign,
@@ -43,6 +42,7 @@ from campaigns.rules.sessions import claims, decide_again, merged
 from campaigns.rules.verdict import compare, decide
 from campaigns.steps.noise_floor import NoiseFloor, floor_for
 from campaigns.steps.remeasure import Session, remeasure, second_session, settle
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 # Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
 _WEIGHT = {EvaluationKind.SCREEN: 0, EvaluationKind.BASELINE: 1, EvaluationKind.DECIDE: 1}

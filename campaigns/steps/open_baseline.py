@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Source
 from campaigns.models import (
     Campaign,
@@ -17,6 +16,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.steps.add_candidate import add_candidate
 from campaigns.steps.request_evaluation import request_evaluation
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def open_baseline(campaign: Campaign) -> Next:

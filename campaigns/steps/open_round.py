@@ -7,13 +7,13 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import Campaign, CampaignState, Round, RoundKind
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.base import Draft
 from campaigns.steps.implement import stored_draft
 from campaigns.steps.profile import evidence_of
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = None) -> Next:

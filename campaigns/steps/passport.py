@@ -24,9 +24,9 @@ from campaigns.models import Evaluation, EvaluationState, Passport, PassportWish
 from campaigns.models.transitions import WORKING
 from campaigns.records.passports import open_wish, state_of
 from campaigns.rules.device_gate import CPU_BUSY_PERCENT
-from campaigns.scratch import scratch
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.workers.tempdirs import scratch
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.models import (
     Campaign,
@@ -23,6 +22,7 @@ from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
 from campaigns.rules.gates import decisive_samples
 from campaigns.steps.judge import deciding_report
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def profile(campaign: Campaign) -> Next:

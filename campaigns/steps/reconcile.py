@@ -9,15 +9,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from campaigns.bell import AGAIN, Next
 from campaigns.evaluator.contract import Outcome, Phase, Report
-from campaigns.identity import is_gone, worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import WORKING, move
 from campaigns.records.device_waits import awaited_by, wait_of
 from campaigns.steps.limit_phase import tell_idle
 from campaigns.steps.record_report import record_report
+from campaigns.workers.claim_holder import is_gone, worker_of
+from campaigns.workers.notify import AGAIN, Next
 
 # A candidate that takes its worker along this often is not given to another one.
 MOST_CLAIMS = 5

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
     CampaignState,
     Candidate,
@@ -23,6 +22,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.rules.decision import Decision, Verdict
 from campaigns.rules.verdict import against_words
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
     CampaignState,
     Candidate,
@@ -21,6 +20,7 @@ from campaigns.steps.add_candidate import add_candidate
 from campaigns.steps.judge import deciding_evaluation, judged_candidate
 from campaigns.steps.propose import situation_of
 from campaigns.steps.request_evaluation import request_evaluation
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 # The end of a log says what went wrong; a proposer may have to pay for each line of it.
 MOST_LOG = 8_000

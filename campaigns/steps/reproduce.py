@@ -11,7 +11,6 @@ from dataclasses import replace
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 
-from campaigns.bell import Next
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
@@ -33,6 +32,7 @@ from campaigns.rules.sessions import decide_elsewhere
 from campaigns.steps.judge import standard_of
 from campaigns.steps.noise_floor import floor_for
 from campaigns.steps.remeasure import Session, is_elsewhere, stand
+from campaigns.workers.notify import Next
 
 # An aborted campaign has no result to confirm, and a held one holds its device free.
 REPRODUCED_IN = WORKING | {CampaignState.DONE}

@@ -7,7 +7,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -28,6 +27,7 @@ from campaigns.rules.restart import masked
 from campaigns.rules.stop import RestartPolicy, StopPolicy, should_stop
 from campaigns.steps.close_round import history_of
 from campaigns.steps.end_search import stopping
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def restart(campaign: Campaign) -> Next:

@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import Campaign, CampaignState, Review
 from campaigns.models.event import record
 from campaigns.models.transitions import move
@@ -15,6 +14,7 @@ from campaigns.proposers.search.catalogue import category_of, untried
 from campaigns.rules.ladder import directions
 from campaigns.steps.climb import streak_of, verdicts_of
 from campaigns.steps.propose import situation_of
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def review(campaign: Campaign) -> Next:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from campaigns.identity import worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import WORKING
-from campaigns.scratch import sweep
 from campaigns.steps.advance import advance
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.reconcile import release_vanished
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.workers.claim_holder import worker_of
+from campaigns.workers.tempdirs import sweep
 
 WAIT_S = 1.0
 

@@ -7,7 +7,6 @@ import statistics
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.evaluator.contract import Outcome, Report
 from campaigns.models import (
     Candidate,
@@ -23,6 +22,7 @@ from campaigns.records.measured_cases import cases_of
 from campaigns.rules.gates import decisive_samples
 from campaigns.rules.levels import Level, level_words
 from campaigns.rules.means import geomean
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def screen(round_: Round) -> Next:

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.devices.launch import work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError
@@ -27,9 +26,10 @@ from campaigns.records.target_warnings import Caution, cautions_of
 from campaigns.rules.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
 from campaigns.rules.ridges import Level, ridges
 from campaigns.rules.roofline import Work
-from campaigns.scratch import scratch
 from campaigns.steps.abort import abort
 from campaigns.steps.materialise import materialise
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.workers.tempdirs import scratch
 from knowledge.lookup import (
     bandwidth_ceilings,
     cache_bandwidth_ceilings,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from campaigns.bell import AGAIN, NOTHING, Next
 from campaigns.models import AbortReason, Campaign, CampaignState, IllegalTransition
 from campaigns.models.event import record
 from campaigns.models.transitions import FINISHED, claim
 from campaigns.steps.abort import abort
 from campaigns.steps.resume import resume
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def stop(campaign: Campaign) -> Next:

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns.bell import Next, ring
 from campaigns.models import Campaign, IllegalTransition
 from campaigns.steps.confirm import confirm
 from campaigns.steps.pause import pause
@@ -17,6 +16,7 @@ from campaigns.steps.restart import decline_restart, take_restart
 from campaigns.steps.resume import resume
 from campaigns.steps.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
+from campaigns.workers.notify import Next, ring
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),

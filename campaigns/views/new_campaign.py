@@ -14,19 +14,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.bell import ring
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
+from campaigns.problems.shipped import shipped_problems
 from campaigns.rules.finding_kinds import Kind, Stance, default_policy
 from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
-from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
+from campaigns.workers.notify import ring
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")

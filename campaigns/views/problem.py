@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, Case, Problem
+from campaigns.problems.shipped import shipped_problems
 from campaigns.reports.highlight import highlighted
-from campaigns.shipped import shipped_problems
 from campaigns.steps.import_problem import read_problem
 
 CAMPAIGNS_SHOWN = 20

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from campaigns.bell import ring_worker
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, Passport, Worker
@@ -20,6 +19,7 @@ from campaigns.records.passports import PassportState, found_words, of_device, s
 from campaigns.reports.surroundings import conditions_words, floors_words
 from campaigns.steps.passport import ask_for
 from campaigns.views.lookup import may_change
+from campaigns.workers.notify import ring_worker
 
 Waits = Sequence[tuple[Campaign, Wait]]
 

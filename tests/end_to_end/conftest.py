@@ -42,7 +42,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Any
 ) -> Callable[..., Answer]:
     """Run a command to its end; nothing may be left in the scratch folder."""
-    monkeypatch.setattr("campaigns.management.door.connections.close_all", lambda: None)
+    monkeypatch.setattr("campaigns.management.base_command.connections.close_all", lambda: None)
 
     def go(name: str, *arguments: str | Path) -> Answer:
         code: Any = 0

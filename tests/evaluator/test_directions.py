@@ -10,10 +10,10 @@ import pytest
 
 from campaigns.evaluator.contract import Case, Job, Outcome, Source
 from campaigns.evaluator.problem import load_problem
+from campaigns.problems.shipped import SHIPPED
 from campaigns.rules.directions import Direction, Half
 from campaigns.rules.gates import Standard
 from campaigns.rules.verdict import compare
-from campaigns.shipped import SHIPPED
 from tests.evaluator import small
 
 FOLDER = SHIPPED / "linear"

@@ -12,7 +12,7 @@ from campaigns.evaluator.contract import Outcome, Protocol
 from campaigns.evaluator.judge.one_pass import TRIED, WIDE, OnePass, agrees, passes_for
 from campaigns.evaluator.judge.passes import Mixture, Place
 from campaigns.evaluator.problem import load_problem
-from campaigns.shipped import problem_folder
+from campaigns.problems.shipped import problem_folder
 
 
 @pytest.mark.gpu

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from campaigns.evaluator.contract import Case, Job, Limits, Param, Protocol, Source
-from campaigns.shipped import SHIPPED
+from campaigns.problems.shipped import SHIPPED
 
 KINDS = ("cheats", "honest")
 BACKENDS = {".cpp": "cpp", ".py": "triton", ".cu": "cuda"}

@@ -28,9 +28,9 @@ from campaigns.devices.trust.page import to_markdown as trust_text
 from campaigns.devices.trust.trick import KINDS, Trick, TrickError, every
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
 from campaigns.rules.noise import LEAST_PAIRS
-from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
 from knowledge.scale import Size, measure_wiki
 from knowledge.scale import to_markdown as wiki_text
 

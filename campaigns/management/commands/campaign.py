@@ -10,7 +10,6 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from campaigns.bell import Next, ring
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
@@ -25,8 +24,8 @@ from campaigns.lineage.trail.archive import (
     trail_archive,
     trail_name,
 )
+from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
-from campaigns.management.door import ExitCode, Verb, argument
 from campaigns.management.facts import (
     campaign_details,
     campaign_facts,
@@ -61,6 +60,7 @@ from campaigns.models import (
     IllegalTransition,
     Worker,
 )
+from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.ceilings import PLACEHOLDER
@@ -68,7 +68,6 @@ from campaigns.rules.finding_kinds import PolicyError, parse_choices
 from campaigns.rules.goal import Goal, GoalError, parse_goal
 from campaigns.rules.intake import Intake, IntakeError
 from campaigns.rules.stop import StopPolicy
-from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.bisect import BisectRefused, Place, Question, search
 from campaigns.steps.choose_device import choose_device
@@ -87,6 +86,7 @@ from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
 from campaigns.steps.stop import stop
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.workers.notify import Next, ring
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 

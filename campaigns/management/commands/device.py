@@ -5,13 +5,12 @@ from __future__ import annotations
 import platform as host
 from typing import Any
 
-from campaigns.bell import ring_worker
 from campaigns.devices.discover import Device, DeviceError, devices, this_device, watched
 from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.judge.hold import below
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport_facts import passport_facts, taken_facts, worker_facts
@@ -21,6 +20,7 @@ from campaigns.rules.wording import change, duration, share
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.passport import ask_for, take_passport
 from campaigns.steps.worker_beat import card_of, worker_beat
+from campaigns.workers.notify import ring_worker
 from knowledge.lookup import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.

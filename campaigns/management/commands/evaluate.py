@@ -25,7 +25,8 @@ from campaigns.evaluator.contract import (
     Source,
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.management.door import Argument, Door, ExitCode, argument
+from campaigns.management.base_command import Argument, Door, ExitCode, argument
+from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.candidate_findings import stored_findings
 from campaigns.records.case_table import case_rows
 from campaigns.rules.decision import Decision
@@ -34,7 +35,6 @@ from campaigns.rules.gates import Standard
 from campaigns.rules.machine_code import code_words, function_words
 from campaigns.rules.sanitizers import found_words, passed
 from campaigns.rules.verdict import decide
-from campaigns.shipped import UnknownProblem, problem_folder
 from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.read_code import machine_code
 from campaigns.steps.sanitize import sanitized

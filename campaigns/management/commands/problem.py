@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.management.door import Door, ExitCode, Verb, argument
-from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
 
 
 class Command(Door):

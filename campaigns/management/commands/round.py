@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Round
 from campaigns.reports.standings import with_standing

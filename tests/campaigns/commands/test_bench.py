@@ -12,8 +12,8 @@ from campaigns.devices.launch import ROOT
 from campaigns.devices.soak.run import Soak
 from campaigns.devices.start_cost import StartCosts
 from campaigns.devices.trust.contest import Contest
+from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import bench
-from campaigns.management.door import ExitCode
 from campaigns.rules.noise import Gain
 
 

@@ -6,7 +6,7 @@ from campaigns.devices import start_cost
 from campaigns.devices.discover import Device
 from campaigns.devices.start_cost import StartCostError, StartCosts, compare_starts, to_markdown
 from campaigns.evaluator.contract import Outcome, Phase, Report
-from campaigns.shipped import problem_folder
+from campaigns.problems.shipped import problem_folder
 
 CPU = Device("cpu", "cpu", "Some CPU", "cpu-1", "native", 1, "cpu-1")
 COSTS = StartCosts(

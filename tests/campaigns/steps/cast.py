@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.bell import Next
 from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import (
     CaseReport,
@@ -43,6 +42,7 @@ from campaigns.steps.reproduce import reproduce
 from campaigns.steps.run_here import run_here
 from campaigns.steps.wait_for_device import wait_for_device
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.workers.notify import Next
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from campaigns.bell import Next
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -32,6 +31,7 @@ from campaigns.steps.advance import advance
 from campaigns.steps.commit_accepted import rebuild
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.reconcile import reconcile
+from campaigns.workers.notify import Next
 from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign
 
 pytestmark = [pytest.mark.storage, pytest.mark.django_db(transaction=True)]

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.identity import new_holder
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -38,6 +37,7 @@ from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.pause import pause
 from campaigns.steps.reconcile import reconcile
 from campaigns.steps.resume import resume
+from campaigns.workers.claim_holder import new_holder
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

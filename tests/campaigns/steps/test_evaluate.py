@@ -212,7 +212,7 @@ def test_it_gives_the_work_of_a_vanished_worker_to_another_within_a_minute(
     event = queued.campaign.events.get(kind="worker_vanished")
     assert "worker gpu-7 vanished" in event.message
     # The lease and the time between two looks together.
-    from campaigns.pulse import RECONCILE_EVERY_S
+    from campaigns.workers.heartbeat import RECONCILE_EVERY_S
 
     assert settings.KOPT_LEASE_S + RECONCILE_EVERY_S + settings.KOPT_HEARTBEAT_S <= 60
 

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from campaigns.bell import NOTHING
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, RoundState
 from campaigns.models.transitions import claim, move
 from campaigns.steps import advance as advancing
@@ -17,6 +16,7 @@ from campaigns.steps.advance import advance
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.run_here import run_here
 from campaigns.steps.screen import screen
+from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.bell import NOTHING
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -29,6 +28,7 @@ from campaigns.steps.reconcile import reconcile
 from campaigns.steps.remeasure import remeasure
 from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
+from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

@@ -21,7 +21,6 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim
-from campaigns.pulse import Pulse
 from campaigns.rules.drift import Drift, What
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.noise_floor import NoiseFloor
@@ -30,6 +29,7 @@ from campaigns.steps.reconcile import reconcile
 from campaigns.steps.reproduce import reproduce
 from campaigns.steps.run_here import run_here
 from campaigns.steps.void import MOST_VOIDS
+from campaigns.workers.heartbeat import Pulse
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -295,6 +295,6 @@ def test_it_is_looked_for_with_every_pulse(
     ended: Campaign, twin: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[tuple[Campaign, object]] = []
-    monkeypatch.setattr("campaigns.pulse.ring", lambda *ringing: rung.append(ringing))
+    monkeypatch.setattr("campaigns.workers.heartbeat.ring", lambda *ringing: rung.append(ringing))
     Pulse("twin", cast.TWIN).beat()
     assert [campaign for campaign, _ in rung] == [ended]

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns import pulse, tasks
+from campaigns import tasks
 from campaigns.models import Passport, Worker
+from campaigns.workers import heartbeat
 from tests.campaigns.steps import cast
 
 
@@ -50,7 +51,7 @@ def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
 
 
 def test_the_pulse_rings_while_a_passport_is_due(host):
-    beating = pulse.Pulse("measure@box", cast.DEVICE)
+    beating = heartbeat.Pulse("measure@box", cast.DEVICE)
     beating.beat()
     assert [worker.name for worker in host] == ["measure@box"]
     # The next look is not due yet, and after the passport nothing is.
@@ -62,5 +63,5 @@ def test_the_pulse_rings_while_a_passport_is_due(host):
 
 
 def test_the_pulse_of_a_worker_that_only_advances_rings_for_none(host):
-    pulse.Pulse("flow@box", None).beat()
+    heartbeat.Pulse("flow@box", None).beat()
     assert host == []

@@ -12,13 +12,13 @@ import time
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from campaigns.bell import ring, ring_worker
 from campaigns.devices.discover import Device
-from campaigns.scratch import sweep
 from campaigns.steps.passport import passport_wanted
 from campaigns.steps.reconcile import reconcile
 from campaigns.steps.reproduce import reproduce
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.workers.notify import ring, ring_worker
+from campaigns.workers.tempdirs import sweep
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from campaigns.pulse import Pulse
+from campaigns.workers.heartbeat import Pulse
 
 
 def test_it_goes_on_after_a_turn_that_failed_and_says_so(monkeypatch, settings, caplog):
@@ -19,7 +19,7 @@ def test_it_goes_on_after_a_turn_that_failed_and_says_so(monkeypatch, settings, 
 
     monkeypatch.setattr(Pulse, "beat", beat)
     pulse = Pulse("tester", None)
-    with caplog.at_level(logging.ERROR, "campaigns.pulse"):
+    with caplog.at_level(logging.ERROR, "campaigns.workers.heartbeat"):
         pulse.start()
         assert beaten.wait(20)
         pulse.stop()

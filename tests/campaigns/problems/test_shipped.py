@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns import shipped
+from campaigns.problems import shipped
 
 
 @pytest.fixture(autouse=True)

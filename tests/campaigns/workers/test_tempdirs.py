@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from campaigns import pulse
-from campaigns.identity import host_key
-from campaigns.scratch import UNKNOWN_KEPT_S, owned_prefix, scratch, sweep
+from campaigns.workers import heartbeat
+from campaigns.workers.claim_holder import host_key
+from campaigns.workers.tempdirs import UNKNOWN_KEPT_S, owned_prefix, scratch, sweep
 
 
 @pytest.fixture
@@ -24,7 +24,9 @@ def dead():
 def parent(settings, tmp_path, monkeypatch):
     """The scratch folder, and a folder for temporary files that is only ours."""
     (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr("campaigns.scratch.tempfile.gettempdir", lambda: str(tmp_path / "tmp"))
+    monkeypatch.setattr(
+        "campaigns.workers.tempdirs.tempfile.gettempdir", lambda: str(tmp_path / "tmp")
+    )
     folder = settings.DATA_DIR / "scratch"
     folder.mkdir(parents=True)
     return folder
@@ -70,5 +72,5 @@ def test_it_removes_after_a_day_what_nobody_can_be_asked_about(parent):
 @pytest.mark.django_db
 def test_it_sweeps_when_a_worker_starts(parent, dead):
     left = made(parent / f"evaluation-{host_key()}-{dead}-abc")
-    pulse.Pulse("tester", None).beat()
+    heartbeat.Pulse("tester", None).beat()
     assert not left.exists()

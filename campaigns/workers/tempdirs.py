@@ -16,7 +16,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from campaigns.identity import host_key, process_is_gone
+from campaigns.workers.claim_holder import host_key, process_is_gone
 
 OWNED = re.compile(r"[a-z]+-(?P<host>[0-9a-f]{12})-(?P<process>\d+)-")
 # Of a folder of another host, or of a container that is no more, only the age can be known; no
