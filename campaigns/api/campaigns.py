@@ -14,9 +14,9 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition
 from campaigns.problems.shipped import shipped_problems
 from campaigns.records.candidate_findings import campaign_findings, policy_of, stored_policy
-from campaigns.rules.goal import GoalError, parse_goal
-from campaigns.rules.intake import Intake, IntakeError, intake_from
-from campaigns.rules.stop import RestartPolicy, StopPolicy
+from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.target.goal import GoalError, parse_goal
+from campaigns.rules.target.intake import Intake, IntakeError, intake_from
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.restart import decline_restart, take_restart

@@ -14,14 +14,14 @@ from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Case, Job, Outcome, Report
 from campaigns.evaluator.problem import load_problem
 from campaigns.problems.shipped import problem_folder
-from campaigns.rules.passport import (
+from campaigns.rules.noise.passport import (
     Conditions,
     Length,
     conditions_of,
     failures,
     lengths_of,
 )
-from campaigns.rules.verdict import both_arms
+from campaigns.rules.verdict.decide import both_arms
 
 # Vector addition takes as long as its vectors are long, and hardly depends on the compiler.
 PROBLEM = "vector_add"

@@ -15,7 +15,7 @@ from statistics import median
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
-from campaigns.rules.noise import Gain, interval
+from campaigns.rules.noise.gain import Gain, interval
 
 LIMIT_S = 300
 SEED = 20

@@ -22,7 +22,7 @@ from campaigns.devices.launch import EvaluatorService, InterpreterFailed, ask_in
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol
 from campaigns.evaluator.problem import ProblemSpec, load_problem
-from campaigns.rules.noise import Gain, interval
+from campaigns.rules.noise.gain import Gain, interval
 
 BACKENDS = {"cpu": "cpp", "gpu": "triton"}
 PROTOCOL = Protocol(trials=1, arena_mib=1024)

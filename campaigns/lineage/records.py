@@ -13,8 +13,8 @@ from campaigns.lineage.paths import branch_name
 from campaigns.lineage.repository import Entry
 from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
-from campaigns.rules.decision import Verdict
-from campaigns.rules.intake import AUTO, intake_from
+from campaigns.rules.target.intake import AUTO, intake_from
+from campaigns.rules.verdict.decision import Verdict
 
 # The kind of the event that says why a commit could not be made.
 FAILED = "lineage_failed"

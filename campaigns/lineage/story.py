@@ -11,7 +11,7 @@ from django.urls import reverse
 from campaigns.lineage.message import Section, message, subject
 from campaigns.models import Round
 from campaigns.records.stored import Hypothesis, borne_of, gain_of, hypothesis_of, report_of
-from campaigns.rules.attribution import Attribution, attributions_of
+from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.wording import digits, share
 
 BASELINE = "baseline"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from campaigns.rules.bisect import Answer, Found, Look
+from campaigns.rules.noise.bisect import Answer, Found, Look
 from campaigns.rules.wording import change, share
 from campaigns.steps.bisect import BisectRefused, Question
 

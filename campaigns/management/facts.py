@@ -35,8 +35,8 @@ from campaigns.reports.standings import (
     standing_words,
     with_standing,
 )
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.intake import intake_from
+from campaigns.rules.target.intake import intake_from
+from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.wording import change
 
 

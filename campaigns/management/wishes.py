@@ -9,13 +9,13 @@ from campaigns.lineage.brought.claims import TrailRefused
 from campaigns.lineage.brought.manifest import Known, Offered, offered
 from campaigns.management.base_command import argument
 from campaigns.problems.shipped import shipped_problems
-from campaigns.rules.ceilings import QUESTIONS
-from campaigns.rules.finding_kinds import Kind as FindingKind
-from campaigns.rules.finding_kinds import Stance
-from campaigns.rules.goal import ACCEPTED
-from campaigns.rules.intake import AUTO, Intake, Metric
-from campaigns.rules.roofline import LEAST_FRACTION
-from campaigns.rules.stop import RestartPolicy, StopPolicy
+from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.target.ceilings import QUESTIONS
+from campaigns.rules.target.goal import ACCEPTED
+from campaigns.rules.target.intake import AUTO, Intake, Metric
+from campaigns.rules.target.roofline import LEAST_FRACTION
+from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
+from campaigns.rules.verdict.finding_kinds import Stance
 from knowledge.models import Platform
 
 KEY = argument("campaign", type=int, help="the campaign's number")

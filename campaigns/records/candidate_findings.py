@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from campaigns.models import Campaign, Candidate
-from campaigns.rules.finding_kinds import Examined, Finding, Kind, Stance
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, Stance
 
 
 def policy_of(campaign: Campaign) -> dict[Kind, Stance]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Timing
-from campaigns.rules.gates import decisive_samples
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.gates import decisive_samples
 
 CONFIDENCE = 0.95
 

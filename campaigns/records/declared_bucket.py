@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.models import Round
-from campaigns.rules.buckets import Bucket, Declared
+from campaigns.rules.verdict.buckets import Bucket, Declared
 
 
 def declared_of(round_: Round) -> Declared | None:

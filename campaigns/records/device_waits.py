@@ -25,7 +25,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import WORKING
-from campaigns.rules.device_gate import is_over
+from campaigns.rules.noise.device_gate import is_over
 from campaigns.rules.wording import minutes
 
 RESUMED = "resumed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from campaigns.models import Case, Round
-from campaigns.rules.classes import class_of
+from campaigns.rules.dispatch.classes import class_of
 
 
 def classes_by_case(cases: Iterable[Case]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.rules.passport import (
+from campaigns.rules.noise.passport import (
     USUAL_AGE,
     Conditions,
     Length,

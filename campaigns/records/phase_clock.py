@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from campaigns.models import Campaign, EvaluationState, Phase
 from campaigns.records.device_waits import awaited_by
-from campaigns.rules.phases import MEASURING, Clock
+from campaigns.rules.stop.phases import MEASURING, Clock
 
 
 def present_phase(campaign: Campaign) -> Phase | None:

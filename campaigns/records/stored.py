@@ -10,14 +10,14 @@ from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import ContractError, MachineCode, Report
 from campaigns.models import Campaign, Candidate, Evaluation, EvaluationKind, Round, Verdict
 from campaigns.records.declared_bucket import declared_of
-from campaigns.rules.buckets import Declared
-from campaigns.rules.ceilings import PLACEHOLDER
-from campaigns.rules.expectation import Borne, borne_out
-from campaigns.rules.goal import Goal, goal_from
-from campaigns.rules.noise import KIND, LEAST_FLOOR, Gain
-from campaigns.rules.roofline import choose_ceiling
-from campaigns.rules.sanitizers import NAME as SANITIZERS
-from campaigns.rules.sanitizers import NOT_REACHED
+from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
+from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.target.goal import Goal, goal_from
+from campaigns.rules.target.roofline import choose_ceiling
+from campaigns.rules.verdict.buckets import Declared
+from campaigns.rules.verdict.expectation import Borne, borne_out
+from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
+from campaigns.rules.verdict.sanitizers import NOT_REACHED
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 
 # Evaluations whose candidate may be the incumbent next: the machine code of these is read.

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from campaigns.models import Campaign
-from campaigns.rules.ceilings import Ceilings, target_under
-from campaigns.rules.means import geomean
-from campaigns.rules.roofline import Work
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.target.ceilings import Ceilings, target_under
+from campaigns.rules.target.roofline import Work
 from campaigns.rules.wording import duration
 from knowledge.lookup import cited
 from knowledge.models import DRIFT, Citation, Flag, Spec, SpecState

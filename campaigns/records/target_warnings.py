@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.models import PitfallKind
-from campaigns.rules.ceilings import Ceilings
-from campaigns.rules.roofline import LEAST_MEASURED, below_peak
+from campaigns.rules.target.ceilings import Ceilings
+from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak
 from campaigns.rules.wording import share
 from knowledge.lookup import of_whole_module, spec_behind
 from knowledge.measured import measured_elsewhere

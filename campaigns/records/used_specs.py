@@ -20,7 +20,7 @@ from campaigns.records.target_drift import (
     key_of_citation,
     target_words,
 )
-from campaigns.rules.roofline import choose_ceiling
+from campaigns.rules.target.roofline import choose_ceiling
 from knowledge.lookup import cited
 from knowledge.models import Citation, Spec
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in

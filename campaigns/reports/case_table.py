@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
 from campaigns.records.stored import CaseResult, CaseTarget, Target
-from campaigns.rules.guard import CaseEffect, GuardPolicy, case_effect
-from campaigns.rules.noise import LEAST_FLOOR
+from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
 
 
 @dataclass(frozen=True, slots=True)

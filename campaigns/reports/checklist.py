@@ -12,8 +12,8 @@ from django.urls import reverse
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
 from campaigns.records.passports import state_of
 from campaigns.records.stored import report_of
-from campaigns.rules.decision import Verdict
-from campaigns.rules.roofline import choose_ceiling
+from campaigns.rules.target.roofline import choose_ceiling
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.steps.set_target import ceilings_of
 from knowledge.specs.cited import UNKNOWN
 

@@ -9,8 +9,8 @@ from campaigns.models import Campaign, Round
 from campaigns.records.stored import hypothesis_of, report_of, target_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.sheet import RoundRow, round_row
-from campaigns.rules.means import geomean
-from campaigns.rules.sessions import SESSION
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.sessions import SESSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from datetime import datetime
 from campaigns.records.restart_mask import restart_of, restarted_after
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.rules.decision import Reason
-from campaigns.rules.stop import Counter, History, StopPolicy, count_streaks, counters
+from campaigns.rules.stop.policy import Counter, History, StopPolicy, count_streaks, counters
+from campaigns.rules.verdict.decision import Reason
 
 
 def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:

@@ -24,7 +24,7 @@ from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import trend_of
-from campaigns.rules.attribution import attributions_of
+from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
 STYLES = ("css/app.css", "css/charts.css")

@@ -28,13 +28,13 @@ from campaigns.records.stored import (
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.standings import standing_of, with_standing
-from campaigns.rules.chained import chained, excess
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.finding_kinds import Kind as FindingKind
-from campaigns.rules.goal import Kind
-from campaigns.rules.means import geomean
-from campaigns.rules.noise import Gain
-from campaigns.rules.roofline import share_of_floor
+from campaigns.rules.noise.chained import chained, excess
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.target.goal import Kind
+from campaigns.rules.target.roofline import share_of_floor
+from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
 from knowledge.specs.cited import Cited, Evidence
 
 BASELINE = "v0 (round 1)"

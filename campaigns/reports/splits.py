@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Source
 from campaigns.models import Campaign
 from campaigns.records.stored import Target
-from campaigns.rules.machine_code import launch_words
-from campaigns.rules.tiles import Waves, matmul_tile
+from campaigns.rules.target.tiles import Waves, matmul_tile
+from campaigns.rules.verdict.machine_code import launch_words
 from campaigns.rules.wording import digits, duration
 from campaigns.syntax.tunables import find_tunables
 from knowledge.lookup import cited_or_none, unit_count

@@ -19,7 +19,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, move
 from campaigns.records.device_waits import awaited_by
-from campaigns.rules.stop import History, StopPolicy, StopReason, should_stop
+from campaigns.rules.stop.policy import History, StopPolicy, StopReason, should_stop
 from campaigns.steps.abort import abort
 from campaigns.steps.close_round import close_round
 from campaigns.steps.end_search import end_search

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
 from campaigns.models.event import record
-from campaigns.rules.ceilings import PLACEHOLDER, QUESTIONS
+from campaigns.rules.target.ceilings import PLACEHOLDER, QUESTIONS
 from campaigns.steps.set_target import ceilings_of
 from knowledge.curation.errors import Forbidden
 from knowledge.curation.people import may_review

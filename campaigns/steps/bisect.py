@@ -14,8 +14,8 @@ from campaigns.devices.passport import Measurer
 from campaigns.evaluator.contract import Case, Job, Outcome, protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
-from campaigns.rules.bisect import Answer, Found, Look, answer_of, bisect
-from campaigns.rules.verdict import compare
+from campaigns.rules.noise.bisect import Answer, Found, Look, answer_of, bisect
+from campaigns.rules.verdict.decide import compare
 from campaigns.steps.judge import standard_of
 from campaigns.steps.materialise import materialise
 from campaigns.workers.tempdirs import scratch

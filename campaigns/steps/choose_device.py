@@ -13,7 +13,7 @@ from campaigns.devices.hold import holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits, waits_on
-from campaigns.rules.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.steps.worker_beat import card_of
 
 

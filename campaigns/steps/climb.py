@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from campaigns.models import Campaign, CampaignState, Candidate, Verdict
 from campaigns.records.restart_mask import restart_of
 from campaigns.records.stored import machine_code_of, report_of, results_of
-from campaigns.rules.decision import Reason
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.ladder import Rung, rung, tally
-from campaigns.rules.machine_code import code_words, launch_words
-from campaigns.rules.means import geomean
-from campaigns.rules.stop import count_streaks
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.stop.ladder import Rung, rung, tally
+from campaigns.rules.stop.policy import count_streaks
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.machine_code import code_words, launch_words
 from campaigns.rules.wording import duration
 
 NOT_READ = "it was measured before machine code was read, so nothing is known of it"

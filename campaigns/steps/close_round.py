@@ -21,12 +21,12 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.restart_mask import restart_of, restarted_after
 from campaigns.records.time_spent import time_spent
-from campaigns.rules.decision import Verdict
-from campaigns.rules.gates import decisive_samples
-from campaigns.rules.goal import Kind, Reached, goal_from, measured_by
-from campaigns.rules.means import geomean
-from campaigns.rules.roofline import Work, share_of_floor
-from campaigns.rules.stop import History, StopPolicy, count_streaks, should_stop
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.stop.policy import History, StopPolicy, count_streaks, should_stop
+from campaigns.rules.target.goal import Kind, Reached, goal_from, measured_by
+from campaigns.rules.target.roofline import Work, share_of_floor
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.climb import Climb, climb, decisions_of, verdicts_of
 from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.end_search import stopping

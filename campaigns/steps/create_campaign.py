@@ -18,12 +18,12 @@ from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.records.candidate_findings import stored_policy
-from campaigns.rules import goal as goals
-from campaigns.rules.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
-from campaigns.rules.goal import Goal
-from campaigns.rules.intake import Intake
-from campaigns.rules.sanitizers import BACKENDS as SANITIZED
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.goal import Goal
+from campaigns.rules.target.intake import Intake
+from campaigns.rules.target.target import goal as goals
+from campaigns.rules.verdict.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
+from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.import_problem import import_problem
 from campaigns.syntax.findings.find import findings_of
 from knowledge.models import Platform

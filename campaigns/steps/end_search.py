@@ -9,7 +9,7 @@ from django.db import transaction
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.rules.stop import Stop
+from campaigns.rules.stop.policy import Stop
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 

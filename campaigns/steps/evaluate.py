@@ -34,7 +34,7 @@ from campaigns.models.transitions import WORKING, claim, move
 from campaigns.records.device_waits import Cause
 from campaigns.records.measured_cases import cases_of, level_of
 from campaigns.records.stored import READ_IN
-from campaigns.rules.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.steps.materialise import materialise
 from campaigns.steps.read_code import machine_code
 from campaigns.steps.record_report import record_report

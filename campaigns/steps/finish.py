@@ -19,8 +19,8 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.rules.decision import Decision
-from campaigns.rules.verdict import decide
+from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.wording import change
 from campaigns.steps.commit_accepted import commit_accepted
 from campaigns.steps.judge import standard_of

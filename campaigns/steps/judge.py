@@ -33,13 +33,13 @@ from campaigns.records.case_table import case_rows, class_rows
 from campaigns.records.declared_bucket import declared_of
 from campaigns.records.dispatch_classes import classes_by_case, taken_by
 from campaigns.records.measured_cases import cases_of, level_of
-from campaigns.rules.decision import Decision, Reason
-from campaigns.rules.floors import floors_of, lesser_floors_of
-from campaigns.rules.gates import Standard
-from campaigns.rules.noise import LEAST_FLOOR, noise_floor, stray
-from campaigns.rules.repairs import may_repair
-from campaigns.rules.sessions import claims, decide_again, merged
-from campaigns.rules.verdict import compare, decide
+from campaigns.rules.noise.gain import LEAST_FLOOR, noise_floor, stray
+from campaigns.rules.stop.repairs import may_repair
+from campaigns.rules.target.floors import floors_of, lesser_floors_of
+from campaigns.rules.verdict.decide import compare, decide
+from campaigns.rules.verdict.decision import Decision, Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.sessions import claims, decide_again, merged
 from campaigns.steps.noise_floor import NoiseFloor, floor_for
 from campaigns.steps.remeasure import Session, remeasure, second_session, settle
 from campaigns.workers.notify import AGAIN, NOTHING, Next

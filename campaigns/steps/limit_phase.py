@@ -9,7 +9,7 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.phase_clock import clock_of, is_waiting
-from campaigns.rules.phases import LIMITS, MEASURING, Clock, Overrun, is_idle, overrun
+from campaigns.rules.stop.phases import LIMITS, MEASURING, Clock, Overrun, is_idle, overrun
 from campaigns.rules.wording import minutes
 
 IDLE = "phase_idle"

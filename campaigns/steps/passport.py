@@ -23,7 +23,7 @@ from campaigns.evaluator.contract import dump
 from campaigns.models import Evaluation, EvaluationState, Passport, PassportWish, Worker
 from campaigns.models.transitions import WORKING
 from campaigns.records.passports import open_wish, state_of
-from campaigns.rules.device_gate import CPU_BUSY_PERCENT
+from campaigns.rules.noise.device_gate import CPU_BUSY_PERCENT
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.worker_beat import worker_beat
 from campaigns.workers.tempdirs import scratch

@@ -20,7 +20,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
-from campaigns.rules.gates import decisive_samples
+from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.judge import deciding_report
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 

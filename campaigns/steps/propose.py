@@ -6,7 +6,7 @@ from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Draft, Situation, proposer
 from campaigns.records.dispatch_classes import classes_by_case
 from campaigns.records.restart_mask import masked_rounds
-from campaigns.rules.decision import Reason
+from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.profile import evidence_of
 
 

@@ -20,8 +20,8 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.rules.decision import Decision, Verdict
-from campaigns.rules.verdict import against_words
+from campaigns.rules.verdict.decide import against_words
+from campaigns.rules.verdict.decision import Decision, Verdict
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 

@@ -15,7 +15,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Failure, Repairer, Variant, proposer
-from campaigns.rules.repairs import MOST_REPAIRS
+from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.steps.add_candidate import add_candidate
 from campaigns.steps.judge import deciding_evaluation, judged_candidate
 from campaigns.steps.propose import situation_of

@@ -25,10 +25,10 @@ from campaigns.models import (
 from campaigns.models.transitions import WORKING
 from campaigns.records.declared_bucket import declared_of
 from campaigns.records.dispatch_classes import taken_by
-from campaigns.rules.decision import Reason
-from campaigns.rules.gates import Standard
-from campaigns.rules.noise import Gain
-from campaigns.rules.sessions import decide_elsewhere
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.sessions import decide_elsewhere
 from campaigns.steps.judge import standard_of
 from campaigns.steps.noise_floor import floor_for
 from campaigns.steps.remeasure import Session, is_elsewhere, stand

@@ -9,8 +9,8 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.candidate_findings import examined
 from campaigns.records.declared_bucket import declared_of
-from campaigns.rules.static_findings import static_findings
-from campaigns.rules.transfer import transfer
+from campaigns.rules.verdict.static_findings import static_findings
+from campaigns.rules.verdict.transfer import transfer
 
 
 def request_evaluation(

@@ -21,10 +21,10 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.phase_clock import clock_of
 from campaigns.records.restart_mask import masked_rounds, restart_of
-from campaigns.rules.decision import Reason
-from campaigns.rules.phases import Overrun, overrun
-from campaigns.rules.restart import masked
-from campaigns.rules.stop import RestartPolicy, StopPolicy, should_stop
+from campaigns.rules.stop.phases import Overrun, overrun
+from campaigns.rules.stop.policy import RestartPolicy, StopPolicy, should_stop
+from campaigns.rules.stop.restart import masked
+from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.close_round import history_of
 from campaigns.steps.end_search import stopping
 from campaigns.workers.notify import AGAIN, NOTHING, Next

@@ -11,7 +11,7 @@ from campaigns.models import Campaign, CampaignState, Review
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.search.catalogue import category_of, untried
-from campaigns.rules.ladder import directions
+from campaigns.rules.stop.ladder import directions
 from campaigns.steps.climb import streak_of, verdicts_of
 from campaigns.steps.propose import situation_of
 from campaigns.workers.notify import AGAIN, NOTHING, Next

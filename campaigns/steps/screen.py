@@ -19,9 +19,9 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.measured_cases import cases_of
-from campaigns.rules.gates import decisive_samples
-from campaigns.rules.levels import Level, level_words
-from campaigns.rules.means import geomean
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.gates import decisive_samples
+from campaigns.rules.verdict.levels import Level, level_words
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 

@@ -23,9 +23,9 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.missing_specs import gap_of
 from campaigns.records.target_warnings import Caution, cautions_of
-from campaigns.rules.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
-from campaigns.rules.ridges import Level, ridges
-from campaigns.rules.roofline import Work
+from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
+from campaigns.rules.target.ridges import Level, ridges
+from campaigns.rules.target.roofline import Work
 from campaigns.steps.abort import abort
 from campaigns.steps.materialise import materialise
 from campaigns.workers.notify import AGAIN, NOTHING, Next

@@ -10,8 +10,8 @@ from campaigns.models.evaluation import AFTER_THE_ROUND
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.passports import state_of
-from campaigns.rules.drift import Allowance, Drift, allowance, drifts
-from campaigns.rules.passport import allowed_by, fit, typical_us
+from campaigns.rules.noise.drift import Allowance, Drift, allowance, drifts
+from campaigns.rules.noise.passport import allowed_by, fit, typical_us
 
 # One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many
 # in a row are one in a hundred thousand, and then something is wrong with the device.

@@ -15,7 +15,7 @@ from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationSta
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.device_waits import Cause, Wait, awaited_by, kinds_of, wait_of
-from campaigns.rules.device_gate import MOST_WAIT_S, next_look_s, waited_s
+from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_look_s, waited_s
 from campaigns.rules.wording import minutes
 
 # Under this reason the event that asks for the pause can be told from a person's (R49).

@@ -21,10 +21,10 @@ from campaigns.reports.sheet import Total
 from campaigns.reports.standings import gain_of, standing_words
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
-from campaigns.rules.ceilings import PLACEHOLDER
-from campaigns.rules.decision import Verdict
-from campaigns.rules.machine_code import function_words
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.machine_code import function_words
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 

@@ -27,9 +27,9 @@ from campaigns.reports.pictures import pictures
 from campaigns.reports.progress import Progress, progress_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.reports.standings import doubts_of
-from campaigns.rules.intake import fixed, intake_from
-from campaigns.rules.phases import LIMITS
-from campaigns.rules.stop import RestartPolicy
+from campaigns.rules.stop.phases import LIMITS
+from campaigns.rules.stop.policy import RestartPolicy
+from campaigns.rules.target.intake import fixed, intake_from
 from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review

@@ -17,7 +17,7 @@ from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
 from campaigns.records.stored import target_of
 from campaigns.reports.sheet import RoundRow, round_row
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.views.lookup import wants_fragment
 
 PER_PAGE = 50

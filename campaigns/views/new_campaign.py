@@ -17,11 +17,11 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
 from campaigns.problems.shipped import shipped_problems
-from campaigns.rules.finding_kinds import Kind, Stance, default_policy
-from campaigns.rules.goal import Goal, GoalError, parse_goal
-from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
-from campaigns.rules.sanitizers import BACKENDS as SANITIZED
-from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
+from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
+from campaigns.rules.target.goal import Goal, GoalError, parse_goal
+from campaigns.rules.target.intake import AUTO, Intake, IntakeError, Metric, fixed
+from campaigns.rules.verdict.finding_kinds import Kind, Stance, default_policy
+from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
 from campaigns.views.lookup import may_run, wants_fragment

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from django.db.models import Max
 
 from campaigns.evaluator.problem import ProblemSpec
-from campaigns.rules.roofline import choose_ceiling
+from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.steps.create_campaign import TIMED_ON
 from knowledge.lookup import bandwidth_ceilings, compute_ceilings
 from knowledge.models import Platform, Spec

@@ -31,7 +31,7 @@ from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
 from campaigns.reports.surroundings import seen_table
-from campaigns.rules.attribution import attributions_of
+from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 

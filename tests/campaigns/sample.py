@@ -19,8 +19,8 @@ from campaigns.evaluator.contract import CaseReport, Outcome, Phase, Report, Sou
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import claim
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
-from campaigns.rules.buckets import Bucket
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign

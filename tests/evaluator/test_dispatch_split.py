@@ -13,12 +13,12 @@ import pytest
 from campaigns.evaluator.contract import Case, Limits, Protocol, Report, Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import Part, Split
-from campaigns.rules.classes import class_of
-from campaigns.rules.decision import Verdict
-from campaigns.rules.dispatch import Choice, predicate
-from campaigns.rules.gates import Standard
-from campaigns.rules.split import call_for_split
-from campaigns.rules.verdict import decide
+from campaigns.rules.dispatch.classes import class_of
+from campaigns.rules.dispatch.predicate import Choice, predicate
+from campaigns.rules.dispatch.split import call_for_split
+from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.gates import Standard
 from tests.evaluator import small
 
 pytestmark = pytest.mark.slow

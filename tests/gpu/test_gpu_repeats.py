@@ -9,9 +9,9 @@ import pytest
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
-from campaigns.rules.decision import Reason
-from campaigns.rules.gates import Finding, Standard
-from campaigns.rules.repeats import repeats
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Finding, Standard
+from campaigns.rules.verdict.repeats import repeats
 
 pytestmark = pytest.mark.gpu
 

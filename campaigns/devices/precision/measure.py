@@ -25,10 +25,10 @@ from campaigns.devices.spread import Place, name_of, open_places, spread
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Protocol, Report, Timing
 from campaigns.evaluator.problem import ProblemSpec
-from campaigns.rules.decision import Verdict
-from campaigns.rules.gates import Standard
-from campaigns.rules.noise import noise_floor
-from campaigns.rules.verdict import decide
+from campaigns.rules.noise.gain import noise_floor
+from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.gates import Standard
 
 CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
 GPU_PROTOCOL = Protocol(blocks=5, trials=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.devices.soak.run import FRESH_KINDS, LOST, SHARE, Soak, Verdict
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
 
 SHOWN = 20
 

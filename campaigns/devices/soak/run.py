@@ -21,7 +21,7 @@ from campaigns.devices.soak.census import Census, counted, descendants, left_beh
 from campaigns.devices.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.processes import adopt_orphans
-from campaigns.rules.noise import Gain, Pair, interval
+from campaigns.rules.noise.gain import Gain, Pair, interval
 
 # The first and the last part that are compared, and how much throughput may be lost.
 SHARE, LOST = 0.1, 0.05

@@ -8,10 +8,10 @@ from campaigns.devices.spread import Place
 from campaigns.devices.trust.told import Answer, Told
 from campaigns.devices.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
-from campaigns.rules.decision import Verdict
-from campaigns.rules.gates import Standard
-from campaigns.rules.noise import LEAST_PAIRS, noise_floor
-from campaigns.rules.verdict import decide
+from campaigns.rules.noise.gain import LEAST_PAIRS, noise_floor
+from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.gates import Standard
 
 NAME = "kopt"
 ANSWERS = {Outcome.PASSED: Answer.CORRECT, Outcome.BROKEN_HOST: Answer.DIED}

@@ -8,7 +8,7 @@ from campaigns.lineage.brought.claims import ClaimedCampaign, ClaimedRound, Syst
 from campaigns.lineage.brought.documents import Sheet, read_json
 from campaigns.lineage.brought.tips import tips_of
 from campaigns.lineage.trail.record import FORMAT, NAME
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 
 METRIC = "time per call"
 CONVENTION = (

@@ -11,9 +11,9 @@ from typing import Any
 
 from campaigns.lineage.brought.claims import TrailRefused, refused
 from campaigns.lineage.brought.documents import Sheet, read_yaml
-from campaigns.rules.goal import GoalError, parse_goal
-from campaigns.rules.intake import AUTO, EXECUTION_MODE, LANGUAGES, Metric
-from campaigns.rules.stop import ROUND_LIMIT, ROUNDS_ACCEPTED
+from campaigns.rules.stop.policy import ROUND_LIMIT, ROUNDS_ACCEPTED
+from campaigns.rules.target.goal import GoalError, parse_goal
+from campaigns.rules.target.intake import AUTO, EXECUTION_MODE, LANGUAGES, Metric
 
 METRICS = {"us": Metric.TIME, "ms": Metric.TIME, "tflops": Metric.OPERATIONS, "gb/s": Metric.BYTES}
 TEXTS = ("reference_project", "constraints", "notes")

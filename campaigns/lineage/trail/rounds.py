@@ -19,9 +19,9 @@ from campaigns.reports.course import KINDS
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import Trend, TrendRow, moves_bytes, trend_of
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.intake import AUTO, Metric, intake_from
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.target.intake import AUTO, Metric, intake_from
+from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.wording import change, duration
 
 BEFORE = ("Round", "Status", "Description", "Fwd Avg", "Fwd Peak", "Bwd Avg", "Bwd Peak")

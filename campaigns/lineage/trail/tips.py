@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from campaigns.lineage.trail.markdown import facts, page
 from campaigns.lineage.trail.tried import Trail, Tried
-from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.verdict.decision import Verdict as Word
 
 MOST = 5
 NONE = "N/A — no round of this campaign has shown a gain, a loss or that a change does nothing."

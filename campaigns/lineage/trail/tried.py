@@ -21,9 +21,9 @@ from campaigns.models import (
 )
 from campaigns.records.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.means import geomean
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.wording import share
 
 

@@ -9,7 +9,7 @@ from campaigns.lineage.trail.rounds import gain_words
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.records.stored import machine_code_of
 from campaigns.reports.sheet import BASELINE
-from campaigns.rules.machine_code import function_words
+from campaigns.rules.verdict.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
 
 NOT_PROFILED = "N/A — this round was timed, not profiled with hardware counters"

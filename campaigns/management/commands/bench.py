@@ -30,7 +30,7 @@ from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
-from campaigns.rules.noise import LEAST_PAIRS
+from campaigns.rules.noise.gain import LEAST_PAIRS
 from knowledge.scale import Size, measure_wiki
 from knowledge.scale import to_markdown as wiki_text
 

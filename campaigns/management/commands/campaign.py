@@ -63,11 +63,11 @@ from campaigns.models import (
 from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
-from campaigns.rules.ceilings import PLACEHOLDER
-from campaigns.rules.finding_kinds import PolicyError, parse_choices
-from campaigns.rules.goal import Goal, GoalError, parse_goal
-from campaigns.rules.intake import Intake, IntakeError
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.target.goal import Goal, GoalError, parse_goal
+from campaigns.rules.target.intake import Intake, IntakeError
+from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.bisect import BisectRefused, Place, Question, search
 from campaigns.steps.choose_device import choose_device

@@ -15,7 +15,7 @@ from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport_facts import passport_facts, taken_facts, worker_facts
 from campaigns.records.passports import PassportState, found_words, state_of
-from campaigns.rules.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.passport import ask_for, take_passport

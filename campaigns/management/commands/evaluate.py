@@ -29,12 +29,12 @@ from campaigns.management.base_command import Argument, Door, ExitCode, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.candidate_findings import stored_findings
 from campaigns.records.case_table import case_rows
-from campaigns.rules.decision import Decision
-from campaigns.rules.finding_kinds import Examined, Kind, Stance
-from campaigns.rules.gates import Standard
-from campaigns.rules.machine_code import code_words, function_words
-from campaigns.rules.sanitizers import found_words, passed
-from campaigns.rules.verdict import decide
+from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.finding_kinds import Examined, Kind, Stance
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.machine_code import code_words, function_words
+from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.read_code import machine_code
 from campaigns.steps.sanitize import sanitized

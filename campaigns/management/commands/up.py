@@ -21,7 +21,7 @@ from campaigns.management.prepare import Tell, prepare_database, prepare_platfor
 from campaigns.models import Campaign
 from campaigns.models.campaign import queue_of
 from campaigns.problems.shipped import problem_folder
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.workers.notify import ring

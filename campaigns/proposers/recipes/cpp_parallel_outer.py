@@ -8,7 +8,7 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.evidence import Facts
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import callees
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.c_family import (
     counted_loop,
     functions,

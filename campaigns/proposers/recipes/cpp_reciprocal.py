@@ -7,7 +7,7 @@ from tree_sitter import Node
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import solve_loops
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.c_family import (
     ASSIGNMENTS,
     Loop,

@@ -12,7 +12,7 @@ from campaigns.proposers.recipes.cpp_loops import (
     simd_edits,
     solve_loops,
 )
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.c_family import parse
 from campaigns.syntax.edits import edited
 

@@ -12,7 +12,7 @@ from campaigns.proposers.recipes.cpp_loops import (
     solve_loops,
 )
 from campaigns.proposers.recipes.templates import template
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.c_family import functions, parse, text_of, walk
 from campaigns.syntax.edits import Edit, edited
 

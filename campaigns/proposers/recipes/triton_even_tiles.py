@@ -7,7 +7,7 @@ import re
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import read_plain
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.edits import Edit, edited, replaced
 from campaigns.syntax.triton_source import code
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from campaigns.rules.finding_kinds import Finding, Kind
+from campaigns.rules.verdict.finding_kinds import Finding, Kind
 from campaigns.syntax.c_family import declared_name, parse_anyway, text_of, walk
 from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.syntax import TooSlow
-from campaigns.rules.finding_kinds import Finding, Kind
+from campaigns.rules.verdict.finding_kinds import Finding, Kind
 from campaigns.syntax.findings.c_source import find_in_c
 from campaigns.syntax.findings.python_source import find_in_python
 

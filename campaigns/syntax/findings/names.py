@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from campaigns.rules.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import Kind
 
 
 def _all(kind: Kind, names: Iterable[str]) -> dict[str, Kind]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from campaigns.rules.finding_kinds import Finding, Kind
+from campaigns.rules.verdict.finding_kinds import Finding, Kind
 from campaigns.syntax.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
 
 ENTRY = "run_kernel"

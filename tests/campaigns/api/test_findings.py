@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.rules.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import Kind
 from campaigns.steps.run_here import run_here
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast

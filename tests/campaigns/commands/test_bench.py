@@ -14,7 +14,7 @@ from campaigns.devices.start_cost import StartCosts
 from campaigns.devices.trust.contest import Contest
 from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import bench
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
 
 
 @pytest.fixture

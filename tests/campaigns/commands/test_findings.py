@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.models import Campaign
-from campaigns.rules.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import Kind
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast
 

@@ -16,7 +16,7 @@ from campaigns.devices.soak import census, page, run
 from campaigns.devices.soak.run import SoakError, Turn, Verdict
 from campaigns.devices.trust.trick import every
 from campaigns.evaluator.contract import Outcome
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
 from tests.architecture.source_tree import ROOT
 
 TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"

@@ -18,8 +18,8 @@ from campaigns.lineage.trail.markdown import fenced, said, table
 from campaigns.lineage.trail.tips import tip_files, told
 from campaigns.models import Commit
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.means import geomean
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.decision import Verdict as Word
 from tests.campaigns.sample import HOSTILE, build_sample
 
 CELL = re.compile(r"(?<!\\)\|")

@@ -16,7 +16,7 @@ from campaigns.models import (
 )
 from campaigns.models.campaign import AbortReason
 from campaigns.models.transitions import LEGAL, is_legal, move, require_legal
-from campaigns.rules.stop import StopReason
+from campaigns.rules.stop.policy import StopReason
 from tests.campaigns.steps import cast
 
 KINDS = {"campaign": CampaignState, "round": RoundState, "evaluation": EvaluationState}

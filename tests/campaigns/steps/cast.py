@@ -31,9 +31,9 @@ from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Direction, Draft, Failure, Hypothesis, Situation, Variant
 from campaigns.records.device_waits import Cause
-from campaigns.rules.buckets import Bucket
-from campaigns.rules.goal import parse_goal
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.goal import parse_goal
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Round, RoundState
 from campaigns.records.restart_mask import masked_rounds
-from campaigns.rules.decision import VERDICT_OF, Reason, Verdict
-from campaigns.rules.repairs import MOST_REPAIRS
+from campaigns.rules.stop.repairs import MOST_REPAIRS
+from campaigns.rules.verdict.decision import VERDICT_OF, Reason, Verdict
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.pause import pause
 from campaigns.steps.restart import decline_restart, take_restart
@@ -68,7 +68,7 @@ def a_worker_of_its_own() -> Any:
     with (
         patch("campaigns.steps.reconcile.is_gone", lambda holder: True),
         patch("campaigns.steps.evaluate.hold", no_hold),
-        patch("campaigns.rules.noise.RESAMPLES", 50),
+        patch("campaigns.rules.noise.gain.RESAMPLES", 50),
     ):
         yield
 

@@ -12,7 +12,7 @@ from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.records.device_waits import Cause
-from campaigns.rules.device_gate import NOT_TOLD, Activity, Found, Gate
+from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Found, Gate
 from campaigns.steps import choose_device as choosing
 from campaigns.steps.choose_device import choose_device, elsewhere
 from campaigns.steps.wait_for_device import wait_for_device

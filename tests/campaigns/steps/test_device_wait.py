@@ -31,7 +31,7 @@ from campaigns.records.device_waits import (
     wait_of,
     waits_on,
 )
-from campaigns.rules.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.steps import run_here as running
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.pause import pause

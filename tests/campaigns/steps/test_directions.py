@@ -10,7 +10,7 @@ from campaigns.lineage.trail.tried import trail_of
 from campaigns.reports.report import render_report
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.trend import trend_of
-from campaigns.rules.directions import Direction, Half
+from campaigns.rules.noise.directions import Direction, Half
 from tests.campaigns.steps import cast
 
 FASTER = "// time 50"

@@ -8,8 +8,8 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState, Candidate, EvaluationState
 from campaigns.records.candidate_findings import examined, policy_of
-from campaigns.rules.decision import Reason, Verdict
-from campaigns.rules.finding_kinds import Kind, Stance
+from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.finding_kinds import Kind, Stance
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast

@@ -8,8 +8,8 @@ import pytest
 
 from campaigns.models import Campaign
 from campaigns.records.measured_cases import cases_of
-from campaigns.rules.levels import Level
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.verdict.levels import Level
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.run_here import run_here

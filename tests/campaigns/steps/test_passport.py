@@ -14,7 +14,7 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
 from campaigns.records.passports import of_device, state_of
-from campaigns.rules.device_gate import Activity
+from campaigns.rules.noise.device_gate import Activity
 from campaigns.steps import passport
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast

@@ -16,7 +16,7 @@ from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeho
 from campaigns.records.missing_specs import gap_of
 from campaigns.records.stored import target_of
 from campaigns.reports.report import render_report
-from campaigns.rules.ceilings import PLACEHOLDER
+from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign

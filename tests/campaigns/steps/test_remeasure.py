@@ -17,8 +17,8 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import claim
-from campaigns.rules.drift import Drift, What
-from campaigns.rules.verdict import decide
+from campaigns.rules.noise.drift import Drift, What
+from campaigns.rules.verdict.decide import decide
 from campaigns.steps.advance import advance
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.judge import deciding_evaluation, deciding_report, standard_of

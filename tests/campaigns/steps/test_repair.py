@@ -17,8 +17,8 @@ from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import round_facts, round_text
 from campaigns.models import Campaign, CampaignState, Evaluation, Repair, Round
-from campaigns.rules.decision import Reason, Verdict
-from campaigns.rules.stop import count_streaks
+from campaigns.rules.stop.policy import count_streaks
+from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast

@@ -21,7 +21,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim
-from campaigns.rules.drift import Drift, What
+from campaigns.rules.noise.drift import Drift, What
 from campaigns.steps.evaluate import Bench, evaluate
 from campaigns.steps.noise_floor import NoiseFloor
 from campaigns.steps.pause import pause

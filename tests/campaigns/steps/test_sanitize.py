@@ -10,7 +10,7 @@ import pytest
 
 from campaigns.evaluator.contract import Fault, Job, Outcome, Phase, Report, Sanitized
 from campaigns.models import EvaluationKind, Verdict
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.evaluate import Bench

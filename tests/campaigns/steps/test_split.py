@@ -21,9 +21,9 @@ from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
 from campaigns.records.dispatch_classes import runs_of
 from campaigns.records.stored import borne_of, hypothesis_of
-from campaigns.rules.decision import Reason
-from campaigns.rules.expectation import Borne
-from campaigns.rules.stop import StopPolicy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.expectation import Borne
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.propose import propose

@@ -8,8 +8,8 @@ import pytest
 
 from campaigns.management.facts import round_text
 from campaigns.models import EvaluationState
-from campaigns.rules.buckets import Bucket
-from campaigns.rules.decision import Reason, Verdict
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.rules.verdict.decision import Reason, Verdict
 from tests.campaigns.steps import cast
 
 FASTER = "// time 50"

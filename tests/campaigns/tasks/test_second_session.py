@@ -30,7 +30,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm

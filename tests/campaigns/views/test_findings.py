@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign
 from campaigns.reports.report import render_report
-from campaigns.rules.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import Kind
 from campaigns.steps.run_here import run_here
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki

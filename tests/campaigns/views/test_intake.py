@@ -13,7 +13,7 @@ from django.urls import reverse
 from campaigns.lineage.records import branch_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.reports.checklist import checklist
-from campaigns.rules.intake import Intake, intake_from
+from campaigns.rules.target.intake import Intake, intake_from
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import LABELS

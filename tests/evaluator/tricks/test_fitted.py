@@ -8,11 +8,11 @@ import pytest
 
 from campaigns.devices.trust.trick import job_of, read
 from campaigns.evaluator.contract import Outcome
-from campaigns.rules.buckets import Bucket, Declared
-from campaigns.rules.decision import Reason
-from campaigns.rules.gates import Standard
-from campaigns.rules.repeats import repeats
-from campaigns.rules.verdict import decide
+from campaigns.rules.verdict.buckets import Bucket, Declared
+from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.repeats import repeats
 from tests.evaluator.tricks.candidate_file import HERE
 
 AGAINST = Standard(has_incumbent=True)

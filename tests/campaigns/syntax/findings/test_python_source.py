@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.rules.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import Kind
 from campaigns.syntax.findings.python_source import find_in_python
 
 KERNEL = """

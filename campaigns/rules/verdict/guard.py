@@ -1,0 +1,37 @@
+"""Whether a candidate may win overall while one case loses (R13)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from campaigns.rules.noise.gain import Gain, improved
+
+
+class GuardPolicy(StrEnum):
+    """How much a protected case may lose before the candidate is rejected."""
+
+    STANDARD = "standard"
+    STRICT = "strict"
+
+    @property
+    def limit(self) -> float:
+        """The loss as a negative fraction."""
+        return -0.03 if self is GuardPolicy.STRICT else -0.05
+
+
+class CaseEffect(StrEnum):
+    """What a candidate did to one case."""
+
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    WARN = "warn"
+    REJECT = "reject"
+
+
+def case_effect(gain: Gain, floor: float, policy: GuardPolicy = GuardPolicy.STANDARD) -> CaseEffect:
+    """Judge one case: reject when its whole interval lies under the limit, warn under -floor."""
+    if gain.high < policy.limit:
+        return CaseEffect.REJECT
+    if gain.gain < -floor:
+        return CaseEffect.WARN
+    return CaseEffect.IMPROVED if improved(gain, floor) else CaseEffect.UNCHANGED
