@@ -14,14 +14,14 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign
-from campaigns.steps.advance import advance as take_step
-from campaigns.steps.choose_device import choose_device, elsewhere
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.evaluate import evaluate as measure_row
-from campaigns.steps.give_up import give_up
-from campaigns.steps.passport import due as passport_due
-from campaigns.steps.passport import is_free, take_passport
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.lifecycle.advance import advance as take_step
+from campaigns.steps.lifecycle.give_up import give_up
+from campaigns.steps.measuring.choose_device import choose_device, elsewhere
+from campaigns.steps.measuring.evaluate import Bench
+from campaigns.steps.measuring.evaluate import evaluate as measure_row
+from campaigns.steps.measuring.passport import due as passport_due
+from campaigns.steps.measuring.passport import is_free, take_passport
+from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers import heartbeat
 from campaigns.workers.notify import AGAIN, Next, ring
 

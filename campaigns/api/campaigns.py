@@ -17,9 +17,9 @@ from campaigns.records.candidate_findings import campaign_findings, policy_of, s
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError, intake_from
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.restart import decline_restart, take_restart
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.steps.lifecycle.restart import decline_restart, take_restart
 from campaigns.workers.notify import ring
 from knowledge.api.door import Door
 from knowledge.curation.errors import Conflict, CurationError, Forbidden

@@ -11,7 +11,7 @@ from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport_facts import passport_facts, worker_facts
 from campaigns.records.passports import state_of
-from campaigns.steps.passport import ask_for
+from campaigns.steps.measuring.passport import ask_for
 from campaigns.workers.notify import ring_worker
 from knowledge.api.door import Door
 from knowledge.curation.errors import Forbidden

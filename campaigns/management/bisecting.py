@@ -7,7 +7,7 @@ from typing import Any
 
 from campaigns.rules.noise.bisect import Answer, Found, Look
 from campaigns.rules.wording import change, share
-from campaigns.steps.bisect import BisectRefused, Question
+from campaigns.steps.rounds.bisect import BisectRefused, Question
 
 
 def percentage(text: str) -> float:

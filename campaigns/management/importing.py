@@ -11,7 +11,7 @@ from campaigns.lineage.trail.archive import packed
 from campaigns.management.base_command import Door, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
-from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import Planned, import_trail, plan_import
 
 IMPORT = (
     argument("path", type=Path, help="a folder or a .zip: a trail of kopt, or of another system"),

@@ -34,7 +34,7 @@ class Campaign(Stateful):
 
     goal: the target that was asked for, as `campaigns.rules.target.goal.Goal.stored`; None means
     `target_fraction` of the stop policy. target: what step 0 found, as written by
-    `campaigns.steps.set_target`.
+    `campaigns.steps.lifecycle.set_target`.
     findings_policy: kind of finding → allowed, flagged or refused; None in a row of before it.
     own_kernels: names of kernels that count as a candidate's own though no source shows them; None
     in a row of before it.

@@ -14,7 +14,7 @@ from campaigns.records.passports import state_of
 from campaigns.records.stored import report_of
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.rules.verdict.decision import Verdict
-from campaigns.steps.set_target import ceilings_of
+from campaigns.steps.lifecycle.set_target import ceilings_of
 from knowledge.specs.cited import UNKNOWN
 
 # What a campaign writes: sources, reports and scratch files of its builds.

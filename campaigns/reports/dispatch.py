@@ -7,7 +7,7 @@ from typing import Any
 
 from campaigns.models import Event, Round
 from campaigns.records.dispatch_classes import runs_of, taken_by
-from campaigns.steps.split import NO_SPLIT
+from campaigns.steps.rounds.split import NO_SPLIT
 
 
 @dataclass(frozen=True, slots=True)

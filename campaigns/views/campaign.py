@@ -30,7 +30,7 @@ from campaigns.reports.standings import doubts_of
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from
-from campaigns.steps.set_target import ceilings_of
+from campaigns.steps.lifecycle.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
 

@@ -10,11 +10,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign, IllegalTransition
-from campaigns.steps.confirm import confirm
-from campaigns.steps.pause import pause
-from campaigns.steps.restart import decline_restart, take_restart
-from campaigns.steps.resume import resume
-from campaigns.steps.stop import stop
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.restart import decline_restart, take_restart
+from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
 from campaigns.workers.notify import Next, ring
 

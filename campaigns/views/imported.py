@@ -19,7 +19,7 @@ from campaigns.lineage.brought.claims import System, TrailRefused
 from campaigns.lineage.brought.files import read_zip
 from campaigns.lineage.trail.archive import packed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
-from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import Planned, import_trail, plan_import
 from campaigns.views.download import ZIP, download
 from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines

@@ -22,8 +22,13 @@ from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import AUTO, Intake, IntakeError, Metric, fixed
 from campaigns.rules.verdict.finding_kinds import Kind, Stance, default_policy
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import (
+    TIMED_ON,
+    CampaignRefused,
+    Wish,
+    create_campaign,
+)
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
 from campaigns.workers.notify import ring

@@ -17,7 +17,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, Case, Problem
 from campaigns.problems.shipped import shipped_problems
 from campaigns.reports.highlight import highlighted
-from campaigns.steps.import_problem import read_problem
+from campaigns.steps.lifecycle.import_problem import read_problem
 
 CAMPAIGNS_SHOWN = 20
 DESCRIPTION, REFERENCE = "problem.toml", "ref.py"

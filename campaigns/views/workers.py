@@ -17,7 +17,7 @@ from campaigns.models import Campaign, Passport, Worker
 from campaigns.records.device_waits import Wait, open_waits, waits_on
 from campaigns.records.passports import PassportState, found_words, of_device, state_of
 from campaigns.reports.surroundings import conditions_words, floors_words
-from campaigns.steps.passport import ask_for
+from campaigns.steps.measuring.passport import ask_for
 from campaigns.views.lookup import may_change
 from campaigns.workers.notify import ring_worker
 

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from campaigns.devices.discover import Device
-from campaigns.steps.passport import passport_wanted
-from campaigns.steps.reconcile import reconcile
-from campaigns.steps.reproduce import reproduce
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.lifecycle.reconcile import reconcile
+from campaigns.steps.measuring.passport import passport_wanted
+from campaigns.steps.measuring.reproduce import reproduce
+from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.notify import ring, ring_worker
 from campaigns.workers.tempdirs import sweep
 

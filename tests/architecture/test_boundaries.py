@@ -175,13 +175,13 @@ def test_it_sees_a_door_opened_from_inside(tree_with):
     tree = tree_with(
         {
             "campaigns/tasks.py": "from campaigns.steps import judge",
-            "campaigns/steps/judge.py": "from campaigns import tasks",
+            "campaigns/steps/rounds/judge.py": "from campaigns import tasks",
             "campaigns/views/rounds.py": "from campaigns.views import guards",
             "campaigns/views/guards.py": "",
             "campaigns/urls.py": "from campaigns.views import rounds",
         }
     )
-    assert opened_doors(tree) == ["campaigns.steps.judge → campaigns.tasks"]
+    assert opened_doors(tree) == ["campaigns.steps.rounds.judge → campaigns.tasks"]
 
 
 def _lies_in(name, package):

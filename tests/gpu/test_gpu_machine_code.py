@@ -12,7 +12,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.problem import load_problem
-from campaigns.steps.read_code import machine_code
+from campaigns.steps.measuring.read_code import machine_code
 
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
 

@@ -68,24 +68,24 @@ from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError
 from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
-from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
-from campaigns.steps.bisect import BisectRefused, Place, Question, search
-from campaigns.steps.choose_device import choose_device
-from campaigns.steps.commit_accepted import rebuild
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import (
+from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import (
     CampaignRefused,
     UnknownPlatform,
     Wish,
     create_campaign,
 )
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.pause import pause
-from campaigns.steps.restart import decline_restart, take_restart, unmask
-from campaigns.steps.resume import resume
-from campaigns.steps.run_here import run_here
-from campaigns.steps.stop import stop
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.restart import decline_restart, take_restart, unmask
+from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.measuring.choose_device import choose_device
+from campaigns.steps.measuring.evaluate import Bench
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.rounds.bisect import BisectRefused, Place, Question, search
+from campaigns.steps.rounds.commit_accepted import rebuild
 from campaigns.workers.notify import Next, ring
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform

@@ -17,9 +17,9 @@ from campaigns.records.passport_facts import passport_facts, taken_facts, worker
 from campaigns.records.passports import PassportState, found_words, state_of
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.passport import ask_for, take_passport
-from campaigns.steps.worker_beat import card_of, worker_beat
+from campaigns.steps.measuring.evaluate import Bench
+from campaigns.steps.measuring.passport import ask_for, take_passport
+from campaigns.steps.measuring.worker_beat import card_of, worker_beat
 from campaigns.workers.notify import ring_worker
 from knowledge.lookup import platform_for_device
 

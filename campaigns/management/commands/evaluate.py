@@ -35,9 +35,9 @@ from campaigns.rules.verdict.finding_kinds import Examined, Kind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.machine_code import code_words, function_words
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.steps.read_code import machine_code
-from campaigns.steps.sanitize import sanitized
+from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.measuring.read_code import machine_code
+from campaigns.steps.measuring.sanitize import sanitized
 from campaigns.syntax.findings.find import findings_of
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}

@@ -22,8 +22,8 @@ from campaigns.models import Campaign
 from campaigns.models.campaign import queue_of
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.stop.policy import StopPolicy
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.workers.notify import ring
 from knowledge.models import Platform
 

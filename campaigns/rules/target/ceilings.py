@@ -59,7 +59,7 @@ class Ceilings:
 
 
 def target_under(ceilings: Ceilings, works: Mapping[str, Work], fraction: float) -> dict[str, Any]:
-    """The target as a campaign stores it; `campaigns.steps.set_target` says its shape."""
+    """The target as a campaign stores it; `campaigns.steps.lifecycle.set_target` says its shape."""
     return {
         "state": ceilings.state,
         "fraction": fraction,

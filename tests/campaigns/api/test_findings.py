@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.rules.verdict.finding_kinds import Kind
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
@@ -109,7 +109,9 @@ def test_it_starts_nothing_for_a_viewer(client_of):
 
 def test_it_tells_the_findings_of_every_candidate(client_of, monkeypatch, tmp_path):
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([[KEEPS]]))
+    monkeypatch.setattr(
+        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([[KEEPS]])
+    )
     made = cast.make_campaign(tmp_path)
     run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
     found = client_of().get(f"{ADDRESS}{made.pk}/findings/").json()

@@ -66,7 +66,9 @@ def test_it_leads_nowhere_from_a_finished_state() -> None:
 
 @pytest.fixture
 def campaign(db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Campaign:
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    monkeypatch.setattr(
+        "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
+    )
     return cast.make_campaign(tmp_path)
 
 

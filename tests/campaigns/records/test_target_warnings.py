@@ -8,8 +8,8 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.records.missing_specs import gap_of
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from knowledge.importer import write_measured_document
 from knowledge.models import Document, Flag, Spec
 from tests.campaigns.steps import cast
@@ -42,7 +42,7 @@ MEASURED = (
 def wiki(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     put_wiki()
     monkeypatch.setattr(
-        "campaigns.steps.set_target.work_model", lambda folder, cases: {"one": cast.WORK}
+        "campaigns.steps.lifecycle.set_target.work_model", lambda folder, cases: {"one": cast.WORK}
     )
 
 

@@ -22,7 +22,7 @@ def campaign(db, tmp_path):
     """One that was confirmed an hour after the start."""
     with (
         at(1),
-        patch("campaigns.steps.create_campaign.proposer_names", lambda: ("search",)),
+        patch("campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)),
     ):
         return cast.make_campaign(tmp_path)
 

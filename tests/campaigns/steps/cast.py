@@ -34,14 +34,14 @@ from campaigns.records.device_waits import Cause
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target.goal import parse_goal
 from campaigns.rules.verdict.buckets import Bucket
-from campaigns.steps.advance import advance
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
-from campaigns.steps.evaluate import Bench, evaluate
-from campaigns.steps.reproduce import reproduce
-from campaigns.steps.run_here import run_here
-from campaigns.steps.wait_for_device import wait_for_device
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.lifecycle.advance import advance
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.reproduce import reproduce
+from campaigns.steps.measuring.wait_for_device import wait_for_device
+from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.notify import Next
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
@@ -102,11 +102,13 @@ REF = "def setup(*, N, seed, device): ...\ndef reference(**inputs): ...\n"
 
 def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every case is 10 µs at best, by two cited ceilings; "search" is the one proposer."""
-    at = "campaigns.steps.set_target"
+    at = "campaigns.steps.lifecycle.set_target"
     monkeypatch.setattr(f"{at}.work_model", lambda folder, cases: {c.name: WORK for c in cases})
     monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
     monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype, **_: [COMPUTE])
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    monkeypatch.setattr(
+        "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
+    )
 
 
 def make_platform() -> Platform:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.measuring.evaluate import Bench
 from tests.campaigns.steps import cast
 
 
@@ -35,7 +35,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., cast.Script]:
 
     def put(*rounds: list[str]) -> cast.Script:
         made = cast.Script(list(rounds))
-        monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: made)
+        monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: made)
         return made
 
     return put

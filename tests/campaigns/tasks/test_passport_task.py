@@ -20,8 +20,10 @@ def host(db, monkeypatch, settings, tmp_path):
     monkeypatch.setattr(tasks._Process, "device", None)
     monkeypatch.setattr(tasks._Process, "service", cast.Judge())
     monkeypatch.setattr(tasks, "is_free", lambda worker, device: True)
-    monkeypatch.setattr("campaigns.steps.passport.is_free", lambda worker, device: True)
-    monkeypatch.setattr("campaigns.steps.passport.host_facts", lambda device: {"host": "box"})
+    monkeypatch.setattr("campaigns.steps.measuring.passport.is_free", lambda worker, device: True)
+    monkeypatch.setattr(
+        "campaigns.steps.measuring.passport.host_facts", lambda device: {"host": "box"}
+    )
     monkeypatch.setattr(pulse, "ring_worker", rung.append)
     return rung
 

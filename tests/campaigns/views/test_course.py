@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.restart import take_restart
+from campaigns.steps.lifecycle.restart import take_restart
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +26,7 @@ def go(monkeypatch, tmp_path):
     def run(before=lambda campaign: None) -> Campaign:
         cast.set_the_scene(monkeypatch)
         script = cast.Script([["time 100"]] * 9)
-        monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+        monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
         campaign, bench = cast.make_campaign(tmp_path, restart="ask"), cast.make_bench(cast.Judge())
         for _ in range(60):
             before(campaign)

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from campaigns.lineage.brought.files import Trail, read_path, read_zip
 from campaigns.models import ImportedCampaign
-from campaigns.steps.import_trail import import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
 from tests.campaigns.sample import HOSTILE
 
 TRAILS = Path(__file__).parents[1] / "lineage" / "brought" / "trails"

@@ -14,8 +14,8 @@ from campaigns.lineage.records import branch_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.reports.checklist import checklist
 from campaigns.rules.target.intake import Intake, intake_from
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import LABELS
 from tests.campaigns.sample import PLATFORM, PROBLEM
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.steps.pause import pause
+from campaigns.steps.lifecycle.pause import pause
 from tests.campaigns.steps import cast
 
 LENGTH = {

@@ -25,7 +25,7 @@ from campaigns.models import (
     Verdict,
 )
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.steps.import_trail import import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
 from knowledge.models import Immutable
 from tests.campaigns.sample import build_sample
 
