@@ -17,13 +17,13 @@ from campaigns.models import Campaign
 from campaigns.steps.lifecycle.advance import advance as take_step
 from campaigns.steps.lifecycle.give_up import give_up
 from campaigns.steps.measuring.choose_device import choose_device, elsewhere
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.passport import due as passport_due
 from campaigns.steps.measuring.passport import is_free, take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers import heartbeat
-from campaigns.workers.notify import AGAIN, Next, ring
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import AGAIN, Next, notify
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class _Process:
 
     service: EvaluatorService | None = None
     device: Device | None = None
-    pulse: heartbeat.Pulse | None = None
+    pulse: heartbeat.Heartbeat | None = None
 
 
 @shared_task
@@ -45,7 +45,7 @@ def advance(key: int) -> None:
     following = AGAIN
     while following.again and (campaign := rows.filter(pk=key).first()):
         following = _step_or_give_up(campaign)
-        ring(campaign, replace(following, again=False))
+        notify(campaign, replace(following, again=False))
 
 
 def _step_or_give_up(campaign: Campaign) -> Next:
@@ -64,12 +64,12 @@ def measure(self: Any, key: int) -> None:
     if campaign is None and _move(name):
         campaign = _measure_here(key, name)
     if campaign is not None:
-        ring(campaign, AGAIN)
+        notify(campaign, AGAIN)
 
 
 def _measure_here(key: int, name: str) -> Campaign | None:
     try:
-        return measure_row(key, _bench(name))
+        return measure_row(key, _context(name))
     except DeviceBusy as busy:
         log.warning("evaluation %s waits: %s", key, busy)
         return None
@@ -100,20 +100,24 @@ def passport(self: Any, name: str) -> None:
     """
     if self.request.hostname != name:
         return
-    bench = _bench(name)
-    why = passport_due(bench.worker, bench.device) if is_free(bench.worker, bench.device) else ""
+    context = _context(name)
+    why = (
+        passport_due(context.worker, context.device)
+        if is_free(context.worker, context.device)
+        else ""
+    )
     try:
         if why:
-            take_passport(why, bench)
+            take_passport(why, context)
     except DeviceBusy as busy:
         log.warning("passport of %s waits: %s", name, busy)
 
 
-def _bench(hostname: str) -> Bench:
+def _context(hostname: str) -> WorkerContext:
     device = _Process.device or _take(choose_device(hostname))
     if _Process.service is None:
         _Process.service = EvaluatorService()
-    return Bench(_Process.service, device, worker_beat(hostname, device))
+    return WorkerContext(_Process.service, device, worker_beat(hostname, device))
 
 
 @worker_ready.connect
@@ -127,7 +131,7 @@ def start_pulse(sender: Any, **_: Any) -> None:
         except OperationalError:
             # The pulse goes on without a database, and says when it is back.
             _Process.device = this_device()
-    _Process.pulse = heartbeat.Pulse(sender.hostname, _Process.device)
+    _Process.pulse = heartbeat.Heartbeat(sender.hostname, _Process.device)
     _Process.pulse.start()
 
 

@@ -20,7 +20,7 @@ from campaigns.rules.target.intake import Intake, IntakeError, intake_from
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.restart import decline_restart, take_restart
-from campaigns.workers.notify import ring
+from campaigns.workers.notify import notify
 from knowledge.api.door import Door
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
@@ -56,7 +56,7 @@ class Campaigns(Door):
             campaign = create_campaign(wish)
         except (CampaignRefused, ProblemError) as error:
             raise _refusal(error) from None
-        ring(campaign, confirm(campaign))
+        notify(campaign, confirm(campaign))
         return Response(_facts(campaign), 201)
 
 
@@ -75,7 +75,7 @@ class Restart(Door):
         if answer not in ANSWERS or len(body) > 1:
             raise CurationError("answer", f"{answer!r:.60}; accepted, alone: {accepted}")
         try:
-            ring(campaign, ANSWERS[RestartPolicy(answer)](campaign))
+            notify(campaign, ANSWERS[RestartPolicy(answer)](campaign))
         except IllegalTransition as error:
             raise Conflict(str(error)) from None
         return Response(_facts(campaign))

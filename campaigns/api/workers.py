@@ -12,7 +12,7 @@ from campaigns.records.device_waits import open_waits
 from campaigns.records.passport_facts import passport_facts, worker_facts
 from campaigns.records.passports import state_of
 from campaigns.steps.measuring.passport import ask_for
-from campaigns.workers.notify import ring_worker
+from campaigns.workers.notify import notify_worker
 from knowledge.api.door import Door
 from knowledge.curation.errors import Forbidden
 
@@ -39,7 +39,7 @@ class OnePassport(Door):
             raise Forbidden("asking for a passport needs the engineer role")
         worker = _worker(pk)
         ask_for(worker, request.user if isinstance(request.user, User) else None)
-        ring_worker(worker)
+        notify_worker(worker)
         return Response(passport_facts(state_of(worker)), status=202)
 
 

@@ -20,7 +20,7 @@ from campaigns.records.candidate_findings import (
 )
 from campaigns.records.declared_bucket import declared_of
 from campaigns.records.stored import borne_of
-from campaigns.records.target_drift import Pin, drift_of
+from campaigns.records.target_drift import PinnedSpec, drift_of
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
@@ -119,7 +119,7 @@ def _doubt_line(doubt: Standing) -> str:
     return f"caution: round {doubt.round.number} was not reproduced. {doubt.sentence} ({said})"
 
 
-def _pin_facts(pin: Pin) -> dict[str, Any]:
+def _pin_facts(pin: PinnedSpec) -> dict[str, Any]:
     successor = pin.successor
     return {
         "role": pin.role,

@@ -32,7 +32,7 @@ class Passport(Guarded):
     """One noise passport: A/A sessions on a few kernel lengths. The newest of a device counts.
 
     card: the device itself, as `Worker.card`. host: what was measured under, by name (driver,
-    clock policy, ...). lengths, conditions, failures: see campaigns.rules.noise.passport. reports: every
+    clock policy, ...). lengths, conditions, failures: see rules/noise/passport.py. reports: every
     session as `campaigns.evaluator.contract.Report`, with all samples. error: why there is nothing
     in them, for a try that did not succeed. answers: the wish that was open when it was begun; the
     clocks of two hosts do not tell which came first.

@@ -28,7 +28,7 @@ class Round(Stateful):
     `campaigns.steps.rounds.implement` reads them; None once they are candidates.
     against: the incumbent when the round was opened, and so the other arm of its measurements.
     chosen: the candidate that the verdict is about.
-    split: of a dispatch split what `campaigns.steps.rounds.split` writes: the predicate in words, the
+    split: of a dispatch split what steps/rounds/split.py writes: the predicate in words, the
     classes that take the variant, which round's kernel each class runs, and the pair of sources by
     their digests. None in every other round.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 
-SHIPPED = Path(__file__).resolve().parent / "problems"
+SHIPPED = Path(__file__).resolve().parent
 
 
 class UnknownProblem(LookupError):

@@ -14,7 +14,7 @@ Question = tuple[str, dict[str, str]]  # metric and qualifiers
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class MissingSpec:
     """One missing ceiling. question: "bandwidth" or "compute"."""
 
     question: str
@@ -22,7 +22,7 @@ class Gap:
     how_to_obtain: str
 
 
-def gap_of(campaign: Campaign, question: str) -> Gap:
+def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
     """Say what nobody has approved of the campaign's platform, and what to do about it."""
     asked = _bandwidth(campaign) if question == "bandwidth" else _compute(campaign)
     platform = campaign.platform
@@ -30,7 +30,7 @@ def gap_of(campaign: Campaign, question: str) -> Gap:
     ways = dict.fromkeys(how_to_obtain(platform, metric, **q) for metric, q in asked)
     message = f"{question}: {UNKNOWN}: no approved {names} of {platform.slug}; there is no target."
     slower = _slower(campaign, asked) if question == "compute" else ""
-    return Gap(question, message + slower, "; or ".join(ways))
+    return MissingSpec(question, message + slower, "; or ".join(ways))
 
 
 def _bandwidth(campaign: Campaign) -> list[Question]:

@@ -170,7 +170,7 @@ class ClassResult:
 
 
 def target_of(campaign: Campaign) -> Target:
-    """Read `campaign.target`, as `campaigns.steps.lifecycle.set_target` writes it; empty before step 0."""
+    """Read `campaign.target`, as set_target writes it; empty before step 0."""
     stored: Mapping[str, Any] = campaign.target
     bandwidths, computes = cited_in(stored, "bandwidth"), cited_in(stored, "compute")
     cases = stored.get("cases") or {}

@@ -27,7 +27,7 @@ ROLES = ("bandwidth", "compute", "busy_share")
 Key = tuple[int, str, str, str, int, int, str]
 
 
-class PinState(StrEnum):
+class PinnedState(StrEnum):
     """What became of a pinned value. The first two need nobody's attention."""
 
     OK = "ok"
@@ -40,7 +40,7 @@ class PinState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class PinnedSpec:
     """One cited ceiling of a target.
 
     role: of `ROLES`. used: the value with its citation as pinned. spec: where it came from; None
@@ -51,13 +51,13 @@ class Pin:
     role: str
     used: Cited
     spec: Spec | None
-    state: PinState
+    state: PinnedState
     successor: Spec | None = None
     decided: bool = True
 
     @property
     def holds(self) -> bool:
-        return self.state in (PinState.OK, PinState.MOVED)
+        return self.state in (PinnedState.OK, PinnedState.MOVED)
 
     @property
     def cite_state(self) -> str:
@@ -68,27 +68,27 @@ class Pin:
     @property
     def swapped(self) -> bool:
         """Whether another value, or none, would take its place."""
-        return self.state is PinState.RETIRED or self.successor is not None
+        return self.state is PinnedState.RETIRED or self.successor is not None
 
     @property
     def words(self) -> str:
         """What became of it, in one sentence."""
         name, old = self.used.metric, self.used.display
         new = self.successor.shown if self.successor else ""
-        if self.state is PinState.REPLACED:
+        if self.state is PinnedState.REPLACED:
             return f"{name} was revised from {old} to {new}."
-        if self.state is PinState.RETIRED:
+        if self.state is PinnedState.RETIRED:
             return f"{name} {old} was retired; no approved value takes its place."
         told = _TOLD[self.state].format(name=name, old=old)
         return f"{told} {new} is proposed in its place." if new else told
 
 
 _TOLD = {
-    PinState.OK: "{name} {old} stands as it was cited.",
-    PinState.MOVED: "{name} {old} stands; it is cited from another place now.",
-    PinState.CHANGED: "The lines that {name} {old} rests on have changed; nobody has answered yet.",
-    PinState.LOST: "The lines that {name} {old} rests on are lost; nobody has answered yet.",
-    PinState.SOURCE_MISSING: "The document that {name} {old} rests on is missing.",
+    PinnedState.OK: "{name} {old} stands as it was cited.",
+    PinnedState.MOVED: "{name} {old} stands; it is cited from another place now.",
+    PinnedState.CHANGED: "The lines that {name} {old} rests on changed; nobody has answered yet.",
+    PinnedState.LOST: "The lines that {name} {old} rests on are lost; nobody has answered yet.",
+    PinnedState.SOURCE_MISSING: "The document that {name} {old} rests on is missing.",
 }
 
 
@@ -107,11 +107,11 @@ class CaseMove:
 class Drift:
     """A campaign's pins, and its target with what has taken their place."""
 
-    pins: tuple[Pin, ...]
+    pins: tuple[PinnedSpec, ...]
     moves: tuple[CaseMove, ...]
 
     @property
-    def revised(self) -> tuple[Pin, ...]:
+    def revised(self) -> tuple[PinnedSpec, ...]:
         """The pins that need attention."""
         return tuple(pin for pin in self.pins if not pin.holds)
 
@@ -210,7 +210,7 @@ def key_of_citation(spec: Spec, citation: Citation) -> Key:
     return (spec.platform_id, spec.metric, spec.shown, *place)
 
 
-def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[Pin]:
+def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[PinnedSpec]:
     metrics = {found.metric for _, found in used}
     platform = campaign.platform_id
     rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
@@ -223,27 +223,29 @@ def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[Pin]:
         key = key_of(platform, found)
         spec = pinned.get(key) if key else None
         if spec is None:
-            pins.append(Pin(role, found, None, PinState.SOURCE_MISSING))
+            pins.append(PinnedSpec(role, found, None, PinnedState.SOURCE_MISSING))
         else:
             pins.append(_pin(role, found, spec, specs, flagged.get(spec.pk)))
     return pins
 
 
-def _pin(role: str, used: Cited, spec: Spec, specs: Sequence[Spec], flag: str | None) -> Pin:
+def _pin(role: str, used: Cited, spec: Spec, specs: Sequence[Spec], flag: str | None) -> PinnedSpec:
     answer = next((other for other in specs if _answers(other, spec)), None)
     if answer is None:
-        return Pin(role, used, spec, PinState.RETIRED)
+        return PinnedSpec(role, used, spec, PinnedState.RETIRED)
     if answer.value != used.value:
-        return Pin(role, used, spec, PinState.REPLACED, answer)
+        return PinnedSpec(role, used, spec, PinnedState.REPLACED, answer)
     if answer.pk != spec.pk:
-        return Pin(role, used, spec, PinState.MOVED)
+        return PinnedSpec(role, used, spec, PinnedState.MOVED)
     if flag is not None:
-        return Pin(role, used, spec, PinState(flag), _proposed(spec, specs), decided=False)
+        return PinnedSpec(
+            role, used, spec, PinnedState(flag), _proposed(spec, specs), decided=False
+        )
     newest = spec.citation
     key = key_of_citation(spec, newest) if newest else None
     # A new revision alone is no move: only another place is.
     moved = key is not None and key[:6] != (key_of(spec.platform_id, used) or ())[:6]
-    return Pin(role, used, spec, PinState.MOVED if moved else PinState.OK)
+    return PinnedSpec(role, used, spec, PinnedState.MOVED if moved else PinnedState.OK)
 
 
 def _answers(other: Spec, spec: Spec) -> bool:

@@ -19,7 +19,7 @@ MEASURE = "run `python manage.py wiki ceilings` on this device"
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class TargetWarning:
     """One of `PitfallKind`, with the words of its pitfall."""
 
     kind: PitfallKind
@@ -27,7 +27,9 @@ class Caution:
     how_to_obtain: str
 
 
-def cautions_of(platform: Platform, ceilings: Ceilings, busy: Cited | None) -> list[Caution]:
+def target_warnings_of(
+    platform: Platform, ceilings: Ceilings, busy: Cited | None
+) -> list[TargetWarning]:
     """Every caution about the ceilings that a target rests on."""
     chosen = [cited for cited in (ceilings.bandwidth, ceilings.compute) if cited]
     return [
@@ -39,9 +41,9 @@ def cautions_of(platform: Platform, ceilings: Ceilings, busy: Cited | None) -> l
     ]
 
 
-def _whole(platform: Platform, chosen: Iterable[Cited]) -> list[Caution]:
+def _whole(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
     return [
-        Caution(
+        TargetWarning(
             PitfallKind.WHOLE_MODULE,
             f"{cited.metric} {cited.display} of {platform.slug} is that of the whole module, and "
             "a kernel runs on one of its dies: as a floor it is safe, as a target out of reach.",
@@ -52,10 +54,10 @@ def _whole(platform: Platform, chosen: Iterable[Cited]) -> list[Caution]:
     ]
 
 
-def _below_peak(ceilings: Ceilings) -> list[Caution]:
+def _below_peak(ceilings: Ceilings) -> list[TargetWarning]:
     found = (below_peak(answers) for answers in (ceilings.bandwidths, ceilings.computes))
     return [
-        Caution(
+        TargetWarning(
             PitfallKind.BELOW_PEAK,
             f"{measured.metric} {measured.display} is {share(measured.value / peak.value)} of the "
             f"documented {peak.metric} {peak.display} (accepted as a ceiling: "
@@ -68,11 +70,11 @@ def _below_peak(ceilings: Ceilings) -> list[Caution]:
     ]
 
 
-def _flagged(platform: Platform, chosen: Iterable[Cited]) -> list[Caution]:
+def _flagged(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
     """Flagged values stay in use, as the revision that they cite proves them; a reader is told."""
     specs = filter(None, (spec_behind(platform, cited) for cited in chosen))
     return [
-        Caution(
+        TargetWarning(
             PitfallKind.FLAGGED,
             f"The citation of {spec.metric} is flagged: {flag.get_kind_display()}. "
             f"{spec.shown} stands in the revision that it cites, and nobody has answered yet "
@@ -84,21 +86,21 @@ def _flagged(platform: Platform, chosen: Iterable[Cited]) -> list[Caution]:
     ]
 
 
-def _elsewhere(platform: Platform, chosen: Iterable[Cited]) -> list[Caution]:
+def _elsewhere(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
     found = measured_elsewhere(platform, chosen)
     if not found:
         return []
     names = ", ".join(spec.metric for spec in found)
     sources = ", ".join(dict.fromkeys(spec.source for spec in found))
     message = f"{names}: measured on another card of this model ({sources}), not on this."
-    return [Caution(PitfallKind.MEASURED_ELSEWHERE, message, MEASURE)]
+    return [TargetWarning(PitfallKind.MEASURED_ELSEWHERE, message, MEASURE)]
 
 
-def _busy(busy: Cited | None) -> list[Caution]:
+def _busy(busy: Cited | None) -> list[TargetWarning]:
     if busy is None or busy.value <= BUSY_LIMIT:
         return []
     message = (
         f"Others took {share(busy.value)} of the host's CPU time while the ceilings were measured "
         f"(accepted: {share(BUSY_LIMIT)}), so these may be too low: {busy.citation}."
     )
-    return [Caution(PitfallKind.BUSY_HOST, message, f"{MEASURE} when the host is idle")]
+    return [TargetWarning(PitfallKind.BUSY_HOST, message, f"{MEASURE} when the host is idle")]

@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
-from campaigns.records.missing_specs import gap_of
+from campaigns.records.missing_specs import missing_spec_of
 from campaigns.records.target_drift import drift_of
 from campaigns.reports.checklist import checklist
 from campaigns.reports.course import course_of
@@ -76,7 +76,7 @@ def campaign_page(
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
-            "gaps": [gap_of(found, question) for question in ceilings_of(found).missing],
+            "gaps": [missing_spec_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": found.placeholders.select_related("allowed_by"),
             "may_allow": may_review(request.user),
         }

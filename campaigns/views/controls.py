@@ -16,7 +16,7 @@ from campaigns.steps.lifecycle.restart import decline_restart, take_restart
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
-from campaigns.workers.notify import Next, ring
+from campaigns.workers.notify import Next, notify
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
@@ -35,7 +35,7 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     campaign = campaign_at(campaign_id)
     step, sentence = STEPS[verb]
     try:
-        ring(campaign, step(campaign))
+        notify(campaign, step(campaign))
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:

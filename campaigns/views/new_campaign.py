@@ -31,7 +31,7 @@ from campaigns.steps.lifecycle.create_campaign import (
 )
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
-from campaigns.workers.notify import ring
+from campaigns.workers.notify import notify
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
@@ -263,7 +263,7 @@ def _create(
         form.add_error(None, str(error))
         return None
     if "draft" not in request.POST:
-        ring(campaign, confirm(campaign))
+        notify(campaign, confirm(campaign))
     return campaign
 
 

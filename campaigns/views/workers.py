@@ -19,7 +19,7 @@ from campaigns.records.passports import PassportState, found_words, of_device, s
 from campaigns.reports.surroundings import conditions_words, floors_words
 from campaigns.steps.measuring.passport import ask_for
 from campaigns.views.lookup import may_change
-from campaigns.workers.notify import ring_worker
+from campaigns.workers.notify import notify_worker
 
 Waits = Sequence[tuple[Campaign, Wait]]
 
@@ -60,7 +60,7 @@ def ask_passport(request: HttpRequest, worker_id: int) -> HttpResponse:
     worker = get_object_or_404(Worker.objects.select_related("platform"), pk=worker_id)
     # The permission is only ever given to stored users.
     ask_for(worker, request.user if isinstance(request.user, User) else None)
-    ring_worker(worker)
+    notify_worker(worker)
     messages.success(request, ASKED.format(worker.name))
     return redirect("workers")
 

@@ -17,7 +17,7 @@ from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.passport import passport_wanted
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.notify import ring, ring_worker
+from campaigns.workers.notify import notify, notify_worker
 from campaigns.workers.tempdirs import sweep
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 RECONCILE_EVERY_S = 20.0
 
 
-class Pulse(threading.Thread):
+class Heartbeat(threading.Thread):
     """Beats until `stop`. device: what this worker measures on; None for one that only advances.
 
     A worker that moves to another device sets it here.
@@ -63,9 +63,9 @@ class Pulse(threading.Thread):
         self._look_at = time.monotonic() + RECONCILE_EVERY_S
         for look in (reconcile, reproduce):
             for campaign, following in look():
-                ring(campaign, following)
+                notify(campaign, following)
         if worker and self.device and passport_wanted(worker, self.device):
-            ring_worker(worker)
+            notify_worker(worker)
 
     def stop(self) -> None:
         """End the thread and wait for its last turn."""

@@ -36,7 +36,7 @@ NOTHING = Next()
 AGAIN = Next(again=True)
 
 
-def ring(campaign: Campaign, following: Next) -> None:
+def notify(campaign: Campaign, following: Next) -> None:
     """Call a worker once the present transaction is committed. Never raises for a broken queue."""
     if following.again:
         _after_commit("campaigns.tasks.advance", campaign.pk, "default")
@@ -44,7 +44,7 @@ def ring(campaign: Campaign, following: Next) -> None:
         _after_commit("campaigns.tasks.measure", key, campaign.queue)
 
 
-def ring_worker(worker: Worker) -> None:
+def notify_worker(worker: Worker) -> None:
     """Call a worker to look at its own device. Soon stale: it is rung again while that is due."""
     queue = queue_of(worker.platform)
     _after_commit("campaigns.tasks.passport", worker.name, queue, WORKER_EXPIRES_S)

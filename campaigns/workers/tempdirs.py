@@ -30,7 +30,7 @@ def owned_prefix(purpose: str) -> str:
 
 
 @contextmanager
-def scratch(purpose: str) -> Iterator[Path]:
+def tempdir(purpose: str) -> Iterator[Path]:
     """A new folder under DATA_DIR/scratch for the length of a `with`. Raises OSError."""
     parent = _parent()
     parent.mkdir(parents=True, exist_ok=True)

@@ -82,11 +82,11 @@ from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.stop import stop
 from campaigns.steps.measuring.choose_device import choose_device
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.rounds.bisect import BisectRefused, Place, Question, search
 from campaigns.steps.rounds.commit_accepted import rebuild
-from campaigns.workers.notify import Next, ring
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
@@ -141,7 +141,7 @@ class Command(ImportVerbs):
                 return
         campaign = self._create(wish)
         if not draft:
-            ring(campaign, confirm(campaign))
+            notify(campaign, confirm(campaign))
             self._warn_without_worker(campaign)
         self.emit(campaign_facts(campaign), campaign_line(campaign))
 
@@ -152,7 +152,7 @@ class Command(ImportVerbs):
             confirm(campaign)
             self._run_local(campaign)
         else:
-            ring(campaign, confirm(campaign))
+            notify(campaign, confirm(campaign))
             self._warn_without_worker(campaign)
             self._follow_events(campaign, lambda event: self.progress(event["message"]))
         campaign.refresh_from_db()
@@ -265,7 +265,7 @@ class Command(ImportVerbs):
         def run(*, campaign: int) -> None:
             row = self._get(campaign)
             try:
-                ring(row, step(row))
+                notify(row, step(row))
             except IllegalTransition as error:
                 self.fail(ExitCode.NOT_ALLOWED, str(error))
             self.emit(campaign_facts(row), campaign_line(row))
@@ -365,9 +365,9 @@ class Command(ImportVerbs):
         device = choose_device(name)
         worker = worker_beat(name, device)
         with EvaluatorService() as service:
-            bench = Bench(service, device, worker, patience_s=PATIENCE_S)
+            context = WorkerContext(service, device, worker, patience_s=PATIENCE_S)
             try:
-                run_here(campaign.pk, bench, self.progress)
+                run_here(campaign.pk, context, self.progress)
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
 

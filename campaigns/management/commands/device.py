@@ -17,10 +17,10 @@ from campaigns.records.passport_facts import passport_facts, taken_facts, worker
 from campaigns.records.passports import PassportState, found_words, state_of
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.measuring.passport import ask_for, take_passport
 from campaigns.steps.measuring.worker_beat import card_of, worker_beat
-from campaigns.workers.notify import ring_worker
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import notify_worker
 from knowledge.lookup import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.
@@ -48,7 +48,7 @@ class Command(Door):
         self.progress(f"comparing a kernel with itself on {found.device}; a minute or a few")
         with EvaluatorService() as service:
             try:
-                taken = take_passport("asked for by a command", Bench(service, found, own))
+                taken = take_passport("asked for by a command", WorkerContext(service, found, own))
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
         if taken is None:
@@ -73,7 +73,7 @@ class Command(Door):
             known = ", ".join(Worker.objects.values_list("name", flat=True)) or "none"
             self.fail(ExitCode.NOT_FOUND, f"worker '{name}': accepted: {known}")
         ask_for(worker, None)
-        ring_worker(worker)
+        notify_worker(worker)
         self.emit(
             passport_facts(state_of(worker)),
             f"asked {name}; it takes a passport as soon as no campaign needs its device",

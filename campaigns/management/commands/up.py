@@ -24,7 +24,7 @@ from campaigns.problems.shipped import problem_folder
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.workers.notify import ring
+from campaigns.workers.notify import notify
 from knowledge.models import Platform
 
 USER = "kopt"
@@ -86,7 +86,7 @@ class Command(Door):
                 title=f"Demo: row softmax on {platform.name}"[:200],
             )
         )
-        ring(campaign, confirm(campaign))
+        notify(campaign, confirm(campaign))
         self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
 
     def _supervise(self, children: list[Child], host: str, port: int, password: str) -> None:

@@ -12,7 +12,7 @@ from knowledge.specs.cited import Cited, cited_in
 def floors_of(target: Mapping[str, Any]) -> dict[str, Floor]:
     """Case → the time that no kernel in the declared precision can beat.
 
-    target: the shape that `campaigns.steps.lifecycle.set_target` writes. A case without any ceiling is left
+    target: the shape that set_target writes. A case without any ceiling is left
     out. Ceilings that other sources give higher count here, since they make a time possible.
     """
     return _floors(target, _cited(target, "compute"))

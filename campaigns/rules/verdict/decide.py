@@ -18,7 +18,7 @@ from campaigns.rules.noise.gain import (
     pooled,
     regressed,
 )
-from campaigns.rules.verdict.decide import gates
+from campaigns.rules.verdict import gates
 from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
 from campaigns.rules.verdict.gates import Finding, Standard, decisive_samples
 from campaigns.rules.verdict.guard import CaseEffect, case_effect

@@ -21,15 +21,15 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.records.missing_specs import gap_of
-from campaigns.records.target_warnings import Caution, cautions_of
+from campaigns.records.missing_specs import missing_spec_of
+from campaigns.records.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
 from campaigns.rules.target.ridges import Level, ridges
 from campaigns.rules.target.roofline import Work
 from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.workers.notify import AGAIN, NOTHING, Next
-from campaigns.workers.tempdirs import scratch
+from campaigns.workers.tempdirs import tempdir
 from knowledge.lookup import (
     bandwidth_ceilings,
     cache_bandwidth_ceilings,
@@ -65,7 +65,7 @@ def set_target(campaign: Campaign) -> Next:
     ceilings = ceilings_of(campaign)
     busy = host_busy_share(campaign.platform)
     target = _target(campaign, works, ceilings, busy)
-    cautions = cautions_of(campaign.platform, ceilings, busy)
+    cautions = target_warnings_of(campaign.platform, ceilings, busy)
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
         if not claim(prepared, target=target):
@@ -77,7 +77,7 @@ def set_target(campaign: Campaign) -> Next:
 
 def _work(campaign: Campaign) -> dict[str, Work]:
     cases = tuple(Case(name=row.name, params=row.params) for row in campaign.case_rows)
-    with scratch("work") as folder:
+    with tempdir("work") as folder:
         found = work_model(materialise(campaign.problem, folder), cases)
     return {name: Work(flops=flops, bytes=bytes_) for name, (flops, bytes_) in found.items()}
 
@@ -139,11 +139,11 @@ def _target(
 
 
 def _write_pitfalls(
-    campaign: Campaign, target: dict[str, Any], cautions: Sequence[Caution]
+    campaign: Campaign, target: dict[str, Any], cautions: Sequence[TargetWarning]
 ) -> None:
     """Gaps, the placeholders that stand in them, and cautions, for whoever reads the results."""
     for question in target["missing"]:
-        gap = gap_of(campaign, question)
+        gap = missing_spec_of(campaign, question)
         Pitfall.objects.create(
             campaign=campaign,
             kind=PitfallKind.UNKNOWN_SPEC,

@@ -6,8 +6,7 @@ import errno
 import logging
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,8 +17,7 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.devices.idle import is_gated, look_closely
-from campaigns.devices.passport import Measurer
+from campaigns.devices.idle import is_gated
 from campaigns.evaluator.contract import (
     Case,
     Job,
@@ -43,7 +41,8 @@ from campaigns.steps.measuring.sanitize import sanitized
 from campaigns.steps.measuring.wait_for_device import end_wait, is_put_off, wait_for_device
 from campaigns.steps.measuring.worker_beat import card_of, worker_beat
 from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
-from campaigns.workers.tempdirs import scratch
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.tempdirs import tempdir
 
 log = logging.getLogger(__name__)
 
@@ -54,22 +53,7 @@ class ClaimLost(Exception):
     """Another worker has taken this evaluation over; what was measured here is dropped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """A worker's place: its row, its device and what measures there.
-
-    patience_s: how long to wait for a device that another process of this host holds.
-    look: says whether others use the device; it is held then, and nothing of ours runs.
-    """
-
-    service: Measurer
-    device: Device
-    worker: Worker
-    patience_s: float = 5.0
-    look: Callable[[Device], Found] = look_closely
-
-
-def evaluate(key: int, bench: Bench) -> Campaign | None:
+def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     """Measure the evaluation of that key; return its campaign, which may then advance.
 
     None when there was nothing to claim, the claim was lost, or others use the device: then the
@@ -77,39 +61,39 @@ def evaluate(key: int, bench: Bench) -> Campaign | None:
     Raises DeviceBusy before anything is claimed while another process or worker of ours holds it.
     In both cases reconcile rings again.
     """
-    evaluation = _wanted(key, bench)
-    if evaluation is None or is_put_off(evaluation, bench.worker.card):
+    evaluation = _wanted(key, context)
+    if evaluation is None or is_put_off(evaluation, context.worker.card):
         return None
     try:
-        with hold(bench.device, wait_s=bench.patience_s):
-            found = _seen(bench)
-            if found.gate is Gate.BUSY and is_gated(bench.device):
-                return wait_for_device(evaluation, bench.worker, Cause.BUSY, found.why)
-            if not _claim(evaluation, bench):
+        with hold(context.device, wait_s=context.patience_s):
+            found = _seen(context)
+            if found.gate is Gate.BUSY and is_gated(context.device):
+                return wait_for_device(evaluation, context.worker, Cause.BUSY, found.why)
+            if not _claim(evaluation, context):
                 return None
-            return _measure(evaluation, bench, found)
+            return _measure(evaluation, context, found)
     except DeviceBusy as busy:
-        wait_for_device(evaluation, bench.worker, Cause.HELD, str(busy))
+        wait_for_device(evaluation, context.worker, Cause.HELD, str(busy))
         raise
 
 
-def _seen(bench: Bench) -> Found:
+def _seen(context: WorkerContext) -> Found:
     """What others do with the device. A crew of ours may wait on a GPU, and must not be seen."""
-    if bench.device.kind == "gpu":
-        bench.service.rest()
-    return bench.look(bench.device)
+    if context.device.kind == "gpu":
+        context.service.rest()
+    return context.look(context.device)
 
 
-def _measure(evaluation: Evaluation, bench: Bench, found: Found) -> Campaign | None:
+def _measure(evaluation: Evaluation, context: WorkerContext, found: Found) -> Campaign | None:
     try:
-        report = _run(evaluation, bench)
+        report = _run(evaluation, context)
     except ClaimLost:
         log.warning("%s: taken over by another worker; result dropped", evaluation)
         return None
-    return _finish(evaluation, _without_host_noise(_placed(report, bench.device, found)))
+    return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
 
 
-def _wanted(key: int, bench: Bench) -> Evaluation | None:
+def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
     rows = Evaluation.objects.select_related(
         "candidate__round__campaign__problem",
         "candidate__round__campaign__protocol",
@@ -120,24 +104,24 @@ def _wanted(key: int, bench: Bench) -> Evaluation | None:
     if evaluation is None:
         return None
     campaign = evaluation.campaign
-    if campaign.platform_id != bench.worker.platform_id:
+    if campaign.platform_id != context.worker.platform_id:
         return None
     if evaluation.kind == EvaluationKind.REPRODUCE:
-        return evaluation if may_reproduce(evaluation, card_of(bench.device)) else None
+        return evaluation if may_reproduce(evaluation, card_of(context.device)) else None
     held = campaign.state not in WORKING or campaign.pause_requested
     return None if held else evaluation
 
 
-def _claim(evaluation: Evaluation, bench: Bench) -> bool:
+def _claim(evaluation: Evaluation, context: WorkerContext) -> bool:
     """Claim the row, and with it the device itself: of two workers that share one, one at a time.
 
     The lock on the file can not be seen from another host or container; this one can.
     """
-    worker, now = bench.worker, timezone.now()
+    worker, now = context.worker, timezone.now()
     with transaction.atomic():
         if worker.card:
             list(Worker.objects.select_for_update().filter(card=worker.card).order_by("pk"))
-            _refuse_if_taken(worker, bench.device)
+            _refuse_if_taken(worker, context.device)
         claimed = move(
             evaluation,
             EvaluationState.RUNNING,
@@ -166,17 +150,20 @@ def _refuse_if_taken(worker: Worker, device: Device) -> None:
             raise DeviceBusy(f"{device.device} ({device.name}) is held by {name}")
 
 
-def _run(evaluation: Evaluation, bench: Bench) -> Report:
+def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
     try:
-        with scratch("evaluation") as folder:
-            job, heart = _job(evaluation, bench.device, folder), _Heart(evaluation, bench)
-            report = bench.service.evaluate(job, heart)
+        with tempdir("evaluation") as folder:
+            job, heart = (
+                _job(evaluation, context.device, folder),
+                _ClaimHeartbeat(evaluation, context),
+            )
+            report = context.service.evaluate(job, heart)
             if report.outcome is not Outcome.PASSED:
                 return report
             if evaluation.kind == EvaluationKind.REMEASURE:
-                report = replace(report, sanitized=sanitized(job, bench.service, heart))
+                report = replace(report, sanitized=sanitized(job, context.service, heart))
             if evaluation.kind in READ_IN:
-                report = replace(report, machine_code=machine_code(job, bench.service, heart))
+                report = replace(report, machine_code=machine_code(job, context.service, heart))
             return report
     except OSError as error:
         where = error.filename or settings.DATA_DIR
@@ -205,14 +192,14 @@ def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     )
 
 
-class _Heart:
+class _ClaimHeartbeat:
     """Called every second with the phase; shows life in the row and notices a lost claim."""
 
-    def __init__(self, evaluation: Evaluation, bench: Bench) -> None:
+    def __init__(self, evaluation: Evaluation, context: WorkerContext) -> None:
         self._mine = Evaluation.objects.filter(
             pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
         )
-        self._bench = bench
+        self._context = context
         self._phase, self._due = "", 0.0
 
     def __call__(self, phase: str) -> None:
@@ -222,7 +209,7 @@ class _Heart:
         self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
         try:
             held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase)
-            worker_beat(self._bench.worker.name, self._bench.device)
+            worker_beat(self._context.worker.name, self._context.device)
         except OperationalError as error:
             log.warning("heartbeat not written: %s", error)
             return

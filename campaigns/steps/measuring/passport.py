@@ -24,9 +24,9 @@ from campaigns.models import Evaluation, EvaluationState, Passport, PassportWish
 from campaigns.models.transitions import WORKING
 from campaigns.records.passports import open_wish, state_of
 from campaigns.rules.noise.device_gate import CPU_BUSY_PERCENT
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.tempdirs import scratch
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.tempdirs import tempdir
 
 log = logging.getLogger(__name__)
 
@@ -97,34 +97,38 @@ def is_free(worker: Worker, device: Device) -> bool:
     return activity.idle is not False
 
 
-def take_passport(why: str, bench: Bench) -> Passport | None:
+def take_passport(why: str, context: WorkerContext) -> Passport | None:
     """Measure and store a passport; a try that fails is stored with its error.
 
     None when a campaign came to need the device. Raises DeviceBusy before anything is measured.
     """
-    note_host(bench.worker, bench.device)
-    begun, wish = time.monotonic(), open_wish(bench.worker)
+    note_host(context.worker, context.device)
+    begun, wish = time.monotonic(), open_wish(context.worker)
     taken, error = None, ""
-    with hold(bench.device, wait_s=bench.patience_s), scratch("passport") as folder:
+    with hold(context.device, wait_s=context.patience_s), tempdir("passport") as folder:
         try:
-            taken = take(bench.device, bench.service, folder / "scratch", _Heart(bench))
+            taken = take(
+                context.device, context.service, folder / "scratch", _PassportHeartbeat(context)
+            )
         except CampaignWaits:
-            log.info("passport of %s put off: a campaign needs the device", bench.worker)
+            log.info("passport of %s put off: a campaign needs the device", context.worker)
             return None
         except PassportFails as failed:
             error = str(failed)
     values = {"why": why[:300], "answers": wish, "error": error}
-    return _store(bench, values, time.monotonic() - begun, taken)
+    return _store(context, values, time.monotonic() - begun, taken)
 
 
-def _store(bench: Bench, said: dict[str, Any], wall_s: float, taken: Taken | None) -> Passport:
+def _store(
+    context: WorkerContext, said: dict[str, Any], wall_s: float, taken: Taken | None
+) -> Passport:
     values: dict[str, Any] = {
         **said,
-        "worker": bench.worker,
-        "card": bench.worker.card,
-        "device": bench.device.device,
-        "backend": BACKEND[bench.device.kind],
-        "host": dict(host_facts(bench.device)),
+        "worker": context.worker,
+        "card": context.worker.card,
+        "device": context.device.device,
+        "backend": BACKEND[context.device.kind],
+        "host": dict(host_facts(context.device)),
         "wall_s": round(wall_s, 1),
     }
     if taken is not None:
@@ -147,17 +151,17 @@ def _waiting(worker: Worker) -> QuerySet[Evaluation]:
     )
 
 
-class _Heart:
+class _PassportHeartbeat:
     """Called every second: shows life, and gives way to a campaign."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
         self._due = 0.0
 
     def __call__(self, phase: str) -> None:
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + settings.KOPT_HEARTBEAT_S
-        worker_beat(self._bench.worker.name, self._bench.device)
-        if _waiting(self._bench.worker).exists():
+        worker_beat(self._context.worker.name, self._context.device)
+        if _waiting(self._context.worker).exists():
             raise CampaignWaits

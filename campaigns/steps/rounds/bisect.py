@@ -18,7 +18,7 @@ from campaigns.rules.noise.bisect import Answer, Found, Look, answer_of, bisect
 from campaigns.rules.verdict.decide import compare
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.rounds.judge import standard_of
-from campaigns.workers.tempdirs import scratch
+from campaigns.workers.tempdirs import tempdir
 
 
 class BisectRefused(ValueError):
@@ -85,7 +85,7 @@ def _look(
 ) -> Look:
     campaign = question.campaign
     rows = campaign.problem.cases.filter(name__in=question.cases or campaign.cases)
-    with scratch("bisect") as folder:
+    with tempdir("bisect") as folder:
         job = Job(
             job_id=f"bisect-{campaign.pk}-{number}",
             problem=materialise(campaign.problem, folder),

@@ -18,7 +18,7 @@ KEEPS = "// time 50\nstatic int kept = 0; // <b>"
 @pytest.fixture
 def engineer(client_of, monkeypatch):
     put_wiki()
-    monkeypatch.setattr("campaigns.api.campaigns.ring", lambda *a: None)
+    monkeypatch.setattr("campaigns.api.campaigns.notify", lambda *a: None)
     return client_of("add_campaign")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.records.missing_specs import gap_of
+from campaigns.records.missing_specs import missing_spec_of
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from knowledge.importer import write_measured_document
@@ -76,7 +76,7 @@ def measure(platform: str, *lines: str) -> None:
 )
 def test_law_1_it_blocks_float64_where_the_faster_unit_is_unknown(draft, platform, known) -> None:
     campaign = draft(platform, "float64")
-    gap = gap_of(campaign, "compute")
+    gap = missing_spec_of(campaign, "compute")
     assert gap.message == (
         "compute: UNKNOWN (gpu-wiki not found): no approved peak_fp64_tensor of "
         f"{platform}; there is no target. peak_fp64 {known} is known, but a faster unit may "
@@ -96,13 +96,13 @@ def test_law_1_it_asks_for_the_unknown_unit_and_for_no_slower_one(draft) -> None
     line = f"- peak_fp64_tensor: UNKNOWN | {unknown}"
     text = f"# X\n\n## Platform\n\n{block}\n\n## Specs\n\n{line}\n"
     write_measured_document("docs/measured/x-1.md", text)
-    gap = gap_of(draft("x-1", "float64"), "compute")
+    gap = missing_spec_of(draft("x-1", "float64"), "compute")
     assert "no approved peak_fp64_tensor of x-1; there is no target." in gap.message
     assert gap.how_to_obtain == "ask them"
 
 
 def test_law_1_it_names_the_accumulation_that_nobody_has_stated(draft) -> None:
-    gap = gap_of(draft("rtx-5090", "float16", "float16"), "compute")
+    gap = missing_spec_of(draft("rtx-5090", "float16", "float16"), "compute")
     assert "no approved peak_fp16_tensor_dense accumulate=float16 of rtx-5090" in gap.message
 
 

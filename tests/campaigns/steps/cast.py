@@ -38,10 +38,11 @@ from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
@@ -294,10 +295,10 @@ def hypothesis(index: int) -> Hypothesis:
     )
 
 
-def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> Bench:
+def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> WorkerContext:
     """A bench on the test device, or on another of its model."""
     make_platform()
-    return Bench(judge, device, worker_beat(name, device))
+    return WorkerContext(judge, device, worker_beat(name, device))
 
 
 def waiting_campaign(parent: Path) -> tuple[Campaign, Worker]:
@@ -337,18 +338,18 @@ def assert_legal_course(campaign: Campaign) -> None:
     assert course[-1] == fresh(campaign).state
 
 
-def measure_all(campaign: Campaign, bench: Bench) -> None:
+def measure_all(campaign: Campaign, bench: WorkerContext) -> None:
     """Measure what the next step asks for."""
     for key in step(campaign).measure:
         evaluate(key, bench)
 
 
-def run_again(campaign: Campaign, bench: Bench) -> Campaign:
+def run_again(campaign: Campaign, bench: WorkerContext) -> Campaign:
     """Run the campaign on to its end, or until it is held."""
     return run_here(campaign.pk, bench, lambda message: None)
 
 
-def reproduce_all(bench: Bench) -> None:
+def reproduce_all(bench: WorkerContext) -> None:
     """What this worker does for accepted gains until nothing is left."""
     for _ in range(20):
         jobs = reproduce()

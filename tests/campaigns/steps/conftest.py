@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.models import Campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 
@@ -25,7 +25,7 @@ def judge() -> cast.Judge:
 
 
 @pytest.fixture
-def bench(db: None, judge: cast.Judge) -> Bench:
+def bench(db: None, judge: cast.Judge) -> WorkerContext:
     return cast.make_bench(judge)
 
 
@@ -42,7 +42,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., cast.Script]:
 
 
 @pytest.fixture
-def run(bench: Bench, tmp_path: Path) -> Callable[..., Campaign]:
+def run(bench: WorkerContext, tmp_path: Path) -> Callable[..., Campaign]:
     """Run a campaign of the tiny problem to its end in this process."""
 
     def go(v0: str = "time 100", **policy: object) -> Campaign:

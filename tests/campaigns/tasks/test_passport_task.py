@@ -1,4 +1,4 @@
-"""A worker's pulse rings for its own passport, and only that worker answers the ring (R11)."""
+"""A worker's heartbeat rings for its own passport, and only that worker answers the ring (R11)."""
 
 from types import SimpleNamespace
 
@@ -24,7 +24,7 @@ def host(db, monkeypatch, settings, tmp_path):
     monkeypatch.setattr(
         "campaigns.steps.measuring.passport.host_facts", lambda device: {"host": "box"}
     )
-    monkeypatch.setattr(pulse, "ring_worker", rung.append)
+    monkeypatch.setattr(heartbeat, "notify_worker", rung.append)
     return rung
 
 
@@ -53,7 +53,7 @@ def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
 
 
 def test_the_pulse_rings_while_a_passport_is_due(host):
-    beating = heartbeat.Pulse("measure@box", cast.DEVICE)
+    beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
     beating.beat()
     assert [worker.name for worker in host] == ["measure@box"]
     # The next look is not due yet, and after the passport nothing is.
@@ -65,5 +65,5 @@ def test_the_pulse_rings_while_a_passport_is_due(host):
 
 
 def test_the_pulse_of_a_worker_that_only_advances_rings_for_none(host):
-    heartbeat.Pulse("flow@box", None).beat()
+    heartbeat.Heartbeat("flow@box", None).beat()
     assert host == []

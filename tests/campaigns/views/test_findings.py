@@ -101,7 +101,7 @@ def test_it_writes_findings_and_policy_into_the_report(page, campaign):
 
 @pytest.fixture
 def rung(monkeypatch):
-    monkeypatch.setattr("campaigns.views.new_campaign.ring", lambda *a: None)
+    monkeypatch.setattr("campaigns.views.new_campaign.notify", lambda *a: None)
 
 
 def test_it_offers_a_stance_for_every_kind(page, db):

@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from campaigns.workers.heartbeat import Pulse
+from campaigns.workers.heartbeat import Heartbeat
 
 
 def test_it_goes_on_after_a_turn_that_failed_and_says_so(monkeypatch, settings, caplog):
@@ -17,8 +17,8 @@ def test_it_goes_on_after_a_turn_that_failed_and_says_so(monkeypatch, settings, 
             raise KeyError("a row of another version")
         beaten.set()
 
-    monkeypatch.setattr(Pulse, "beat", beat)
-    pulse = Pulse("tester", None)
+    monkeypatch.setattr(Heartbeat, "beat", beat)
+    pulse = Heartbeat("tester", None)
     with caplog.at_level(logging.ERROR, "campaigns.workers.heartbeat"):
         pulse.start()
         assert beaten.wait(20)

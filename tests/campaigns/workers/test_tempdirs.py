@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.workers import heartbeat
 from campaigns.workers.claim_holder import host_key
-from campaigns.workers.tempdirs import UNKNOWN_KEPT_S, owned_prefix, scratch, sweep
+from campaigns.workers.tempdirs import UNKNOWN_KEPT_S, owned_prefix, sweep, tempdir
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_it_keeps_what_a_living_process_or_another_host_may_need(parent, dead, t
         made(tmp_path / "tmp" / f"kopt-{'0' * 12}-{dead}-abc"),
         made(tmp_path / "tmp" / "kopt-notes"),
     ]
-    with scratch("work") as own:
+    with tempdir("work") as own:
         assert own.name.startswith(owned_prefix("work"))
         assert sweep() == []
         assert own.exists()
@@ -72,5 +72,5 @@ def test_it_removes_after_a_day_what_nobody_can_be_asked_about(parent):
 @pytest.mark.django_db
 def test_it_sweeps_when_a_worker_starts(parent, dead):
     left = made(parent / f"evaluation-{host_key()}-{dead}-abc")
-    heartbeat.Pulse("tester", None).beat()
+    heartbeat.Heartbeat("tester", None).beat()
     assert not left.exists()

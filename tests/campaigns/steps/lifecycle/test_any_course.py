@@ -25,7 +25,7 @@ from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.restart import decline_restart, take_restart
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.stop import stop
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
 from tests.campaigns.steps.lifecycle.test_crash import Killed, killed_before_write, work
@@ -116,7 +116,7 @@ def assert_lawful(campaign: Campaign) -> None:
 )
 @given(rounds=ROUNDS, moments=MOMENTS, policy=st.sampled_from(["take", "decline", "ask"]))
 def test_r50_no_order_of_events_crashes_and_restarts_is_unlawful(
-    bench: Bench, rounds: list[list[str]], moments: list[tuple[int, str]], policy: str
+    bench: WorkerContext, rounds: list[list[str]], moments: list[tuple[int, str]], policy: str
 ) -> None:
     mender = Numbered(rounds, repairs=["time 80", "crash", "wrong"])
     with (
@@ -138,7 +138,7 @@ def test_r50_no_order_of_events_crashes_and_restarts_is_unlawful(
     assert cast.fresh(campaign).state in (CampaignState.DONE, CampaignState.ABORTED)
 
 
-def live(campaign: Campaign, bench: Bench) -> None:
+def live(campaign: Campaign, bench: WorkerContext) -> None:
     """Work until nothing is left, or until only a person can say how it goes on."""
     try:
         work(bench)
@@ -146,7 +146,7 @@ def live(campaign: Campaign, bench: Bench) -> None:
         assert cast.fresh(campaign).state == CampaignState.RESTART
 
 
-def end(campaign: Campaign, bench: Bench) -> None:
+def end(campaign: Campaign, bench: WorkerContext) -> None:
     for _ in range(4):
         live(campaign, bench)
         state = cast.fresh(campaign).state

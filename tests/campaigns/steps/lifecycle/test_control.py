@@ -14,7 +14,7 @@ from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.stop import stop
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -31,7 +31,7 @@ def campaign(db: None, tmp_path: Path, script: Callable[..., cast.Script]) -> Ca
 
 
 def test_it_pauses_after_the_running_evaluation_and_goes_on(
-    campaign: Campaign, bench: Bench, judge: cast.Judge
+    campaign: Campaign, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     def pause_now(job: Job) -> None:
         judge.during = lambda job: None
@@ -55,7 +55,7 @@ def test_it_takes_back_a_pause_that_has_not_come_yet(campaign: Campaign) -> None
 
 
 def test_it_reports_when_a_person_stops_it(
-    campaign: Campaign, bench: Bench, judge: cast.Judge
+    campaign: Campaign, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     def stop_in_round_two(job: Job) -> None:
         if job.candidate.text == "time 50":
@@ -69,7 +69,9 @@ def test_it_reports_when_a_person_stops_it(
     assert ended.result["gain"] == pytest.approx(1.0, rel=0.01)
 
 
-def test_it_aborts_when_it_is_stopped_before_the_baseline(campaign: Campaign, bench: Bench) -> None:
+def test_it_aborts_when_it_is_stopped_before_the_baseline(
+    campaign: Campaign, bench: WorkerContext
+) -> None:
     stop(campaign)
     ended = run_here(campaign.pk, bench, quiet)
     assert (ended.state, ended.stop_reason) == (CampaignState.ABORTED, "user")
@@ -77,7 +79,9 @@ def test_it_aborts_when_it_is_stopped_before_the_baseline(campaign: Campaign, be
         stop(ended)
 
 
-def test_it_ends_a_paused_campaign_that_is_stopped(campaign: Campaign, bench: Bench) -> None:
+def test_it_ends_a_paused_campaign_that_is_stopped(
+    campaign: Campaign, bench: WorkerContext
+) -> None:
     cast.step_until(campaign, CampaignState.BASELINE)
     pause(cast.fresh(campaign))
     cast.step(campaign)

@@ -29,8 +29,9 @@ from campaigns.models import (
 )
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.reconcile import reconcile
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.rounds.commit_accepted import rebuild
+from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next
 from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign
 
@@ -64,7 +65,7 @@ def killed_before_write(number: int) -> Iterator[list[int]]:
         yield count
 
 
-def work(bench: Bench) -> None:
+def work(bench: WorkerContext) -> None:
     """What worker processes do from their start until nothing is left to do."""
     for _ in range(MOST_TURNS):
         jobs = reconcile()
@@ -75,7 +76,7 @@ def work(bench: Bench) -> None:
     raise AssertionError("the campaign goes round in circles")
 
 
-def follow(campaign: Campaign, following: Next, bench: Bench) -> None:
+def follow(campaign: Campaign, following: Next, bench: WorkerContext) -> None:
     for key in following.measure:
         evaluate(key, bench)
     for _ in range(MOST_TURNS):
@@ -139,7 +140,7 @@ def assert_whole(campaign: Campaign) -> None:
 @pytest.mark.usefixtures("everyone_is_gone")
 @pytest.mark.parametrize("first", range(1, PARTS + 1))
 def test_it_goes_on_after_a_kill_before_any_write(
-    bench: Bench, script: Callable[..., Script], tmp_path: Path, first: int
+    bench: WorkerContext, script: Callable[..., Script], tmp_path: Path, first: int
 ) -> None:
     """Before every write of its part; all parts together leave none out."""
     script(*SCRIPT)

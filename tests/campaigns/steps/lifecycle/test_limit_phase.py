@@ -20,7 +20,7 @@ from campaigns.reports.eta import estimate
 from campaigns.reports.progress import progress_of
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Put = Callable[..., Script]
 
 
-def measuring(tmp_path: Path, bench: Bench, hours: float) -> Campaign:
+def measuring(tmp_path: Path, bench: WorkerContext, hours: float) -> Campaign:
     """A campaign in its second round, the measurement of which has run for so long."""
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, CampaignState.BASELINE)
@@ -52,7 +52,7 @@ def later(monkeypatch: pytest.MonkeyPatch, **by: float) -> None:
 
 
 def test_r16_measuring_for_longer_than_the_limit_pauses_the_campaign(
-    bench: Bench, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(["time 50"])
     campaign = measuring(tmp_path, bench, 2.1)
@@ -74,7 +74,7 @@ def test_r16_measuring_for_longer_than_the_limit_pauses_the_campaign(
 
 
 def test_r16_a_wait_or_a_machine_that_is_off_uses_up_nothing(
-    bench: Bench, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(["time 50"])
     campaign = measuring(tmp_path, bench, 0.5)
@@ -87,7 +87,7 @@ def test_r16_a_wait_or_a_machine_that_is_off_uses_up_nothing(
 
 
 def test_r59_a_step_without_a_sign_of_life_is_told_of_once(
-    bench: Bench, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(["time 50"])
     campaign = cast.make_campaign(tmp_path)
@@ -104,7 +104,7 @@ def test_r59_a_step_without_a_sign_of_life_is_told_of_once(
 
 
 def test_r59_nothing_is_told_of_what_waits_for_a_device(
-    bench: Bench, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign, _ = cast.waiting_campaign(tmp_path)
     later(monkeypatch, hours=9)
@@ -113,7 +113,7 @@ def test_r59_nothing_is_told_of_what_waits_for_a_device(
 
 
 def test_r59_the_page_tells_phase_since_when_and_what_it_waits_for(
-    bench: Bench, script: Put, tmp_path: Path, client: Client, django_user_model: Any
+    bench: WorkerContext, script: Put, tmp_path: Path, client: Client, django_user_model: Any
 ) -> None:
     script(["time 50", "time 60"], ["time 40"])
     campaign = cast.make_campaign(tmp_path)

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
-from campaigns.records.missing_specs import gap_of
+from campaigns.records.missing_specs import missing_spec_of
 from campaigns.records.stored import target_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
@@ -21,8 +21,8 @@ from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allo
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.rounds.judge import standard_of
+from campaigns.workers.context import WorkerContext
 from knowledge.curation.errors import Forbidden
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast
@@ -55,12 +55,14 @@ def person(name: str, role: str) -> User:
     return user
 
 
-def finished(campaign: Campaign, bench: Bench) -> Campaign:
+def finished(campaign: Campaign, bench: WorkerContext) -> Campaign:
     confirm(campaign)
     return run_here(campaign.pk, bench, lambda message: None)
 
 
-def test_it_writes_the_gap_into_the_pitfalls(draft: Campaign, bench: Bench, script: Put) -> None:
+def test_it_writes_the_gap_into_the_pitfalls(
+    draft: Campaign, bench: WorkerContext, script: Put
+) -> None:
     script(["time 50"])
     campaign = finished(draft, bench)
     (pitfall,) = campaign.pitfalls.all()
@@ -78,14 +80,14 @@ def test_it_writes_the_gap_into_the_pitfalls(draft: Campaign, bench: Bench, scri
 
 def test_it_names_the_peaks_that_a_gpu_lacks(draft: Campaign) -> None:
     draft.platform.kind = "gpu"
-    gap = gap_of(draft, "compute")
+    gap = missing_spec_of(draft, "compute")
     assert "peak_fp32_matrix or peak_fp32 of test-cpu" in gap.message
     assert "add a sourced line for peak_fp32 to the document of test-cpu" in gap.how_to_obtain
-    assert "memory_bandwidth" in gap_of(draft, "bandwidth").message
+    assert "memory_bandwidth" in missing_spec_of(draft, "bandwidth").message
 
 
 def test_it_says_placeholder_everywhere_and_lets_nothing_rest_on_it(
-    draft: Campaign, bench: Bench, script: Put, curator: User
+    draft: Campaign, bench: WorkerContext, script: Put, curator: User
 ) -> None:
     # By the placeholder the floor would be 100 µs: v0 at 100 would be at the roof, 50 impossible.
     script(["time 50"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 
@@ -59,7 +59,7 @@ def test_r27_a_hypothesis_rests_on_stored_evidence_about_the_incumbent(
 
 
 def test_r50_what_the_proposer_said_is_stored_before_it_is_written_down(
-    bench: Bench, script: Put, tmp_path: Path
+    bench: WorkerContext, script: Put, tmp_path: Path
 ) -> None:
     told = script(["time 70", "time 60"])
     campaign = cast.make_campaign(tmp_path)

@@ -36,8 +36,9 @@ from campaigns.steps.lifecycle import run_here as running
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.workers.claim_holder import new_holder
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -91,12 +92,12 @@ def card(settings: Any) -> Card:
 
 
 @pytest.fixture
-def bench(db: None, clock: Clock, judge: cast.Judge, card: Card) -> Bench:
+def bench(db: None, clock: Clock, judge: cast.Judge, card: Card) -> WorkerContext:
     return replace(cast.make_bench(judge), look=card, patience_s=0.0)
 
 
 @pytest.fixture
-def campaign(bench: Bench, tmp_path: Path, script: Callable[..., cast.Script]) -> Campaign:
+def campaign(bench: WorkerContext, tmp_path: Path, script: Callable[..., cast.Script]) -> Campaign:
     script(["time 50"])
     made = cast.make_campaign(tmp_path)
     cast.step_until(made, CampaignState.BASELINE)
@@ -108,18 +109,18 @@ def queued(campaign: Campaign) -> Evaluation:
     return Evaluation.objects.get(candidate__round__campaign=campaign)
 
 
-def alive(bench: Bench) -> None:
+def alive(bench: WorkerContext) -> None:
     """What the pulse of a worker writes all the time."""
     Worker.objects.filter(pk=bench.worker.pk).update(heartbeat_at=timezone.now())
 
 
-def rung(bench: Bench) -> list[int]:
+def rung(bench: WorkerContext) -> list[int]:
     """The evaluations that reconcile rings for."""
     alive(bench)
     return [key for _, following in reconcile() for key in following.measure]
 
 
-def wait_out(clock: Clock, bench: Bench, queued: Evaluation) -> list[Campaign | None]:
+def wait_out(clock: Clock, bench: WorkerContext, queued: Evaluation) -> list[Campaign | None]:
     """Six more looks, ten minutes from each other; what each of them answered."""
     answers = []
     for _ in range(6):
@@ -129,7 +130,7 @@ def wait_out(clock: Clock, bench: Bench, queued: Evaluation) -> list[Campaign | 
 
 
 def test_r8_it_leaves_the_evaluation_queued_and_says_why(
-    queued: Evaluation, bench: Bench, judge: cast.Judge, clock: Clock
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge, clock: Clock
 ) -> None:
     assert evaluate(queued.pk, bench) is None
     queued.refresh_from_db()
@@ -148,7 +149,7 @@ def test_r8_it_leaves_the_evaluation_queued_and_says_why(
 
 
 def test_r8_it_looks_again_after_ten_minutes_and_not_before(
-    queued: Evaluation, bench: Bench, card: Card, clock: Clock
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock
 ) -> None:
     evaluate(queued.pk, bench)
     clock.passes(9.9)
@@ -165,7 +166,7 @@ def test_r8_it_looks_again_after_ten_minutes_and_not_before(
 
 
 def test_it_measures_when_the_device_is_idle_and_notes_what_it_saw(
-    queued: Evaluation, bench: Bench, card: Card, clock: Clock
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock
 ) -> None:
     evaluate(queued.pk, bench)
     clock.passes(10)
@@ -180,7 +181,7 @@ def test_it_measures_when_the_device_is_idle_and_notes_what_it_saw(
 
 
 def test_r8_it_pauses_the_campaign_after_sixty_minutes(
-    queued: Evaluation, bench: Bench, card: Card, clock: Clock, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock, judge: cast.Judge
 ) -> None:
     campaign = queued.campaign
     evaluate(queued.pk, bench)
@@ -204,7 +205,7 @@ def test_r8_it_pauses_the_campaign_after_sixty_minutes(
 
 
 def test_r8_it_waits_anew_when_it_is_resumed(
-    queued: Evaluation, bench: Bench, card: Card, clock: Clock
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock
 ) -> None:
     evaluate(queued.pk, bench)
     wait_out(clock, bench, queued)
@@ -225,7 +226,7 @@ def test_r8_it_waits_anew_when_it_is_resumed(
 def test_law_8_a_wait_costs_the_campaign_nothing(
     campaign: Campaign,
     queued: Evaluation,
-    bench: Bench,
+    bench: WorkerContext,
     card: Card,
     clock: Clock,
     tmp_path: Path,
@@ -273,7 +274,7 @@ def facts(campaign: Campaign) -> Any:
 
 
 def test_it_goes_on_waiting_after_a_crash(
-    queued: Evaluation, bench: Bench, card: Card, clock: Clock, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock, judge: cast.Judge
 ) -> None:
     """Nothing but the rows knows of the wait; time in which nobody looked does not count."""
     evaluate(queued.pk, bench)
@@ -291,7 +292,7 @@ def test_it_goes_on_waiting_after_a_crash(
 
 
 def test_a_crash_between_look_and_pause_loses_neither(
-    queued: Evaluation, bench: Bench, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    queued: Evaluation, bench: WorkerContext, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluate(queued.pk, bench)
     for _ in range(5):
@@ -313,7 +314,7 @@ def interrupted(*_: Any) -> bool:
 
 
 def test_the_worker_of_another_device_does_not_wait(
-    queued: Evaluation, bench: Bench, judge: cast.Judge, clock: Clock
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge, clock: Clock
 ) -> None:
     evaluate(queued.pk, bench)
     clock.passes(1)
@@ -328,7 +329,7 @@ def test_the_worker_of_another_device_does_not_wait(
 
 
 def test_each_device_has_its_own_next_look(
-    queued: Evaluation, bench: Bench, judge: cast.Judge, clock: Clock, card: Card
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge, clock: Clock, card: Card
 ) -> None:
     evaluate(queued.pk, bench)
     clock.passes(4)
@@ -351,7 +352,7 @@ def test_each_device_has_its_own_next_look(
 
 
 def test_it_tries_a_held_device_at_every_ring_and_tells_of_it_once(
-    queued: Evaluation, bench: Bench, card: Card, clock: Clock
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock
 ) -> None:
     with hold(bench.device):
         for _ in range(3):
@@ -369,7 +370,7 @@ def test_it_tries_a_held_device_at_every_ring_and_tells_of_it_once(
 
 
 def test_it_pauses_for_a_device_that_stays_held(
-    queued: Evaluation, bench: Bench, clock: Clock
+    queued: Evaluation, bench: WorkerContext, clock: Clock
 ) -> None:
     with hold(bench.device):
         for _ in range(125):
@@ -384,7 +385,7 @@ def test_it_pauses_for_a_device_that_stays_held(
 
 
 def test_of_a_held_device_that_others_use_too_it_tells_both(
-    queued: Evaluation, bench: Bench, clock: Clock
+    queued: Evaluation, bench: WorkerContext, clock: Clock
 ) -> None:
     with hold(bench.device), pytest.raises(DeviceBusy):
         evaluate(queued.pk, bench)
@@ -396,7 +397,12 @@ def test_of_a_held_device_that_others_use_too_it_tells_both(
 
 @pytest.mark.parametrize("holder", ["far abc 1 d", ""])
 def test_two_workers_of_one_device_measure_one_at_a_time(
-    queued: Evaluation, bench: Bench, card: Card, judge: cast.Judge, tmp_path: Path, holder: str
+    queued: Evaluation,
+    bench: WorkerContext,
+    card: Card,
+    judge: cast.Judge,
+    tmp_path: Path,
+    holder: str,
 ) -> None:
     """As in two containers, or on two hosts, that do not see each other's lock."""
     card.found = IDLE
@@ -418,7 +424,7 @@ def test_two_workers_of_one_device_measure_one_at_a_time(
 
 
 def test_a_campaign_that_writes_its_report_waits_and_pauses_too(
-    campaign: Campaign, bench: Bench, card: Card, clock: Clock
+    campaign: Campaign, bench: WorkerContext, card: Card, clock: Clock
 ) -> None:
     card.found = IDLE
     cast.measure_all(campaign, bench)
@@ -438,7 +444,7 @@ def test_a_campaign_that_writes_its_report_waits_and_pauses_too(
 
 
 def test_a_reproduction_waits_apart_and_pauses_nothing(
-    campaign: Campaign, queued: Evaluation, bench: Bench, clock: Clock, monkeypatch: Any
+    campaign: Campaign, queued: Evaluation, bench: WorkerContext, clock: Clock, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(
         "campaigns.steps.measuring.evaluate.may_reproduce", lambda evaluation, card: True
@@ -465,7 +471,13 @@ def test_a_reproduction_waits_apart_and_pauses_nothing(
     ],
 )
 def test_what_is_not_known_or_not_waited_for_is_noted_and_passes(
-    queued: Evaluation, bench: Bench, card: Card, settings: Any, gate: str, found: Found, noted: str
+    queued: Evaluation,
+    bench: WorkerContext,
+    card: Card,
+    settings: Any,
+    gate: str,
+    found: Found,
+    noted: str,
 ) -> None:
     settings.KOPT_GATE, card.found = gate, found
     assert evaluate(queued.pk, bench) == queued.campaign
@@ -476,7 +488,7 @@ def test_what_is_not_known_or_not_waited_for_is_noted_and_passes(
 
 @pytest.mark.parametrize(("kind", "rests"), [("gpu", 1), ("cpu", 0)])
 def test_on_a_gpu_no_crew_of_ours_is_in_reserve_while_it_looks(
-    queued: Evaluation, bench: Bench, judge: cast.Judge, kind: Any, rests: int
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge, kind: Any, rests: int
 ) -> None:
     seen = []
 
@@ -490,7 +502,7 @@ def test_on_a_gpu_no_crew_of_ours_is_in_reserve_while_it_looks(
 
 
 def test_it_does_not_tell_of_a_wait_for_what_another_worker_has_begun(
-    queued: Evaluation, bench: Bench, card: Card
+    queued: Evaluation, bench: WorkerContext, card: Card
 ) -> None:
     def begun_meanwhile(device: Device) -> Found:
         move(Evaluation.objects.get(pk=queued.pk), EvaluationState.RUNNING, holder="far abc 1 d")
@@ -501,7 +513,11 @@ def test_it_does_not_tell_of_a_wait_for_what_another_worker_has_begun(
 
 
 def test_a_campaign_that_another_worker_measures_for_does_not_wait(
-    bench: Bench, card: Card, judge: cast.Judge, tmp_path: Path, script: Callable[..., cast.Script]
+    bench: WorkerContext,
+    card: Card,
+    judge: cast.Judge,
+    tmp_path: Path,
+    script: Callable[..., cast.Script],
 ) -> None:
     """Two workers of one device take turns at a sweep: neither keeps the campaign waiting."""
     script(["time 90", "time 50"])
@@ -523,7 +539,7 @@ def test_a_campaign_that_another_worker_measures_for_does_not_wait(
 
 
 def test_a_person_may_pause_it_meanwhile_and_then_no_wait_is_shown(
-    queued: Evaluation, bench: Bench
+    queued: Evaluation, bench: WorkerContext
 ) -> None:
     evaluate(queued.pk, bench)
     assert shown_wait(cast.fresh(queued.campaign)).why == WHY
@@ -533,7 +549,7 @@ def test_a_person_may_pause_it_meanwhile_and_then_no_wait_is_shown(
 
 
 def test_a_campaign_in_one_terminal_tells_of_its_wait_and_ends_paused(
-    campaign: Campaign, bench: Bench, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, bench: WorkerContext, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running.time, "sleep", lambda seconds: clock.passes(1))
     said: list[str] = []

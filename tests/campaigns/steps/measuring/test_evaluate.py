@@ -19,7 +19,8 @@ from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.reconcile import reconcile
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -37,7 +38,7 @@ def queued(campaign: Campaign) -> Evaluation:
     return Evaluation.objects.get(candidate__round__campaign=campaign)
 
 
-def test_it_records_outcome_samples_and_worker(queued: Evaluation, bench: Bench) -> None:
+def test_it_records_outcome_samples_and_worker(queued: Evaluation, bench: WorkerContext) -> None:
     assert evaluate(queued.pk, bench) == queued.campaign
     queued.refresh_from_db()
     assert (queued.state, queued.outcome) == (EvaluationState.DONE, Outcome.PASSED)
@@ -47,7 +48,7 @@ def test_it_records_outcome_samples_and_worker(queued: Evaluation, bench: Bench)
 
 
 def test_it_gives_the_judge_the_problem_in_files_and_cleans_up(
-    queued: Evaluation, bench: Bench, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     seen: dict[str, Any] = {}
 
@@ -66,7 +67,7 @@ def test_it_gives_the_judge_the_problem_in_files_and_cleans_up(
 
 
 def test_it_tells_the_judge_which_kernels_count_as_own(
-    tmp_path: Path, bench: Bench, judge: cast.Judge
+    tmp_path: Path, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     draft = create_campaign(Wish(cast.write_problem(tmp_path), cast.make_platform().slug, "cpp"))
     claim(Campaign.objects.filter(pk=draft.pk), own_kernels=["DeviceReduceKernel"])
@@ -76,14 +77,16 @@ def test_it_tells_the_judge_which_kernels_count_as_own(
     assert [job.own_kernels for job in judge.jobs] == [("DeviceReduceKernel",)]
 
 
-def test_it_measures_nothing_twice(queued: Evaluation, bench: Bench, judge: cast.Judge) -> None:
+def test_it_measures_nothing_twice(
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge
+) -> None:
     evaluate(queued.pk, bench)
     assert evaluate(queued.pk, bench) is None
     assert len(judge.jobs) == 1
 
 
 def test_it_leaves_what_another_worker_runs(
-    queued: Evaluation, bench: Bench, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     move(queued, EvaluationState.RUNNING, holder="somebody", heartbeat_at=timezone.now())
     assert evaluate(queued.pk, bench) is None
@@ -91,7 +94,7 @@ def test_it_leaves_what_another_worker_runs(
 
 
 def test_it_drops_its_result_when_the_claim_went_to_another(
-    queued: Evaluation, bench: Bench, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     def take_over(job: Job) -> None:
         claim(Evaluation.objects.filter(pk=queued.pk), holder="somebody else")
@@ -103,7 +106,7 @@ def test_it_drops_its_result_when_the_claim_went_to_another(
 
 
 def test_it_drops_its_result_when_the_claim_went_after_the_last_heartbeat(
-    queued: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    queued: Evaluation, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = cast.report_on
 
@@ -118,7 +121,7 @@ def test_it_drops_its_result_when_the_claim_went_after_the_last_heartbeat(
 
 
 def test_it_shows_life_and_phase_while_it_runs(
-    queued: Evaluation, bench: Bench, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     seen: list[tuple[str, bool]] = []
 
@@ -132,7 +135,7 @@ def test_it_shows_life_and_phase_while_it_runs(
 
 
 def test_it_leaves_a_held_campaign_and_another_platform_alone(
-    queued: Evaluation, bench: Bench, judge: cast.Judge
+    queued: Evaluation, bench: WorkerContext, judge: cast.Judge
 ) -> None:
     pause(cast.fresh(queued.campaign))
     assert evaluate(queued.pk, bench) is None
@@ -143,7 +146,7 @@ def test_it_claims_nothing_while_another_process_holds_the_device(
     queued: Evaluation, judge: cast.Judge
 ) -> None:
     made = cast.make_bench(judge)
-    bench = Bench(made.service, made.device, made.worker, patience_s=0.0)
+    bench = WorkerContext(made.service, made.device, made.worker, patience_s=0.0)
     with hold(cast.DEVICE), pytest.raises(DeviceBusy):
         evaluate(queued.pk, bench)
     queued.refresh_from_db()
@@ -151,7 +154,7 @@ def test_it_claims_nothing_while_another_process_holds_the_device(
 
 
 def test_it_says_that_the_disk_is_full_and_measures_again(
-    queued: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    queued: Evaluation, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/data/scratch/kernel.cpp")
@@ -165,7 +168,7 @@ def test_it_says_that_the_disk_is_full_and_measures_again(
 
 
 def test_it_ends_with_a_short_truth_when_the_samples_do_not_fit(
-    queued: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    queued: Evaluation, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from campaigns.steps.measuring import evaluate as step
 
@@ -184,7 +187,7 @@ def test_it_ends_with_a_short_truth_when_the_samples_do_not_fit(
 
 
 def test_it_does_not_blame_a_candidate_for_a_host_too_busy_to_time_it(
-    queued: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    queued: Evaluation, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timing = cast.timing
 
@@ -201,7 +204,7 @@ def test_it_does_not_blame_a_candidate_for_a_host_too_busy_to_time_it(
 
 
 def test_it_gives_the_work_of_a_vanished_worker_to_another_within_a_minute(
-    queued: Evaluation, bench: Bench, settings: Any
+    queued: Evaluation, bench: WorkerContext, settings: Any
 ) -> None:
     long_ago = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S + 1)
     move(queued, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", heartbeat_at=long_ago)

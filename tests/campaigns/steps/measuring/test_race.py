@@ -14,8 +14,9 @@ from campaigns.models.transitions import claim, move
 from campaigns.steps.lifecycle import advance as advancing
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.rounds.screen import screen
+from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast
 
@@ -29,7 +30,7 @@ def campaign(db: None, tmp_path: Path, script: Callable[..., cast.Script]) -> Ca
 
 
 @pytest.fixture
-def screening(campaign: Campaign, bench: Bench) -> Campaign:
+def screening(campaign: Campaign, bench: WorkerContext) -> Campaign:
     """The campaign with a sweep just opened."""
     cast.step_until(campaign, CampaignState.BASELINE)
     cast.measure_all(campaign, bench)
@@ -45,7 +46,7 @@ def look_past_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_does_not_decide_while_an_evaluation_waits(
-    campaign: Campaign, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cast.step_until(campaign, CampaignState.BASELINE)
     look_past_what_waits(monkeypatch)
@@ -65,7 +66,9 @@ def test_it_does_not_choose_from_a_sweep_that_is_not_screened(
     assert (sweep.state, sweep.chosen) == (RoundState.OPEN, None)
 
 
-def test_it_asks_for_what_waits_where_it_should_judge(campaign: Campaign, bench: Bench) -> None:
+def test_it_asks_for_what_waits_where_it_should_judge(
+    campaign: Campaign, bench: WorkerContext
+) -> None:
     cast.step_until(campaign, CampaignState.BASELINE)
     claim(Campaign.objects.filter(pk=campaign.pk), state=CampaignState.DECIDE)
     (key,) = cast.step(campaign).measure
@@ -75,7 +78,7 @@ def test_it_asks_for_what_waits_where_it_should_judge(campaign: Campaign, bench:
 
 
 def test_it_does_not_judge_a_round_that_is_only_screened_yet(
-    screening: Campaign, bench: Bench
+    screening: Campaign, bench: WorkerContext
 ) -> None:
     stale = cast.fresh(screening)
     stale.state = CampaignState.DECIDE
@@ -114,7 +117,7 @@ def at_the_second_wait(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object
 
 
 def test_it_waits_for_a_living_worker_and_goes_on_to_the_end(
-    campaign: Campaign, claimed: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, claimed: Evaluation, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hand_back() -> None:
         other = cast.make_bench(cast.Judge(), "other")
@@ -132,7 +135,7 @@ def test_it_waits_for_a_living_worker_and_goes_on_to_the_end(
 
 
 def test_it_takes_over_from_a_worker_that_falls_silent(
-    campaign: Campaign, claimed: Evaluation, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, claimed: Evaluation, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = Evaluation.objects.filter(pk=claimed.pk)
     at_the_second_wait(monkeypatch, lambda: claim(rows, heartbeat_at=None))

@@ -24,10 +24,11 @@ from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.noise_floor import NoiseFloor
 from campaigns.steps.measuring.remeasure import remeasure
 from campaigns.steps.rounds.judge import deciding_evaluation, deciding_report, standard_of
+from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast
 
@@ -48,12 +49,12 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
 
 
 @pytest.fixture
-def finish(campaign: Campaign, bench: Bench) -> Finish:
+def finish(campaign: Campaign, bench: WorkerContext) -> Finish:
     return lambda: run_here(campaign.pk, bench, lambda message: None)
 
 
 @pytest.fixture
-def claimed(campaign: Campaign, bench: Bench, script: Put) -> Round:
+def claimed(campaign: Campaign, bench: WorkerContext, script: Put) -> Round:
     """Round 2, whose first session has just shown a gain."""
     script(["time 50"])
     cast.step_until(campaign, CampaignState.BASELINE)
@@ -73,7 +74,9 @@ def second(round_: Round) -> Evaluation:
     return Evaluation.objects.get(candidate__round=round_, kind=EvaluationKind.REMEASURE)
 
 
-def test_it_claims_before_it_accepts(campaign: Campaign, claimed: Round, bench: Bench) -> None:
+def test_it_claims_before_it_accepts(
+    campaign: Campaign, claimed: Round, bench: WorkerContext
+) -> None:
     assert (claimed.state, standings(claimed)) == (RoundState.CLAIMED, ["claimed"])
     assert not hasattr(claimed, "verdict")
     assert cast.fresh(campaign).incumbent.round.number == 1
@@ -91,7 +94,7 @@ def test_it_claims_before_it_accepts(campaign: Campaign, claimed: Round, bench: 
 
 
 def test_it_measures_the_second_session_like_the_first(
-    claimed: Round, bench: Bench, judge: cast.Moody
+    claimed: Round, bench: WorkerContext, judge: cast.Moody
 ) -> None:
     evaluate(second(claimed).pk, bench)
     first, again = judge.jobs[-2:]
@@ -141,7 +144,7 @@ def test_it_rests_the_verdict_on_the_session_that_failed(
 
 
 def test_it_accepts_a_small_gain_that_repeats(
-    campaign: Campaign, bench: Bench, tmp_path: Path, script: Put
+    campaign: Campaign, bench: WorkerContext, tmp_path: Path, script: Put
 ) -> None:
     script(["time 984"])
     small = cast.make_campaign(tmp_path / "small", "time 1000", max_rounds=2)
@@ -237,7 +240,7 @@ def test_it_goes_on_with_the_second_session_after_the_worker_died(
 
 
 def test_it_holds_between_the_two_sessions(
-    claimed: Round, campaign: Campaign, bench: Bench
+    claimed: Round, campaign: Campaign, bench: WorkerContext
 ) -> None:
     pause(cast.fresh(campaign))
     cast.step(campaign)

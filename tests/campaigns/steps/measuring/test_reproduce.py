@@ -25,11 +25,12 @@ from campaigns.rules.noise.drift import Drift, What
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench, evaluate
+from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.noise_floor import NoiseFloor
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.void import MOST_VOIDS
-from campaigns.workers.heartbeat import Pulse
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.heartbeat import Heartbeat
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -43,7 +44,7 @@ def judge() -> cast.Moody:
 
 
 @pytest.fixture
-def ended(bench: Bench, tmp_path: Path, script: Put) -> Campaign:
+def ended(bench: WorkerContext, tmp_path: Path, script: Put) -> Campaign:
     """A finished campaign with two accepted rounds."""
     script(["time 50"], ["time 40"])
     campaign = cast.make_campaign(tmp_path)
@@ -51,7 +52,7 @@ def ended(bench: Bench, tmp_path: Path, script: Put) -> Campaign:
 
 
 @pytest.fixture
-def twin(judge: cast.Moody, ended: Campaign) -> Bench:
+def twin(judge: cast.Moody, ended: Campaign) -> WorkerContext:
     """A worker that appears afterwards, on another device of the model."""
     return cast.make_bench(judge, "twin", cast.TWIN)
 
@@ -72,7 +73,7 @@ def test_it_waits_for_another_device(ended: Campaign, judge: cast.Moody) -> None
 
 
 def test_it_confirms_what_was_accepted_once_another_device_appears(
-    ended: Campaign, twin: Bench
+    ended: Campaign, twin: WorkerContext
 ) -> None:
     cast.reproduce_all(twin)
     assert [words(ended, number) for number in (1, 2, 3)] == [
@@ -92,7 +93,7 @@ def test_it_confirms_what_was_accepted_once_another_device_appears(
 
 
 def test_it_says_what_another_device_does_not_show_and_keeps_the_incumbent(
-    ended: Campaign, twin: Bench, judge: cast.Moody
+    ended: Campaign, twin: WorkerContext, judge: cast.Moody
 ) -> None:
     before = cast.fresh(ended)
     judge.moods = {EvaluationKind.REPRODUCE: "time 50"}
@@ -112,14 +113,16 @@ def test_it_says_what_another_device_does_not_show_and_keeps_the_incumbent(
 
 @pytest.mark.parametrize("mood", ["wrong", "crash", "build"])
 def test_it_does_not_reproduce_what_fails_elsewhere(
-    ended: Campaign, twin: Bench, judge: cast.Moody, mood: str
+    ended: Campaign, twin: WorkerContext, judge: cast.Moody, mood: str
 ) -> None:
     judge.moods = {EvaluationKind.REPRODUCE: mood}
     cast.reproduce_all(twin)
     assert words(ended, 3)[-1] == "not_reproduced"
 
 
-def test_it_is_measured_on_another_device_only(ended: Campaign, twin: Bench, bench: Bench) -> None:
+def test_it_is_measured_on_another_device_only(
+    ended: Campaign, twin: WorkerContext, bench: WorkerContext
+) -> None:
     ((_, following),) = reproduce()
     assert evaluate(*following.measure, bench) is None
     assert reproductions()[0].state == EvaluationState.QUEUED
@@ -139,7 +142,11 @@ def test_it_tells_devices_apart_by_what_measured_and_not_by_the_workers_name(
 
 
 def test_it_never_holds_a_campaign_up(
-    tmp_path: Path, bench: Bench, script: Put, judge: cast.Moody, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    bench: WorkerContext,
+    script: Put,
+    judge: cast.Moody,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def wait(seconds: float) -> None:
         raise AssertionError("the campaign waits for a reproduction")
@@ -162,14 +169,14 @@ def test_it_never_holds_a_campaign_up(
     assert words(campaign, 2)[-1] == words(campaign, 3)[-1] == "reproduced"
 
 
-def test_it_asks_reconcile_for_nothing(ended: Campaign, twin: Bench) -> None:
+def test_it_asks_reconcile_for_nothing(ended: Campaign, twin: WorkerContext) -> None:
     reproduce()
     assert reproductions()
     assert reconcile() == []
 
 
 def test_it_gives_up_on_a_host_that_stays_broken_without_a_word_about_the_candidate(
-    ended: Campaign, twin: Bench, judge: cast.Moody
+    ended: Campaign, twin: WorkerContext, judge: cast.Moody
 ) -> None:
     judge.moods = {EvaluationKind.REPRODUCE: "host"}
     cast.reproduce_all(twin)
@@ -178,7 +185,11 @@ def test_it_gives_up_on_a_host_that_stays_broken_without_a_word_about_the_candid
 
 
 def test_it_repeats_what_an_unsteady_device_measured_and_holds_no_campaign_for_it(
-    tmp_path: Path, bench: Bench, script: Put, judge: cast.Moody, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    bench: WorkerContext,
+    script: Put,
+    judge: cast.Moody,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     script(["time 50"], ["time 40"])
     campaign = cast.make_campaign(tmp_path)
@@ -198,7 +209,9 @@ def test_it_repeats_what_an_unsteady_device_measured_and_holds_no_campaign_for_i
     assert not cast.fresh(campaign).pause_requested
 
 
-def test_it_judges_after_a_crash_what_was_measured_before(ended: Campaign, twin: Bench) -> None:
+def test_it_judges_after_a_crash_what_was_measured_before(
+    ended: Campaign, twin: WorkerContext
+) -> None:
     ((_, following),) = reproduce()
     evaluate(*following.measure, twin)
     assert words(ended, 3) == ["claimed", "verified"]
@@ -209,7 +222,7 @@ def test_it_judges_after_a_crash_what_was_measured_before(ended: Campaign, twin:
 
 
 def test_it_takes_back_what_a_dead_worker_held(
-    ended: Campaign, twin: Bench, monkeypatch: pytest.MonkeyPatch
+    ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ((_, following),) = reproduce()
     rows = Evaluation.objects.filter(pk__in=following.measure)
@@ -222,7 +235,7 @@ def test_it_takes_back_what_a_dead_worker_held(
 
 
 def test_it_writes_one_word_when_two_workers_judge_at_once(
-    ended: Campaign, twin: Bench, monkeypatch: pytest.MonkeyPatch
+    ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from campaigns.steps.measuring import reproduce as step
 
@@ -236,7 +249,7 @@ def test_it_writes_one_word_when_two_workers_judge_at_once(
 
 
 def test_it_leaves_a_paused_campaign_alone(
-    tmp_path: Path, bench: Bench, script: Put, judge: cast.Moody
+    tmp_path: Path, bench: WorkerContext, script: Put, judge: cast.Moody
 ) -> None:
     script(["time 50"], ["time 40"])
     campaign = cast.make_campaign(tmp_path)
@@ -256,7 +269,7 @@ def words_or_none(campaign: Campaign, number: int) -> list[str]:
     return [standing.word for standing in rows]
 
 
-def test_it_forgets_a_device_whose_workers_are_gone(ended: Campaign, twin: Bench) -> None:
+def test_it_forgets_a_device_whose_workers_are_gone(ended: Campaign, twin: WorkerContext) -> None:
     long_ago = timezone.now() - timedelta(hours=1)
     claim(Worker.objects.filter(name="twin"), heartbeat_at=long_ago)
     assert reproduce() == []
@@ -264,7 +277,7 @@ def test_it_forgets_a_device_whose_workers_are_gone(ended: Campaign, twin: Bench
 
 
 def test_it_asks_more_of_a_noisier_device_and_blames_nobody_for_what_it_can_not_tell(
-    ended: Campaign, twin: Bench, monkeypatch: pytest.MonkeyPatch
+    ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Round 2 gained 100 %, round 3 25 %, and this device tells nothing below 60 %."""
     noisy = NoiseFloor(0.6, "its passport")
@@ -282,7 +295,11 @@ def test_it_asks_more_of_a_noisier_device_and_blames_nobody_for_what_it_can_not_
 
 @pytest.mark.parametrize("mood", ["time 65", "wrong"])
 def test_a_noisy_device_still_speaks_against_what_is_slower_or_wrong_there(
-    ended: Campaign, twin: Bench, judge: cast.Moody, monkeypatch: pytest.MonkeyPatch, mood: str
+    ended: Campaign,
+    twin: WorkerContext,
+    judge: cast.Moody,
+    monkeypatch: pytest.MonkeyPatch,
+    mood: str,
 ) -> None:
     noisy = NoiseFloor(0.2, "its passport")
     monkeypatch.setattr("campaigns.steps.measuring.reproduce.floor_for", lambda campaign, of: noisy)
@@ -292,9 +309,9 @@ def test_a_noisy_device_still_speaks_against_what_is_slower_or_wrong_there(
 
 
 def test_it_is_looked_for_with_every_pulse(
-    ended: Campaign, twin: Bench, monkeypatch: pytest.MonkeyPatch
+    ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[tuple[Campaign, object]] = []
-    monkeypatch.setattr("campaigns.workers.heartbeat.ring", lambda *ringing: rung.append(ringing))
-    Pulse("twin", cast.TWIN).beat()
+    monkeypatch.setattr("campaigns.workers.heartbeat.notify", lambda *ringing: rung.append(ringing))
+    Heartbeat("twin", cast.TWIN).beat()
     assert [campaign for campaign, _ in rung] == [ended]

@@ -14,8 +14,8 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.measuring.sanitize import sanitized
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -32,7 +32,7 @@ def judge() -> cast.Moody:
 
 @pytest.fixture
 def verdict(
-    db: None, tmp_path: Path, bench: Bench, script: Callable[..., cast.Script]
+    db: None, tmp_path: Path, bench: WorkerContext, script: Callable[..., cast.Script]
 ) -> Callable[..., Verdict]:
     """The verdict on a kernel that is twice as fast."""
 

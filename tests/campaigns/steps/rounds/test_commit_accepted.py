@@ -19,9 +19,9 @@ from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState, Commit, Event
 from campaigns.models.event import record
 from campaigns.steps.lifecycle.give_up import KIND, give_up
-from campaigns.steps.measuring.evaluate import Bench
 from campaigns.steps.rounds import commit_accepted as step
 from campaigns.steps.rounds.commit_accepted import commit_accepted, rebuild
+from campaigns.workers.context import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
@@ -150,7 +150,7 @@ def _unsaved(campaign: Campaign) -> list[Commit]:
 
 @pytest.mark.parametrize("lost", [1, 2, 3])
 def test_it_goes_on_after_a_kill_between_the_commit_and_its_hash(
-    lost: int, script: Put, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lost: int, script: Put, bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(*ROUNDS)
     campaign = cast.make_campaign(tmp_path)
@@ -194,7 +194,7 @@ def test_it_loses_no_round_where_git_is_missing(
 
 
 def test_it_catches_up_at_the_next_accepted_round(
-    script: Put, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: Put, bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(*ROUNDS)
     campaign = cast.make_campaign(tmp_path)
@@ -215,7 +215,7 @@ def test_it_catches_up_at_the_next_accepted_round(
 
 
 def test_it_catches_up_at_the_end(
-    script: Put, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: Put, bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(["time 50"])
     campaign = cast.make_campaign(tmp_path)
@@ -235,7 +235,7 @@ def _killed(campaign: Campaign) -> None:
 
 
 def test_it_commits_what_was_accepted_before_an_abort(
-    script: Put, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: Put, bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(["time 50"], ["time 20"])
     campaign = cast.make_campaign(tmp_path)
@@ -252,7 +252,7 @@ def test_it_commits_what_was_accepted_before_an_abort(
 
 
 def test_it_ends_an_aborted_campaign_without_git_too(
-    script: Put, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: Put, bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(["time 50"])
     campaign = cast.make_campaign(tmp_path)

@@ -26,7 +26,7 @@ from campaigns.models.transitions import claim
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.steps.lifecycle.restart import decline_restart, take_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 
@@ -40,7 +40,7 @@ def told(campaign: Campaign) -> list[str]:
     return [event.data["rung"] for event in campaign.events.filter(kind="ladder").order_by("pk")]
 
 
-def offered(tmp_path: Path, bench: Bench) -> Campaign:
+def offered(tmp_path: Path, bench: WorkerContext) -> Campaign:
     """A campaign that waits for a person's answer to its restart."""
     campaign = cast.make_campaign(tmp_path, restart="ask")
     for _ in range(60):
@@ -154,7 +154,7 @@ def test_law_8_a_broken_host_is_no_step_up(run: Run, script: Put) -> None:
     assert told(run(max_rounds=3)) == ["diagnose"]
 
 
-def test_r40_a_person_takes_the_restart(bench: Bench, script: Put, tmp_path: Path) -> None:
+def test_r40_a_person_takes_the_restart(bench: WorkerContext, script: Put, tmp_path: Path) -> None:
     script(*[SAME] * 9)
     campaign = offered(tmp_path, bench)
     cast.step(campaign)
@@ -167,7 +167,7 @@ def test_r40_a_person_takes_the_restart(bench: Bench, script: Put, tmp_path: Pat
 
 
 def test_r40_a_masked_round_is_seen_again_when_a_person_says_so(
-    bench: Bench, script: Put, tmp_path: Path
+    bench: WorkerContext, script: Put, tmp_path: Path
 ) -> None:
     seen = script(*[SAME] * 9)
     campaign = offered(tmp_path, bench)
@@ -183,7 +183,7 @@ def test_r40_a_masked_round_is_seen_again_when_a_person_says_so(
 
 
 def test_r40_an_offer_that_nobody_answers_is_declined(
-    bench: Bench, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(*[SAME] * 9)
     campaign = offered(tmp_path, bench)
@@ -210,7 +210,7 @@ def test_r45_a_restart_is_kept_and_a_finished_campaign_takes_no_review(
 
 
 def test_r48_what_runs_here_waits_for_an_answer(
-    bench: Bench, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, script: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(*[SAME] * 5)
     campaign = cast.make_campaign(tmp_path, restart="ask")
@@ -250,7 +250,7 @@ def test_r40_page_command_and_trail_tell_what_is_masked(
 
 
 def test_r40_only_who_may_change_campaigns_answers_on_the_page(
-    bench: Bench, script: Put, tmp_path: Path, client: Client, django_user_model: Any
+    bench: WorkerContext, script: Put, tmp_path: Path, client: Client, django_user_model: Any
 ) -> None:
     script(*[SAME] * 9)
     campaign = offered(tmp_path, bench)

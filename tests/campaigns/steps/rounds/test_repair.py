@@ -20,7 +20,7 @@ from campaigns.models import Campaign, CampaignState, Evaluation, Repair, Round
 from campaigns.rules.stop.policy import count_streaks
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import Bench
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
 
@@ -29,7 +29,7 @@ Go = Callable[..., Campaign]
 
 
 @pytest.fixture
-def go(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
+def go(bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
     """Run a campaign whose proposer has these rounds and these repairs."""
 
     def run(rounds: list[list[str]], repairs: list[str], **policy: object) -> Campaign:
@@ -106,7 +106,7 @@ def test_r17_a_slower_repair_is_rolled_back(go: Go) -> None:
 
 
 def test_r17_the_proposer_sees_what_failed_and_what_was_tried(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: WorkerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mender = Mender([["crash 1"]], repairs=["wrong 2"])
     monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: mender)
