@@ -19,9 +19,9 @@ from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.records.candidate_findings import stored_policy
 from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target import goal as goals
 from campaigns.rules.target.goal import Goal
 from campaigns.rules.target.intake import Intake
-from campaigns.rules.target import goal as goals
 from campaigns.rules.verdict.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.lifecycle.import_problem import import_problem

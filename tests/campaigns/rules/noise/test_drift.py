@@ -8,6 +8,7 @@ from itertools import combinations
 import pytest
 
 from campaigns.evaluator.contract import Moment, Report, Timer
+from campaigns.rules.noise import drift
 from campaigns.rules.noise.drift import (
     Allowance,
     Change,
@@ -17,7 +18,6 @@ from campaigns.rules.noise.drift import (
     rank_chance,
     step_in,
 )
-from campaigns.rules.noise.gain import drift
 from tests.campaigns.rules.builders import case, report, timing
 
 BLOCKS, SAMPLES = 5, 10
