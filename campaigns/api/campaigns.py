@@ -11,21 +11,24 @@ from rest_framework.response import Response
 
 from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
-from campaigns.models import Campaign, IllegalTransition
+from campaigns.models import Campaign, IllegalTransition, RestartAnswer
 from campaigns.problems.shipped import shipped_problems
 from campaigns.records.candidate_findings import campaign_findings, policy_of, stored_policy
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError, intake_from
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.lifecycle.restart import decline_restart, take_restart
 from campaigns.workers.notify import notify
 from knowledge.api.door import Door
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
-ANSWERS = {RestartPolicy.TAKE: take_restart, RestartPolicy.DECLINE: decline_restart}
+ANSWERS = {
+    RestartPolicy.TAKE: RestartAnswer.TAKEN,
+    RestartPolicy.DECLINE: RestartAnswer.DECLINED,
+}
 TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
 INTAKE = tuple(Intake().stored)
@@ -75,7 +78,7 @@ class Restart(Door):
         if answer not in ANSWERS or len(body) > 1:
             raise CurationError("answer", f"{answer!r:.60}; accepted, alone: {accepted}")
         try:
-            notify(campaign, ANSWERS[RestartPolicy(answer)](campaign))
+            notify(campaign, answer_restart(campaign, ANSWERS[RestartPolicy(answer)]))
         except IllegalTransition as error:
             raise Conflict(str(error)) from None
         return Response(_facts(campaign))

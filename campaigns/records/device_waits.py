@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.db.models import Max, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from campaigns.models import (
     Campaign,
@@ -216,3 +217,9 @@ def _wait(event: Event) -> Wait:
         pause_at=datetime.fromisoformat(data["pause_at"]) if data["pause_at"] else None,
         looks={card: datetime.fromisoformat(at) for card, at in data["looks"].items()},
     )
+
+
+def is_put_off(evaluation: Evaluation, card: str) -> bool:
+    """Whether this device was seen in use by others and its next look is not due."""
+    wait = wait_of(evaluation.campaign, kinds_of(evaluation))
+    return wait is not None and not wait.is_due(card, timezone.now())

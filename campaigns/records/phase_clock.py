@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max
 
-from campaigns.models import Campaign, EvaluationState, Phase
+from campaigns.models import Campaign, CampaignState, EvaluationState, Phase
 from campaigns.records.device_waits import awaited_by
-from campaigns.rules.stop.phases import MEASURING, Clock
+from campaigns.rules.stop.phases import LIMITS, MEASURING, Clock
+from campaigns.rules.wording import minutes
 
 
 def present_phase(campaign: Campaign) -> Phase | None:
@@ -54,3 +55,15 @@ def _measured(
         spent += max(min(until, now) - begun, timedelta())
         life = max(until, life) if life else until
     return spent, life
+
+
+def used_words(clock: Clock) -> str:
+    """How much of its time the phase has used."""
+    limit = LIMITS[clock.state]
+    used, whole = minutes(clock.spent_s), minutes(limit.wall_s)
+    return f"used {used} of its {whole} min"
+
+
+def doing_words(clock: Clock) -> str:
+    """What the phase does."""
+    return CampaignState(clock.state).words

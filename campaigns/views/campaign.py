@@ -15,6 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
+from campaigns.records.ceilings import ceilings_of
 from campaigns.records.missing_specs import missing_spec_of
 from campaigns.records.target_drift import drift_of
 from campaigns.reports.checklist import checklist
@@ -30,7 +31,6 @@ from campaigns.reports.standings import doubts_of
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from
-from campaigns.steps.lifecycle.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform as host_platform
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,3 +26,8 @@ class WorkerContext:
     worker: Worker
     patience_s: float = 5.0
     look: Callable[[Device], Found] = look_closely
+
+
+def card_of(device: Device) -> str:
+    """Name the device itself: a GPU by the driver's id for it, a CPU by the host that it is in."""
+    return device.uuid if device.kind == "gpu" else f"{host_platform.node()}: {device.uuid}"

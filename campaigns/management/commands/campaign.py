@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ from campaigns.models import (
     Campaign,
     CampaignState,
     IllegalTransition,
+    RestartAnswer,
     Worker,
 )
 from campaigns.problems.shipped import UnknownProblem, problem_folder
@@ -69,6 +71,7 @@ from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError
 from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
 from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import (
     CampaignRefused,
@@ -77,14 +80,14 @@ from campaigns.steps.lifecycle.create_campaign import (
     create_campaign,
 )
 from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.restart import decline_restart, take_restart, unmask
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.lifecycle.unmask import unmask
 from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.rounds.bisect import BisectRefused, Place, Question, search
-from campaigns.steps.rounds.commit_accepted import rebuild
+from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
@@ -251,7 +254,8 @@ class Command(ImportVerbs):
         self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
 
     def restart(self, *, campaign: int, decline: bool) -> None:
-        self._control(decline_restart if decline else take_restart)(campaign=campaign)
+        answer = RestartAnswer.DECLINED if decline else RestartAnswer.TAKEN
+        self._control(partial(answer_restart, answer=answer))(campaign=campaign)
 
     def unmask(self, *, campaign: int, round: int) -> None:
         row = self._get(campaign)

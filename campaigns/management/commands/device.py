@@ -18,8 +18,8 @@ from campaigns.records.passports import PassportState, found_words, state_of
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.measuring.passport import ask_for, take_passport
-from campaigns.steps.measuring.worker_beat import card_of, worker_beat
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.notify import notify_worker
 from knowledge.lookup import platform_for_device
 

@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
 from campaigns.models.event import record
+from campaigns.records.ceilings import ceilings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, QUESTIONS
-from campaigns.steps.lifecycle.set_target import ceilings_of
 from knowledge.curation.errors import Forbidden
 from knowledge.curation.people import may_review
 from knowledge.specs.quantity import Quantity, QuantityError

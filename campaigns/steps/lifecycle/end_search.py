@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import transaction
 
-from campaigns.models import Campaign, CampaignState
+from campaigns.models import Campaign
 from campaigns.models.event import record
-from campaigns.models.transitions import move
+from campaigns.models.transitions import move, stopping
 from campaigns.rules.stop.policy import Stop
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
@@ -21,12 +19,3 @@ def end_search(campaign: Campaign, stop: Stop) -> Next:
             return NOTHING
         record(campaign, "ended", stop.sentence, reason=stop.reason)
     return AGAIN
-
-
-def stopping(stop: Stop) -> dict[str, Any]:
-    """The fields of a campaign whose search ends for this reason."""
-    return {
-        "state": CampaignState.REPORT,
-        "stop_reason": stop.reason.value,
-        "stop_sentence": stop.sentence,
-    }

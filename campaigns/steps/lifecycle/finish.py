@@ -19,11 +19,11 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.records.judging import standard_of
 from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.wording import change
 from campaigns.steps.rounds.commit_accepted import commit_accepted
-from campaigns.steps.rounds.judge import standard_of
 from campaigns.workers.notify import NOTHING, Next
 
 BASELINE = "v0"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import WORKING
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.reconcile import release_vanished
+from campaigns.steps.lifecycle.release_vanished import release_vanished
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.claim_holder import worker_of

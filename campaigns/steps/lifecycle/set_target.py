@@ -17,10 +17,10 @@ from campaigns.models import (
     CampaignState,
     Pitfall,
     PitfallKind,
-    Placeholder,
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.records.ceilings import ceilings_of
 from campaigns.records.missing_specs import missing_spec_of
 from campaigns.records.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
@@ -31,9 +31,7 @@ from campaigns.steps.measuring.materialise import materialise
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 from campaigns.workers.tempdirs import tempdir
 from knowledge.lookup import (
-    bandwidth_ceilings,
     cache_bandwidth_ceilings,
-    compute_ceilings,
     higher_rivals,
     host_busy_share,
     lesser_ceilings,
@@ -80,34 +78,6 @@ def _work(campaign: Campaign) -> dict[str, Work]:
     with tempdir("work") as folder:
         found = work_model(materialise(campaign.problem, folder), cases)
     return {name: Work(flops=flops, bytes=bytes_) for name, (flops, bytes_) in found.items()}
-
-
-def ceilings_of(campaign: Campaign) -> Ceilings:
-    """What is cited of the campaign's platform now, and what was allowed to be assumed."""
-    return Ceilings(
-        bandwidths=tuple(bandwidth_ceilings(campaign.platform)),
-        computes=tuple(
-            compute_ceilings(
-                campaign.platform,
-                campaign.problem.dtype,
-                accumulate=campaign.problem.accumulate,
-            )
-        ),
-        assumed={row.question: _assumed(row) for row in campaign.placeholders.all()},
-    )
-
-
-def _assumed(placeholder: Placeholder) -> Cited:
-    """In the form of a ceiling, so that the same arithmetic runs on it; it cites nothing."""
-    return Cited(
-        metric=placeholder.question,
-        value=placeholder.value,
-        unit=placeholder.unit,
-        evidence=PLACEHOLDER,
-        citation="",
-        href="",
-        display=placeholder.shown,
-    )
 
 
 def _target(

@@ -14,7 +14,7 @@ from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits, waits_on
 from campaigns.rules.noise.device_gate import Found, Gate
-from campaigns.steps.measuring.worker_beat import card_of
+from campaigns.workers.context import card_of
 
 
 def choose_device(worker: str) -> Device:

@@ -29,19 +29,20 @@ from campaigns.evaluator.contract import (
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
-from campaigns.records.device_waits import Cause
+from campaigns.records.device_waits import Cause, is_put_off
 from campaigns.records.measured_cases import cases_of, level_of
+from campaigns.records.reproduction import may_reproduce
 from campaigns.records.stored import READ_IN
 from campaigns.rules.noise.device_gate import Found, Gate
+from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.measuring.read_code import machine_code
 from campaigns.steps.measuring.record_report import record_report
-from campaigns.steps.measuring.reproduce import may_reproduce
 from campaigns.steps.measuring.sanitize import sanitized
-from campaigns.steps.measuring.wait_for_device import end_wait, is_put_off, wait_for_device
-from campaigns.steps.measuring.worker_beat import card_of, worker_beat
+from campaigns.steps.measuring.wait_for_device import wait_for_device
+from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
-from campaigns.workers.context import WorkerContext
+from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.tempdirs import tempdir
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,8 @@ from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.steps.measuring.void import as_host_failure, drift_under, may_repeat, repeat
+from campaigns.records.drift import as_host_failure, drift_under
+from campaigns.steps.measuring.void import may_repeat, repeat
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,8 @@ from django.db.models import Q
 
 from campaigns.models import (
     CampaignState,
-    Candidate,
     Evaluation,
     EvaluationKind,
-    EvaluationState,
     Round,
     RoundState,
     Standing,
@@ -20,6 +18,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.records.sessions import is_elsewhere
 from campaigns.rules.verdict.decide import against_words
 from campaigns.rules.verdict.decision import Decision, Verdict
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -48,13 +47,6 @@ def remeasure(round_: Round, claim: Evaluation, decision: Decision) -> Next:
     return AGAIN
 
 
-def second_session(candidate: Candidate) -> Evaluation | None:
-    """The last attempt at the candidate's second session; None before it is done."""
-    again = candidate.evaluations.filter(kind=EvaluationKind.REMEASURE, state=EvaluationState.DONE)
-    found: Evaluation | None = again.order_by("attempt").last()
-    return found
-
-
 def settle(round_: Round, again: Session, decision: Decision) -> None:
     """Store what the second session made of a claim. decision: the verdict on both.
 
@@ -70,11 +62,6 @@ def settle(round_: Round, again: Session, decision: Decision) -> None:
     if accepted and is_elsewhere(again.evaluation.card, claim):
         sentence = f"The second session ran on another device: {again.alone.sentence}"
         stand(round_, StandingWord.REPRODUCED, again, sentence)
-
-
-def is_elsewhere(card: str, claim: Evaluation) -> bool:
-    """Whether this is another device than the claim's; False where either is unknown."""
-    return bool(card and claim.card) and card != claim.card
 
 
 def stand(round_: Round, word: StandingWord, session: Session, sentence: str) -> None:

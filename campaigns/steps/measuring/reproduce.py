@@ -14,7 +14,6 @@ from django.db.models import Count, QuerySet
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
-    CampaignState,
     Evaluation,
     EvaluationKind,
     EvaluationState,
@@ -22,20 +21,19 @@ from campaigns.models import (
     StandingWord,
     Worker,
 )
-from campaigns.models.transitions import WORKING
 from campaigns.records.declared_bucket import declared_of
 from campaigns.records.dispatch_classes import taken_by
+from campaigns.records.judging import standard_of
+from campaigns.records.noise_floor import floor_for
+from campaigns.records.reproduction import REPRODUCED_IN, may_reproduce
+from campaigns.records.sessions import is_elsewhere
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sessions import decide_elsewhere
-from campaigns.steps.measuring.noise_floor import floor_for
-from campaigns.steps.measuring.remeasure import Session, is_elsewhere, stand
-from campaigns.steps.rounds.judge import standard_of
+from campaigns.steps.measuring.remeasure import Session, stand
 from campaigns.workers.notify import Next
 
-# An aborted campaign has no result to confirm, and a held one holds its device free.
-REPRODUCED_IN = WORKING | {CampaignState.DONE}
 SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED, StandingWord.UNTOLD)
 
 
@@ -56,14 +54,6 @@ def reproduce() -> list[tuple[Campaign, Next]]:
         if not _unfinished(platform).exists():
             _queue(platform, workers)
     return _waiting()
-
-
-def may_reproduce(evaluation: Evaluation, card: str) -> bool:
-    """Whether a worker with this device may take this reproduction now."""
-    campaign = evaluation.campaign
-    held = campaign.state not in REPRODUCED_IN or campaign.pause_requested
-    claim = _claim_of(evaluation)
-    return not held and claim is not None and is_elsewhere(card, claim)
 
 
 def _judge(evaluation: Evaluation) -> None:
@@ -157,12 +147,6 @@ def _reproductions() -> QuerySet[Evaluation]:
 def _unfinished(platform: int) -> QuerySet[Evaluation]:
     rows = _reproductions().exclude(state=EvaluationState.DONE)
     return rows.filter(candidate__round__campaign__platform=platform)
-
-
-def _claim_of(evaluation: Evaluation) -> Evaluation | None:
-    claims = Standing.objects.filter(word=StandingWord.CLAIMED, round=evaluation.candidate.round_id)
-    claim = claims.select_related("evaluation").first()
-    return claim.evaluation if claim else None
 
 
 def _platforms_with_several() -> list[int]:

@@ -22,12 +22,6 @@ from campaigns.rules.wording import minutes
 WAITED = "no_free_device"
 
 
-def is_put_off(evaluation: Evaluation, card: str) -> bool:
-    """Whether this device was seen in use by others and its next look is not due."""
-    wait = wait_of(evaluation.campaign, kinds_of(evaluation))
-    return wait is not None and not wait.is_due(card, timezone.now())
-
-
 def wait_for_device(
     evaluation: Evaluation, worker: Worker, cause: Cause, why: str
 ) -> Campaign | None:
@@ -45,15 +39,6 @@ def wait_for_device(
     with transaction.atomic():
         record(campaign, kinds.busy, wait.words, evaluation=evaluation.pk, **wait.stored)
         return campaign if wait.is_over and _pause(campaign, wait) else None
-
-
-def end_wait(evaluation: Evaluation, worker: Worker) -> None:
-    """Record that the wait is over, if there was one; in the transaction that claims."""
-    kinds = kinds_of(evaluation)
-    wait = wait_of(evaluation.campaign, kinds)
-    if wait is not None:
-        message = f"{worker.device} of {worker.name} is free"
-        record(evaluation.campaign, kinds.idle, message, evaluation=evaluation.pk)
 
 
 def _is_served(evaluation: Evaluation) -> bool:

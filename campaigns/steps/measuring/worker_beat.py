@@ -11,11 +11,7 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device, ensure_platform
 from campaigns.models import Worker
-
-
-def card_of(device: Device) -> str:
-    """Name the device itself: a GPU by the driver's id for it, a CPU by the host that it is in."""
-    return device.uuid if device.kind == "gpu" else f"{host_platform.node()}: {device.uuid}"
+from campaigns.workers.context import card_of
 
 
 def worker_beat(name: str, device: Device) -> Worker:

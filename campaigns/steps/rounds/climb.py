@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.models import Campaign, CampaignState, Candidate, Verdict
+from campaigns.records.decisions import streak_of, verdicts_of
 from campaigns.records.restart_mask import restart_of
 from campaigns.records.stored import machine_code_of, report_of, results_of
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.stop.ladder import Rung, rung, tally
-from campaigns.rules.stop.policy import count_streaks
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.verdict.machine_code import code_words, launch_words
 from campaigns.rules.wording import duration
 
@@ -52,24 +51,6 @@ def climb(campaign: Campaign) -> Climb:
     after = CampaignState.STAGNATION if found is Rung.REVIEW else CampaignState.RESTART
     told = "a review" if found is Rung.REVIEW else "a restart in part is offered"
     return Climb(after, found, f"{head}: {told}")
-
-
-def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:
-    """In the order of the rounds."""
-    rows = Verdict.objects.filter(round__campaign=campaign).select_related("round")
-    return list(rows.order_by("round__number"))
-
-
-def decisions_of(verdicts: Iterable[Verdict]) -> list[tuple[Word, Reason]]:
-    """What was decided and why, as the rules count it."""
-    return [(Word(v.word), Reason(v.reason)) for v in verdicts]
-
-
-def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The last rounds in a row that were attempts and not accepted; broken hosts left out."""
-    attempts = [v for v in verdicts if v.reason != Reason.BROKEN_HOST]
-    count = count_streaks(decisions_of(attempts)).consecutive_non_accepts
-    return attempts[len(attempts) - count :]
 
 
 def _diagnosis(streak: Sequence[Verdict]) -> str:

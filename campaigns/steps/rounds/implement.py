@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from django.db import transaction
 
-from campaigns.evaluator.contract import Source
 from campaigns.models import CampaignState, EvaluationKind, Round, RoundKind
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.proposers.base import Variant
+from campaigns.records.drafts import drafted_in
 from campaigns.steps.measuring.request_evaluation import request_evaluation
 from campaigns.steps.rounds.add_candidate import add_candidate
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -37,29 +33,3 @@ def implement(round_: Round) -> Next:
         count = f"{len(drafted)} candidate{'s' * (len(drafted) != 1)}"
         record(campaign, "implemented", f"round {round_.number}: {count}", round=round_)
     return AGAIN
-
-
-def stored_draft(variants: Iterable[Variant]) -> list[dict[str, Any]]:
-    """A round's draft as its row keeps it."""
-    return [
-        {
-            "label": variant.label,
-            "name": variant.source.name,
-            "text": variant.source.text,
-            "flags": list(variant.source.flags),
-            "params": dict(variant.params),
-        }
-        for variant in variants
-    ]
-
-
-def drafted_in(stored: Iterable[dict[str, Any]]) -> list[Variant]:
-    """The sources of a stored draft."""
-    return [
-        Variant(
-            one["label"],
-            Source(one["name"], one["text"], tuple(one["flags"])),
-            one["params"],
-        )
-        for one in stored
-    ]

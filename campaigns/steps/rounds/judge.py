@@ -13,13 +13,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from campaigns.evaluator.contract import Outcome, Report, protocol_from
+from campaigns.evaluator.contract import Outcome, Report
 from campaigns.models import (
     Campaign,
     CampaignState,
-    Candidate,
     Evaluation,
-    EvaluationKind,
     EvaluationState,
     Round,
     RoundKind,
@@ -31,21 +29,19 @@ from campaigns.models.transitions import claim, move
 from campaigns.records.candidate_findings import examined
 from campaigns.records.case_table import case_rows, class_rows
 from campaigns.records.declared_bucket import declared_of
-from campaigns.records.dispatch_classes import classes_by_case, taken_by
+from campaigns.records.dispatch_classes import taken_by
+from campaigns.records.judging import standard_of
 from campaigns.records.measured_cases import cases_of, level_of
-from campaigns.rules.noise.gain import LEAST_FLOOR, noise_floor, stray
+from campaigns.records.noise_floor import NoiseFloor, floor_for
+from campaigns.records.sessions import deciding_evaluation, judged_candidate, second_session
+from campaigns.rules.noise.gain import noise_floor, stray
 from campaigns.rules.stop.repairs import may_repair
-from campaigns.rules.target.floors import floors_of, lesser_floors_of
 from campaigns.rules.verdict.decide import compare, decide
 from campaigns.rules.verdict.decision import Decision, Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sessions import claims, decide_again, merged
-from campaigns.steps.measuring.noise_floor import NoiseFloor, floor_for
-from campaigns.steps.measuring.remeasure import Session, remeasure, second_session, settle
+from campaigns.steps.measuring.remeasure import Session, remeasure, settle
 from campaigns.workers.notify import AGAIN, NOTHING, Next
-
-# Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
-_WEIGHT = {EvaluationKind.SCREEN: 0, EvaluationKind.BASELINE: 1, EvaluationKind.DECIDE: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +114,6 @@ def judge(round_: Round) -> Next:
     return AGAIN
 
 
-def judged_candidate(round_: Round) -> Candidate:
-    """The candidate that the round's verdict is about: the chosen one, or the only one."""
-    chosen: Candidate = round_.chosen or round_.candidates.get(ordinal=1)
-    return chosen
-
-
 def _is_mendable(round_: Round, decision: Decision) -> bool:
     """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
     what one session showed to be right and another one did not."""
@@ -160,38 +150,6 @@ def _ground(sessions: Sequence[Evaluation], standard: Standard) -> _Ground:
 def _unfinished(round_: Round) -> dict[int, str]:
     rows = Evaluation.objects.filter(candidate__round=round_).exclude(state=EvaluationState.DONE)
     return dict(rows.values_list("pk", "state"))
-
-
-def deciding_evaluation(candidate: Candidate) -> Evaluation:
-    """The evaluation that a verdict on this candidate rests on."""
-    done = candidate.evaluations.filter(state=EvaluationState.DONE, kind__in=_WEIGHT)
-    last: Evaluation = max(done, key=lambda e: (_WEIGHT[EvaluationKind(e.kind)], e.attempt))
-    return last
-
-
-def deciding_report(candidate: Candidate) -> Report | None:
-    """What is known of an accepted candidate's times: from every session that decided about it."""
-    report, again = deciding_evaluation(candidate).facts, second_session(candidate)
-    found = again.facts if again else None
-    return merged(report, found) if report and found else report
-
-
-def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
-    """What the campaign's reports are judged against: its noise, floors and protected cases."""
-    cases = list(campaign.case_rows)
-    return Standard(
-        has_incumbent=has_incumbent,
-        noise=campaign.noise.get("floor", LEAST_FLOOR),
-        seed=campaign.seed,
-        floors=floors_of(campaign.target),
-        lesser_floors=lesser_floors_of(campaign.target),
-        protected=frozenset(case.name for case in cases if case.protected),
-        cases=frozenset(campaign.cases),
-        whole=len(campaign.cases),
-        halves=campaign.problem.halves,
-        classes=classes_by_case(cases),
-        require_sanitizers=protocol_from(campaign.protocol.rules).require_sanitizers,
-    )
 
 
 def _noise(report: Report, standard: Standard) -> dict[str, Any]:

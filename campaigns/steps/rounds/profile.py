@@ -20,8 +20,9 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
+from campaigns.records.incumbent_evidence import evidence_of
+from campaigns.records.sessions import deciding_report
 from campaigns.rules.verdict.gates import decisive_samples
-from campaigns.steps.rounds.judge import deciding_report
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -45,12 +46,6 @@ def profile(campaign: Campaign) -> Next:
             made.save()
             record(campaign, "profiled", _words(made, incumbent), evidence=made.pk)
     return AGAIN
-
-
-def evidence_of(campaign: Campaign) -> Evidence | None:
-    """The newest facts about the present incumbent; None before they were gathered."""
-    found: Evidence | None = campaign.evidence.filter(incumbent=campaign.incumbent_id).last()
-    return found
 
 
 def _gathered(campaign: Campaign, incumbent: Candidate, after: int) -> Evidence:

@@ -15,11 +15,11 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Failure, Repairer, Variant, proposer
+from campaigns.proposers.situation import situation_of
+from campaigns.records.sessions import deciding_evaluation, judged_candidate
 from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.steps.measuring.request_evaluation import request_evaluation
 from campaigns.steps.rounds.add_candidate import add_candidate
-from campaigns.steps.rounds.judge import deciding_evaluation, judged_candidate
-from campaigns.steps.rounds.propose import situation_of
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 # The end of a log says what went wrong; a proposer may have to pay for each line of it.

@@ -11,9 +11,9 @@ from campaigns.models import Campaign, CampaignState, Review
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.search.catalogue import category_of, untried
+from campaigns.proposers.situation import situation_of
+from campaigns.records.decisions import streak_of, verdicts_of
 from campaigns.rules.stop.ladder import directions
-from campaigns.steps.rounds.climb import streak_of, verdicts_of
-from campaigns.steps.rounds.propose import situation_of
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 

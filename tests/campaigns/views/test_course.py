@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from campaigns.models import Campaign, CampaignState
-from campaigns.steps.lifecycle.restart import take_restart
+from campaigns.models import Campaign, CampaignState, RestartAnswer
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,7 +52,7 @@ def test_r40_it_says_what_each_answer_does_and_until_when(page, viewer, go):
     shown = read(viewer, campaign)
     assert BAND in shown
     assert "do-restart" not in shown
-    take_restart(campaign)
+    answer_restart(campaign, RestartAnswer.TAKEN)
     html = read(page, campaign)
     assert BAND not in html
     masked = html.split('data-restart="taken"')[1].split("</dd>")[0]

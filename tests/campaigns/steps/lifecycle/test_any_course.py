@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -17,12 +18,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from campaigns.models import Campaign, CampaignState, IllegalTransition, Round, RoundState
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    IllegalTransition,
+    RestartAnswer,
+    Round,
+    RoundState,
+)
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, Verdict
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.restart import decline_restart, take_restart
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.stop import stop
 from campaigns.workers.context import WorkerContext
@@ -37,8 +45,8 @@ PEOPLE: dict[str, Callable[[Campaign], object]] = {
     "pause": pause,
     "resume": resume,
     "stop": stop,
-    "take": take_restart,
-    "decline": decline_restart,
+    "take": partial(answer_restart, answer=RestartAnswer.TAKEN),
+    "decline": partial(answer_restart, answer=RestartAnswer.DECLINED),
 }
 ROUNDS = st.lists(st.lists(KERNELS, min_size=1, max_size=2), min_size=1, max_size=7)
 MOMENTS = st.lists(st.tuples(st.integers(1, 40), st.sampled_from(["", *PEOPLE])), max_size=4)
@@ -153,4 +161,4 @@ def end(campaign: Campaign, bench: WorkerContext) -> None:
         if state == CampaignState.PAUSED:
             resume(cast.fresh(campaign))
         elif state == CampaignState.RESTART:
-            take_restart(cast.fresh(campaign))
+            answer_restart(cast.fresh(campaign), RestartAnswer.TAKEN)

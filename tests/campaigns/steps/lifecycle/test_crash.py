@@ -30,7 +30,7 @@ from campaigns.models import (
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.rounds.commit_accepted import rebuild
+from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next
 from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign

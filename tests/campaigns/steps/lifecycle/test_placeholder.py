@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
+from campaigns.records.judging import standard_of
 from campaigns.records.missing_specs import missing_spec_of
 from campaigns.records.stored import target_of
 from campaigns.reports.report import render_report
@@ -21,7 +22,6 @@ from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allo
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.rounds.judge import standard_of
 from campaigns.workers.context import WorkerContext
 from knowledge.curation.errors import Forbidden
 from knowledge.specs.cited import UNKNOWN

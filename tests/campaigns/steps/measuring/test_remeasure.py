@@ -17,6 +17,9 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import claim
+from campaigns.records.judging import standard_of
+from campaigns.records.noise_floor import NoiseFloor
+from campaigns.records.sessions import deciding_evaluation, deciding_report
 from campaigns.rules.noise.drift import Drift, What
 from campaigns.rules.verdict.decide import decide
 from campaigns.steps.lifecycle.advance import advance
@@ -25,9 +28,7 @@ from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.noise_floor import NoiseFloor
 from campaigns.steps.measuring.remeasure import remeasure
-from campaigns.steps.rounds.judge import deciding_evaluation, deciding_report, standard_of
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast

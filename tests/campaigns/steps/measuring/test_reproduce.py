@@ -21,12 +21,12 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim
+from campaigns.records.noise_floor import NoiseFloor
 from campaigns.rules.noise.drift import Drift, What
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.noise_floor import NoiseFloor
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.void import MOST_VOIDS
 from campaigns.workers.context import WorkerContext

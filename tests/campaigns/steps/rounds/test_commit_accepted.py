@@ -20,7 +20,8 @@ from campaigns.models import Campaign, CampaignState, Commit, Event
 from campaigns.models.event import record
 from campaigns.steps.lifecycle.give_up import KIND, give_up
 from campaigns.steps.rounds import commit_accepted as step
-from campaigns.steps.rounds.commit_accepted import commit_accepted, rebuild
+from campaigns.steps.rounds.commit_accepted import commit_accepted
+from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.workers.context import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast

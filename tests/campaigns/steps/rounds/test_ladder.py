@@ -21,11 +21,19 @@ from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, campaign_text
-from campaigns.models import Campaign, CampaignState, IllegalTransition, Restart, Review
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    IllegalTransition,
+    Restart,
+    RestartAnswer,
+    Review,
+)
 from campaigns.models.transitions import claim
 from campaigns.records.restart_mask import masked_rounds
-from campaigns.steps.lifecycle.restart import decline_restart, take_restart, unmask
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.lifecycle.unmask import unmask
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
@@ -159,11 +167,11 @@ def test_r40_a_person_takes_the_restart(bench: WorkerContext, script: Put, tmp_p
     campaign = offered(tmp_path, bench)
     cast.step(campaign)
     assert cast.fresh(campaign).state == CampaignState.RESTART
-    take_restart(campaign)
+    answer_restart(campaign, RestartAnswer.TAKEN)
     assert cast.fresh(campaign).state == CampaignState.PROFILE
     assert len(masked_rounds(campaign)) == 3
     with pytest.raises(IllegalTransition, match="no restart is offered"):
-        take_restart(cast.fresh(campaign))
+        answer_restart(cast.fresh(campaign), RestartAnswer.TAKEN)
 
 
 def test_r40_a_masked_round_is_seen_again_when_a_person_says_so(
@@ -171,7 +179,7 @@ def test_r40_a_masked_round_is_seen_again_when_a_person_says_so(
 ) -> None:
     seen = script(*[SAME] * 9)
     campaign = offered(tmp_path, bench)
-    take_restart(campaign)
+    answer_restart(campaign, RestartAnswer.TAKEN)
     hidden = sorted(masked_rounds(campaign))
     unmask(campaign, hidden[0])
     assert sorted(masked_rounds(campaign)) == hidden[1:]
@@ -216,7 +224,7 @@ def test_r48_what_runs_here_waits_for_an_answer(
     campaign = cast.make_campaign(tmp_path, restart="ask")
 
     def answer(*_: object) -> str:
-        decline_restart(cast.fresh(campaign))
+        answer_restart(cast.fresh(campaign), RestartAnswer.DECLINED)
         return ""
 
     monkeypatch.setattr("campaigns.steps.lifecycle.run_here._wait_for_another", answer)
