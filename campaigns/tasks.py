@@ -14,12 +14,14 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign
+from campaigns.records.passport_due import passport_wanted
 from campaigns.steps.lifecycle.advance import advance as take_step
 from campaigns.steps.lifecycle.give_up import give_up
-from campaigns.steps.measuring.choose_device import choose_device, elsewhere
+from campaigns.steps.measuring.change_device import change_device
+from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
-from campaigns.steps.measuring.passport import due as passport_due
-from campaigns.steps.measuring.passport import is_free, take_passport
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers import heartbeat
 from campaigns.workers.context import WorkerContext
@@ -77,7 +79,7 @@ def _measure_here(key: int, name: str) -> Campaign | None:
 
 def _move(name: str) -> bool:
     """Take another device where others use the present one."""
-    found = elsewhere(name, _Process.device) if _Process.device else None
+    found = change_device(name, _Process.device) if _Process.device else None
     if found is None:
         return False
     log.warning("worker %s goes on with %s, as others use its device", name, found.device)
@@ -101,11 +103,8 @@ def passport(self: Any, name: str) -> None:
     if self.request.hostname != name:
         return
     context = _context(name)
-    why = (
-        passport_due(context.worker, context.device)
-        if is_free(context.worker, context.device)
-        else ""
-    )
+    note_host(context.worker, context.device)
+    why = passport_wanted(context.worker, context.device)
     try:
         if why:
             take_passport(why, context)

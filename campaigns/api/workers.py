@@ -11,7 +11,7 @@ from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport_facts import passport_facts, worker_facts
 from campaigns.records.passports import state_of
-from campaigns.steps.measuring.passport import ask_for
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.workers.notify import notify_worker
 from knowledge.api.door import Door
 from knowledge.curation.errors import Forbidden
@@ -38,7 +38,7 @@ class OnePassport(Door):
         if not request.user.has_perm(MAY_ASK):
             raise Forbidden("asking for a passport needs the engineer role")
         worker = _worker(pk)
-        ask_for(worker, request.user if isinstance(request.user, User) else None)
+        ask_for_passport(worker, request.user if isinstance(request.user, User) else None)
         notify_worker(worker)
         return Response(passport_facts(state_of(worker)), status=202)
 

@@ -26,3 +26,6 @@ def runs_of(round_: Round, classes: list[str]) -> dict[str, int]:
     """
     stored = (round_.split or {}).get("runs", {})
     return {name: int(stored.get(name, round_.number)) for name in classes}
+
+
+NO_SPLIT = "no_split"

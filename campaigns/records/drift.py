@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
-from campaigns.models import Campaign, Evaluation
+from campaigns.models import Campaign, Evaluation, Void
+from campaigns.models.evaluation import AFTER_THE_ROUND
+from campaigns.models.transitions import PAUSABLE
 from campaigns.records.passports import state_of
 from campaigns.rules.noise.drift import Allowance, Drift, allowance, drifts
 from campaigns.rules.noise.passport import allowed_by, fit, typical_us
@@ -47,3 +49,25 @@ def _by_baseline(campaign: Campaign) -> Allowance:
     """From the noise of an estimate on so many pairs to the spread of one sample."""
     noise = campaign.noise
     return allowance(noise["sigma"] * noise["pairs"] ** 0.5 if noise else 0.0)
+
+
+# One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many
+# in a row are one in a hundred thousand, and then something is wrong with the device.
+MOST_VOIDS = 5
+
+
+def may_repeat(evaluation: Evaluation) -> bool:
+    """Whether a void evaluation is measured again: always while its campaign can wait.
+
+    What is measured about a closed round has a bounded number of tries: no campaign waits for it.
+    """
+    waits = evaluation.kind not in AFTER_THE_ROUND and evaluation.campaign.state in PAUSABLE
+    return waits or _voids(evaluation) + 1 < MOST_VOIDS
+
+
+def _voids(evaluation: Evaluation) -> int:
+    """Void attempts at this evaluation so far."""
+    same = Void.objects.filter(
+        evaluation__candidate=evaluation.candidate, evaluation__kind=evaluation.kind
+    )
+    return same.count()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from campaigns.models import (
+    Campaign,
     CampaignState,
     Evaluation,
     Standing,
@@ -27,3 +30,8 @@ def _claim_of(evaluation: Evaluation) -> Evaluation | None:
     claims = Standing.objects.filter(word=StandingWord.CLAIMED, round=evaluation.candidate.round_id)
     claim = claims.select_related("evaluation").first()
     return claim.evaluation if claim else None
+
+
+def may_rely(campaign: Campaign, person: Any) -> bool:
+    """Whether it may be this person who relies on a gain in doubt: nobody does on their own."""
+    return campaign.created_by_id is None or campaign.created_by_id != person.pk

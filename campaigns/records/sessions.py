@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from campaigns.evaluator.contract import Report
 from campaigns.models import (
     Candidate,
@@ -10,6 +12,7 @@ from campaigns.models import (
     EvaluationState,
     Round,
 )
+from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.sessions import merged
 
 
@@ -47,3 +50,11 @@ def deciding_report(candidate: Candidate) -> Report | None:
     report, again = deciding_evaluation(candidate).facts, second_session(candidate)
     found = again.facts if again else None
     return merged(report, found) if report and found else report
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session about a candidate. alone: what it shows by itself."""
+
+    evaluation: Evaluation
+    alone: Decision

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Event, Round
-from campaigns.records.dispatch_classes import runs_of, taken_by
-from campaigns.steps.rounds.split import NO_SPLIT
+from campaigns.records.dispatch_classes import NO_SPLIT, runs_of, taken_by
 
 
 @dataclass(frozen=True, slots=True)

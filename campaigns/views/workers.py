@@ -17,7 +17,7 @@ from campaigns.models import Campaign, Passport, Worker
 from campaigns.records.device_waits import Wait, open_waits, waits_on
 from campaigns.records.passports import PassportState, found_words, of_device, state_of
 from campaigns.reports.surroundings import conditions_words, floors_words
-from campaigns.steps.measuring.passport import ask_for
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
 from campaigns.workers.notify import notify_worker
 
@@ -59,7 +59,7 @@ def ask_passport(request: HttpRequest, worker_id: int) -> HttpResponse:
     """Ask one worker for a new passport."""
     worker = get_object_or_404(Worker.objects.select_related("platform"), pk=worker_id)
     # The permission is only ever given to stored users.
-    ask_for(worker, request.user if isinstance(request.user, User) else None)
+    ask_for_passport(worker, request.user if isinstance(request.user, User) else None)
     notify_worker(worker)
     messages.success(request, ASKED.format(worker.name))
     return redirect("workers")

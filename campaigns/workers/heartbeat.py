@@ -13,8 +13,9 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from campaigns.devices.discover import Device
+from campaigns.records.passport_due import passport_wanted
 from campaigns.steps.lifecycle.reconcile import reconcile
-from campaigns.steps.measuring.passport import passport_wanted
+from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.notify import notify, notify_worker
@@ -64,8 +65,10 @@ class Heartbeat(threading.Thread):
         for look in (reconcile, reproduce):
             for campaign, following in look():
                 notify(campaign, following)
-        if worker and self.device and passport_wanted(worker, self.device):
-            notify_worker(worker)
+        if worker and self.device:
+            note_host(worker, self.device)
+            if passport_wanted(worker, self.device):
+                notify_worker(worker)
 
     def stop(self) -> None:
         """End the thread and wait for its last turn."""

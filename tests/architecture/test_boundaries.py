@@ -135,7 +135,7 @@ def test_it_sees_an_indirect_import(tree_with):
         {
             "knowledge/specs/quantity.py": "from knowledge import models",
             "knowledge/models/__init__.py": "import knowledge.models.spec",
-            "knowledge/models/spec.py": "def late():\n    from campaigns.rules import noise",
+            "knowledge/models/spec.py": "def late():\n    from campaigns.rules.noise import gain",
             "campaigns/rules/noise/gain.py": "",
         }
     )

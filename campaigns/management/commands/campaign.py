@@ -86,7 +86,7 @@ from campaigns.steps.lifecycle.stop import stop
 from campaigns.steps.lifecycle.unmask import unmask
 from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.steps.rounds.bisect import BisectRefused, Place, Question, search
+from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
 from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next, notify
@@ -228,10 +228,10 @@ class Command(ImportVerbs):
             device = this_device()
             if ensure_platform(device).pk != row.platform_id:
                 raise BisectRefused(f"device: {device.name}; accepted: a {row.platform.name}")
-            question = Question(row, good, bad, percentage(slower_than), tuple(case))
+            question = BisectQuestion(row, good, bad, percentage(slower_than), tuple(case))
             with EvaluatorService() as service:
-                place = Place(service, device, PATIENCE_S)
-                found = search(question, place, lambda one: self.progress(look_line(one, good)))
+                place = BisectDevice(service, device, PATIENCE_S)
+                found = bisect(question, place, lambda one: self.progress(look_line(one, good)))
         except (BisectRefused, DeviceBusy, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
         except OSError as error:

@@ -17,7 +17,8 @@ from campaigns.records.passport_facts import passport_facts, taken_facts, worker
 from campaigns.records.passports import PassportState, found_words, state_of
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
-from campaigns.steps.measuring.passport import ask_for, take_passport
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.notify import notify_worker
@@ -72,7 +73,7 @@ class Command(Door):
         if worker is None:
             known = ", ".join(Worker.objects.values_list("name", flat=True)) or "none"
             self.fail(ExitCode.NOT_FOUND, f"worker '{name}': accepted: {known}")
-        ask_for(worker, None)
+        ask_for_passport(worker, None)
         notify_worker(worker)
         self.emit(
             passport_facts(state_of(worker)),

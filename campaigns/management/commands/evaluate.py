@@ -36,8 +36,8 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.machine_code import code_words, function_words
 from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.steps.measuring.read_code import machine_code
-from campaigns.steps.measuring.sanitize import sanitized
+from campaigns.steps.measuring.read_code import read_code
+from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.syntax.findings.find import findings_of
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
@@ -107,9 +107,9 @@ class Command(Door):
                 with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
                     report = service.evaluate(job, self._tells())
                     if options["sanitize"]:
-                        report = replace(report, sanitized=sanitized(job, service))
+                        report = replace(report, sanitized=sanitize(job, service))
                     if options["machine_code"]:
-                        report = replace(report, machine_code=machine_code(job, service))
+                        report = replace(report, machine_code=read_code(job, service))
         except DeviceBusy as busy:
             self.fail(ExitCode.USAGE, str(busy))
         except OSError as error:

@@ -36,7 +36,7 @@ from campaigns.steps.rounds.propose import propose
 from campaigns.steps.rounds.repair import repair
 from campaigns.steps.rounds.review import review
 from campaigns.steps.rounds.screen import screen
-from campaigns.steps.rounds.split import split_of
+from campaigns.steps.rounds.split import split
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -75,7 +75,7 @@ def _analyze(campaign: Campaign) -> Next:
     if campaign.stop_requested:
         stop = should_stop(policy, History(rounds=rounds, user_stopped=True))
     else:
-        found = split_of(campaign)
+        found = split(campaign)
         if found is not None:
             return open_round(campaign, found.draft, found.stored)
         draft = propose(campaign)

@@ -36,9 +36,9 @@ from campaigns.records.stored import READ_IN
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
-from campaigns.steps.measuring.read_code import machine_code
+from campaigns.steps.measuring.read_code import read_code
 from campaigns.steps.measuring.record_report import record_report
-from campaigns.steps.measuring.sanitize import sanitized
+from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
@@ -162,9 +162,9 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
             if report.outcome is not Outcome.PASSED:
                 return report
             if evaluation.kind == EvaluationKind.REMEASURE:
-                report = replace(report, sanitized=sanitized(job, context.service, heart))
+                report = replace(report, sanitized=sanitize(job, context.service, heart))
             if evaluation.kind in READ_IN:
-                report = replace(report, machine_code=machine_code(job, context.service, heart))
+                report = replace(report, machine_code=read_code(job, context.service, heart))
             return report
     except OSError as error:
         where = error.filename or settings.DATA_DIR

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Job, MachineCode
 LEAST_SLOTS = 2
 
 
-def machine_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:
+def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:
     """What the job's candidate becomes when it is built for the job's target.
 
     Triton's compiler needs no device, so none is used. Where nothing can be read the note says why.

@@ -13,8 +13,8 @@ from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.records.drift import as_host_failure, drift_under
-from campaigns.steps.measuring.void import may_repeat, repeat
+from campaigns.records.drift import as_host_failure, drift_under, may_repeat
+from campaigns.steps.measuring.repeat_void import repeat_void
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
         if drifted:
-            repeat(evaluation, drifted)
+            repeat_void(evaluation, drifted)
         if broken and retry and _broken_attempts(evaluation) < MOST_ATTEMPTS:
             Evaluation.objects.create(
                 candidate=evaluation.candidate,

@@ -26,12 +26,12 @@ from campaigns.records.dispatch_classes import taken_by
 from campaigns.records.judging import standard_of
 from campaigns.records.noise_floor import floor_for
 from campaigns.records.reproduction import REPRODUCED_IN, may_reproduce
-from campaigns.records.sessions import is_elsewhere
+from campaigns.records.sessions import Session, is_elsewhere
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sessions import decide_elsewhere
-from campaigns.steps.measuring.remeasure import Session, stand
+from campaigns.steps.measuring.stand import stand
 from campaigns.workers.notify import Next
 
 SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED, StandingWord.UNTOLD)

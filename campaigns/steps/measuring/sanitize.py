@@ -9,7 +9,7 @@ from campaigns.devices.passport import Measurer
 from campaigns.evaluator.contract import Job, Sanitized
 
 
-def sanitized(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[Sanitized, ...]:
+def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[Sanitized, ...]:
     """What the sanitizers of this host say of the job's candidate on its smallest case.
 
     Where they could not be run at all, that is the one thing said. What `beat` raises is passed on.

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from campaigns.models import Answer, Campaign, Round, Standing, StandingAnswer, StandingWord
+from campaigns.models import Answer, Round, Standing, StandingAnswer, StandingWord
 from campaigns.models.event import record
+from campaigns.records.reproduction import may_rely
 from knowledge.curation.errors import Forbidden
 
 LONGEST_WHY = 500
@@ -39,11 +40,6 @@ def answer_standing(round_: Round, answer: str, why: str, by: Any) -> StandingAn
     if standing is None:
         raise AnswerRefused(f"{round_}: accepted: one that is {StandingWord.NOT_REPRODUCED.label}")
     return _store(standing, Answer(answer), why.strip(), by)
-
-
-def may_rely(campaign: Campaign, person: Any) -> bool:
-    """Whether it may be this person who relies on a gain in doubt: nobody does on their own."""
-    return campaign.created_by_id is None or campaign.created_by_id != person.pk
 
 
 def _store(standing: Standing, answer: Answer, why: str, by: Any) -> StandingAnswer:

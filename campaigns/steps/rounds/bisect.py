@@ -15,7 +15,8 @@ from campaigns.evaluator.contract import Case, Job, Outcome, protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
 from campaigns.records.judging import standard_of
-from campaigns.rules.noise.bisect import Answer, Found, Look, answer_of, bisect
+from campaigns.rules.noise.bisect import Answer, Found, Look, answer_of
+from campaigns.rules.noise.bisect import bisect as first_slower
 from campaigns.rules.verdict.decide import compare
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.workers.tempdirs import tempdir
@@ -26,7 +27,7 @@ class BisectRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BisectQuestion:
     """From which accepted round on is the kernel slower than the good one, by more than `limit`?
 
     bad: None is the last accepted round. cases: names; empty means all of the campaign's.
@@ -40,7 +41,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BisectDevice:
     """Where it is measured. patience_s: how long to wait for a device that is held."""
 
     service: Measurer
@@ -48,7 +49,7 @@ class Place:
     patience_s: float = 0.0
 
 
-def search(question: Question, place: Place, tell: Callable[[Look], None]) -> Found:
+def bisect(question: BisectQuestion, place: BisectDevice, tell: Callable[[Look], None]) -> Found:
     """Measure and search; `tell` hears of each round. Raises BisectRefused, DeviceBusy, OSError."""
     sources = _sources(question)
     good = sources[question.good]
@@ -59,10 +60,10 @@ def search(question: Question, place: Place, tell: Callable[[Look], None]) -> Fo
         return look
 
     with hold(place.device, wait_s=place.patience_s):
-        return bisect(list(sources), measure)
+        return first_slower(list(sources), measure)
 
 
-def _sources(question: Question) -> dict[int, Candidate]:
+def _sources(question: BisectQuestion) -> dict[int, Candidate]:
     """Round → its candidate, for the accepted rounds from the good to the bad one."""
     rows = accepted_rounds(question.campaign).select_related("chosen")
     found = {row.number: row.chosen for row in rows if row.chosen}
@@ -81,7 +82,11 @@ def _sources(question: Question) -> dict[int, Candidate]:
 
 
 def _look(
-    number: int, candidate: Candidate, good: Candidate, question: Question, place: Place
+    number: int,
+    candidate: Candidate,
+    good: Candidate,
+    question: BisectQuestion,
+    place: BisectDevice,
 ) -> Look:
     campaign = question.campaign
     rows = campaign.problem.cases.filter(name__in=question.cases or campaign.cases)

@@ -33,14 +33,20 @@ from campaigns.records.dispatch_classes import taken_by
 from campaigns.records.judging import standard_of
 from campaigns.records.measured_cases import cases_of, level_of
 from campaigns.records.noise_floor import NoiseFloor, floor_for
-from campaigns.records.sessions import deciding_evaluation, judged_candidate, second_session
+from campaigns.records.sessions import (
+    Session,
+    deciding_evaluation,
+    judged_candidate,
+    second_session,
+)
 from campaigns.rules.noise.gain import noise_floor, stray
 from campaigns.rules.stop.repairs import may_repair
 from campaigns.rules.verdict.decide import compare, decide
 from campaigns.rules.verdict.decision import Decision, Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sessions import claims, decide_again, merged
-from campaigns.steps.measuring.remeasure import Session, remeasure, settle
+from campaigns.steps.measuring.remeasure import remeasure
+from campaigns.steps.measuring.settle import settle
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 

@@ -51,7 +51,7 @@ def _answer(round_: Round, broken: Candidate, failed: Evaluation) -> tuple[Varia
     campaign = round_.campaign
     if campaign.stop_requested:
         return None, "the campaign is being stopped"
-    asked = proposer_of(round_)
+    asked = _proposer_of(round_)
     if asked is None:
         return None, f"the proposer {campaign.proposer} mends nothing"
     variant = asked.repair(situation_of(campaign), _failure(round_, broken, failed))
@@ -60,7 +60,7 @@ def _answer(round_: Round, broken: Candidate, failed: Evaluation) -> tuple[Varia
     return variant, f"{broken.label}: {failed.outcome.replace('_', ' ')}"
 
 
-def proposer_of(round_: Round) -> Repairer | None:
+def _proposer_of(round_: Round) -> Repairer | None:
     """The campaign's proposer, if it can mend something."""
     found = proposer(round_.campaign.proposer)
     return found if isinstance(found, Repairer) else None

@@ -15,18 +15,16 @@ from campaigns.models.event import record
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.records.dispatch_classes import classes_by_case, runs_of
+from campaigns.records.dispatch_classes import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.stored import classes_of, noise_of
 from campaigns.rules.dispatch.predicate import Choice, Inseparable, Predicate, predicate
 from campaigns.rules.dispatch.split import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.rules.verdict.decision import Reason
 
-NO_SPLIT = "no_split"
-
 
 @dataclass(frozen=True, slots=True)
-class SplitRound:
+class SplitDraft:
     """The round to open. stored: what `Round.split` keeps."""
 
     draft: Draft
@@ -52,7 +50,7 @@ class _Plan:
         return [self.incumbent.digest, self.variant.digest]
 
 
-def split_of(campaign: Campaign) -> SplitRound | None:
+def split(campaign: Campaign) -> SplitDraft | None:
     """The split that the last verdict calls for; None where it calls for none, or none is possible.
 
     Where the classes can not be told apart, or the sources not be put together, an event says why.
@@ -76,7 +74,7 @@ def split_of(campaign: Campaign) -> SplitRound | None:
         "pair": plan.pair,
         "called_by": plan.round.number,
     }
-    return SplitRound(draft, stored)
+    return SplitDraft(draft, stored)
 
 
 def _plan(campaign: Campaign) -> _Plan | None:

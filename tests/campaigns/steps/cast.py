@@ -103,8 +103,11 @@ REF = "def setup(*, N, seed, device): ...\ndef reference(**inputs): ...\n"
 
 def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every case is 10 µs at best, by two cited ceilings; "search" is the one proposer."""
-    at = "campaigns.steps.lifecycle.set_target"
-    monkeypatch.setattr(f"{at}.work_model", lambda folder, cases: {c.name: WORK for c in cases})
+    monkeypatch.setattr(
+        "campaigns.steps.lifecycle.set_target.work_model",
+        lambda folder, cases: {c.name: WORK for c in cases},
+    )
+    at = "campaigns.records.ceilings"
     monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
     monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype, **_: [COMPUTE])
     monkeypatch.setattr(

@@ -6,6 +6,9 @@ import pytest
 
 from campaigns import tasks
 from campaigns.models import Passport, Worker
+from campaigns.records import passport_due
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.workers import heartbeat
 from tests.campaigns.steps import cast
 
@@ -19,11 +22,9 @@ def host(db, monkeypatch, settings, tmp_path):
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(tasks._Process, "device", None)
     monkeypatch.setattr(tasks._Process, "service", cast.Judge())
-    monkeypatch.setattr(tasks, "is_free", lambda worker, device: True)
-    monkeypatch.setattr("campaigns.steps.measuring.passport.is_free", lambda worker, device: True)
-    monkeypatch.setattr(
-        "campaigns.steps.measuring.passport.host_facts", lambda device: {"host": "box"}
-    )
+    monkeypatch.setattr(passport_due, "is_free", lambda worker, device: True)
+    for step in (note_host, take_passport):
+        monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: {"host": "box"})
     monkeypatch.setattr(heartbeat, "notify_worker", rung.append)
     return rung
 
@@ -47,7 +48,7 @@ def test_it_leaves_the_ring_for_another_worker_alone(host):
 
 
 def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
-    monkeypatch.setattr(tasks, "is_free", lambda worker, device: False)
+    monkeypatch.setattr(passport_due, "is_free", lambda worker, device: False)
     run("measure@box", "measure@box")
     assert not Passport.objects.exists()
 

@@ -11,8 +11,9 @@ import pytest
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState, Case, Problem, Protocol
+from campaigns.records.problem_rows import LARGEST_FILE
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.lifecycle.import_problem import LARGEST_FILE, import_problem
+from campaigns.steps.lifecycle.import_problem import import_problem
 from campaigns.steps.measuring.materialise import materialise
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast
@@ -130,9 +131,7 @@ def test_it_makes_another_protocol_of_required_sanitizers(folder: Path) -> None:
 def test_it_runs_without_a_target_where_a_ceiling_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "campaigns.steps.lifecycle.set_target.compute_ceilings", lambda *_, **__: []
-    )
+    monkeypatch.setattr("campaigns.records.ceilings.compute_ceilings", lambda *_, **__: [])
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, CampaignState.BASELINE)
     target = cast.fresh(campaign).target

@@ -34,9 +34,7 @@ Put = Callable[..., cast.Script]
 
 @pytest.fixture(autouse=True)
 def no_bandwidth(known_target: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "campaigns.steps.lifecycle.set_target.bandwidth_ceilings", lambda platform: []
-    )
+    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda platform: [])
 
 
 @pytest.fixture
@@ -132,9 +130,7 @@ def test_it_gives_way_to_a_value_that_is_cited_by_then(
     draft: Campaign, curator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)
-    monkeypatch.setattr(
-        "campaigns.steps.lifecycle.set_target.bandwidth_ceilings", lambda _: [cast.BANDWIDTH]
-    )
+    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda _: [cast.BANDWIDTH])
     confirm(draft)
     cast.step_until(draft, CampaignState.BASELINE)
     target = cast.fresh(draft).target

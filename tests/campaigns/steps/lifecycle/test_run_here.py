@@ -137,9 +137,7 @@ def test_it_never_takes_a_time_below_the_physical_floor(
     run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documented = replace(cast.BANDWIDTH, evidence="documented")
-    monkeypatch.setattr(
-        "campaigns.steps.lifecycle.set_target.bandwidth_ceilings", lambda _: [documented]
-    )
+    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda _: [documented])
     script(["time 5"])
     assert words(run())[1] == (2, "invalid", "above_roof")
 

@@ -14,7 +14,8 @@ from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.records.device_waits import Cause
 from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Found, Gate
 from campaigns.steps.measuring import choose_device as choosing
-from campaigns.steps.measuring.choose_device import choose_device, elsewhere
+from campaigns.steps.measuring.change_device import change_device
+from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from tests.campaigns.steps import cast
 
@@ -118,27 +119,27 @@ def waiting(tmp_path, monkeypatch) -> Campaign:
 
 def test_it_goes_elsewhere_when_others_use_its_device(host, waiting):
     host[CARDS[1].uuid] = BUSY
-    assert elsewhere("mine", CARDS[0]).device == "cuda:2"
+    assert change_device("mine", CARDS[0]).device == "cuda:2"
 
 
 def test_it_stays_while_nothing_waits_for_its_device(host, waiting):
-    assert elsewhere("mine", CARDS[1]) is None
+    assert change_device("mine", CARDS[1]) is None
 
 
 def test_it_stays_where_no_other_is_idle_and_nobodys(host, waiting):
     other_worker(CARDS[1])
     host[CARDS[2].uuid] = BUSY
-    assert elsewhere("mine", CARDS[0]) is None
+    assert change_device("mine", CARDS[0]) is None
 
 
 def test_it_stays_where_it_was_told_to(host, waiting, settings):
     settings.KOPT_DEVICE = "cuda:0"
-    assert elsewhere("mine", CARDS[0]) is None
+    assert change_device("mine", CARDS[0]) is None
     settings.KOPT_DEVICE = ""
     settings.KOPT_GATE = "OFF"
-    assert elsewhere("mine", CARDS[0]) is None
+    assert change_device("mine", CARDS[0]) is None
 
 
 def test_there_is_nowhere_else_for_a_cpu(host, settings):
     settings.KOPT_GATE = "ALL"
-    assert elsewhere("mine", cast.DEVICE) is None
+    assert change_device("mine", cast.DEVICE) is None

@@ -13,21 +13,33 @@ from django.utils import timezone
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
+from campaigns.records import passport_due
+from campaigns.records.passport_due import is_free, passport_wanted
 from campaigns.records.passports import of_device, state_of
 from campaigns.rules.noise.device_gate import Activity
-from campaigns.steps.measuring import passport
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.take_passport import take_passport
+from campaigns.workers.context import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
 HOST = {"host": "box", "kernel": "6.1", "clock policy": "governor performance"}
 
 
+def due(bench: WorkerContext) -> str:
+    """Why a passport is due, by what the worker runs under now."""
+    note_host(bench.worker, bench.device)
+    return passport_due.due(bench.worker)
+
+
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
     """The facts of the host, which a test may change; nothing else runs on it."""
     facts = dict(HOST)
-    monkeypatch.setattr(passport, "host_facts", lambda device: facts)
-    monkeypatch.setattr(passport, "look", lambda device: Activity((), 3.0, None))
+    for step in (note_host, take_passport):
+        monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: facts)
+    monkeypatch.setattr(passport_due, "look", lambda device: Activity((), 3.0, None))
     return facts
 
 
@@ -42,16 +54,16 @@ def bench(db, judge, settings, tmp_path):
 
 
 def take(bench):
-    return passport.take_passport(passport.due(bench.worker, bench.device) or "because", bench)
+    return take_passport(due(bench) or "because", bench)
 
 
 def test_it_is_due_when_the_worker_is_new_and_then_no_more(bench):
-    assert passport.due(bench.worker, bench.device) == "the worker is new"
-    assert passport.passport_wanted(bench.worker, bench.device)
+    assert due(bench) == "the worker is new"
+    assert passport_wanted(bench.worker, bench.device)
     taken = take(bench)
     assert taken.why == "the worker is new"
-    assert passport.due(bench.worker, bench.device) == ""
-    assert not passport.passport_wanted(bench.worker, bench.device)
+    assert due(bench) == ""
+    assert not passport_wanted(bench.worker, bench.device)
 
 
 def test_it_keeps_lengths_host_and_every_sample(bench, judge):
@@ -72,7 +84,7 @@ def test_it_is_due_again_when_the_driver_or_the_clock_policy_changed(bench, host
     take(bench)
     host["clock policy"] = "governor powersave"
     why = "clock policy was governor performance and is governor powersave"
-    assert passport.due(bench.worker, bench.device) == f"the last one is stale: {why}"
+    assert due(bench) == f"the last one is stale: {why}"
     bench.worker.refresh_from_db()
     state = state_of(bench.worker)
     assert (state.word, state.stale) == ("stale", (why,))
@@ -84,19 +96,19 @@ def test_it_is_due_again_after_a_week(bench, monkeypatch, settings):
     later = timezone.now() + timedelta(days=8)
     monkeypatch.setattr("campaigns.records.passports.timezone.now", lambda: later)
     why = "the last one is stale: it is 8 days old, 7 are allowed"
-    assert passport.due(bench.worker, bench.device) == why
+    assert due(bench) == why
     settings.KOPT_PASSPORT_DAYS = 0.0
-    assert passport.due(bench.worker, bench.device) == ""
+    assert due(bench) == ""
     assert state_of(bench.worker, later).word == "stale"
 
 
 def test_it_is_due_when_a_person_asks_and_until_one_is_taken(bench, settings):
     take(bench)
     settings.KOPT_PASSPORT_DAYS = 0.0
-    passport.ask_for(bench.worker, User.objects.create(username="alice"))
-    assert passport.due(bench.worker, bench.device) == "asked for by alice"
+    ask_for_passport(bench.worker, User.objects.create(username="alice"))
+    assert due(bench) == "asked for by alice"
     assert take(bench).why == "asked for by alice"
-    assert passport.due(bench.worker, bench.device) == ""
+    assert due(bench) == ""
     assert PassportWish.objects.count() == 1
 
 
@@ -106,14 +118,14 @@ def test_it_answers_the_wish_that_it_was_taken_for_whatever_the_clocks_say(
 ):
     """The wish is dated by the web server and the passport by the worker."""
     settings.KOPT_PASSPORT_DAYS = 0.0
-    passport.ask_for(bench.worker, None)
+    ask_for_passport(bench.worker, None)
     with monkeypatch.context() as patch:
         elsewhere = timezone.now() + timedelta(hours=hours)
         patch.setattr(timezone, "now", lambda: elsewhere)
         take(bench)
-    assert passport.due(bench.worker, bench.device) == ""
-    passport.ask_for(bench.worker, None)
-    assert passport.due(bench.worker, bench.device) == "asked for by a command"
+    assert due(bench) == ""
+    ask_for_passport(bench.worker, None)
+    assert due(bench) == "asked for by a command"
 
 
 def test_it_counts_for_every_worker_of_the_same_device(bench, judge):
@@ -131,13 +143,13 @@ def test_it_keeps_a_try_that_failed_and_does_not_try_again_at_once(bench, judge,
     )
     taken = take(bench)
     assert taken.error == "vector_add, cpp: build_failed: no compiler"
-    assert passport.due(bench.worker, bench.device) == ""
+    assert due(bench) == ""
     state = state_of(bench.worker)
     assert (state.word, state.failed) == ("none", taken)
     assert "the last try failed" in state.words
     later = timezone.now() + timedelta(hours=7)
-    monkeypatch.setattr(passport.timezone, "now", lambda: later)
-    assert passport.due(bench.worker, bench.device) == "the worker is new"
+    monkeypatch.setattr(passport_due.timezone, "now", lambda: later)
+    assert due(bench) == "the worker is new"
 
 
 @pytest.mark.parametrize(("bad", "word"), [(1, "good"), (2, "good"), (3, "none")])
@@ -159,13 +171,13 @@ def test_it_tries_again_where_the_host_was_too_busy_to_be_a_clock_and_says_so(
         return replace(case, candidate=replace(case.candidate, samples_us=samples))
 
     judge.evaluate = crowded
-    passport.ask_for(bench.worker, None)
+    ask_for_passport(bench.worker, None)
     taken = take(bench)
     where = "vector_add, cpp, vector_add 16384: a time of -77.5 µs"
     failed = f"{where}; the host is too busy to measure on"
     assert taken.error == ("" if word == "good" else failed)
     assert state_of(bench.worker).word == word
-    assert passport.due(bench.worker, bench.device) == ""
+    assert due(bench) == ""
 
 
 def test_a_failing_passport_says_why(bench, judge):
@@ -201,10 +213,10 @@ def test_it_tries_again_after_hours_where_the_last_one_tells_little(
     values = {f.attname: getattr(taken, f.attname) for f in taken._meta.fields if not f.primary_key}
     lengths = [{**taken.lengths[0], "sigma": sigma}]
     Passport.objects.create(**{**values, "lengths": lengths, "failures": failed})
-    assert passport.due(bench.worker, bench.device) == ""
+    assert due(bench) == ""
     later = timezone.now() + timedelta(hours=7)
-    monkeypatch.setattr(passport.timezone, "now", lambda: later)
-    assert passport.due(bench.worker, bench.device) == why
+    monkeypatch.setattr(passport_due.timezone, "now", lambda: later)
+    assert due(bench) == why
 
 
 @pytest.mark.parametrize("busy", ["waits", "runs", "held", "load", "recent", "young"])
@@ -214,7 +226,7 @@ def test_it_waits_while_somebody_needs_the_device(bench, busy, tmp_path, monkeyp
         cast.step_until(campaign, "baseline")
         cast.step(campaign)
     if busy == "load":
-        monkeypatch.setattr(passport, "look", lambda device: Activity((), 80.0, None))
+        monkeypatch.setattr(passport_due, "look", lambda device: Activity((), 80.0, None))
     if busy == "young":
         settings.KOPT_PASSPORT_QUIET_S = 2 * 3600.0
     if busy == "recent":
@@ -224,21 +236,21 @@ def test_it_waits_while_somebody_needs_the_device(bench, busy, tmp_path, monkeyp
         cast.measure_all(campaign, bench)
     if busy == "held":
         with hold(bench.device):
-            assert not passport.is_free(bench.worker, bench.device)
+            assert not is_free(bench.worker, bench.device)
     else:
-        assert not passport.is_free(bench.worker, bench.device)
+        assert not is_free(bench.worker, bench.device)
 
 
 def test_it_does_not_wait_for_quiet_where_a_person_asked(bench, monkeypatch, tmp_path):
-    monkeypatch.setattr(passport, "look", lambda device: Activity((), 80.0, None))
-    assert not passport.passport_wanted(bench.worker, bench.device)
-    passport.ask_for(bench.worker, None)
-    assert passport.due(bench.worker, bench.device) == "asked for by a command"
-    assert passport.passport_wanted(bench.worker, bench.device)
+    monkeypatch.setattr(passport_due, "look", lambda device: Activity((), 80.0, None))
+    assert not passport_wanted(bench.worker, bench.device)
+    ask_for_passport(bench.worker, None)
+    assert due(bench) == "asked for by a command"
+    assert passport_wanted(bench.worker, bench.device)
     campaign = cast.make_campaign(tmp_path / "p")
     cast.step_until(campaign, "baseline")
     cast.step(campaign)
-    assert not passport.passport_wanted(bench.worker, bench.device)
+    assert not passport_wanted(bench.worker, bench.device)
 
 
 def test_it_gives_way_to_a_campaign_that_comes(bench, judge, tmp_path, settings):
@@ -258,7 +270,7 @@ def test_it_gives_way_to_a_campaign_that_comes(bench, judge, tmp_path, settings)
 
 def test_it_takes_nothing_while_another_process_holds_the_device(bench):
     with hold(bench.device), pytest.raises(DeviceBusy):
-        passport.take_passport("why", replace(bench, patience_s=0.0))
+        take_passport("why", replace(bench, patience_s=0.0))
     assert not Passport.objects.exists()
 
 

@@ -10,7 +10,7 @@ from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase,
 from campaigns.models import EvaluationKind
 from campaigns.records.stored import machine_code_of
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.read_code import machine_code
+from campaigns.steps.measuring.read_code import read_code
 from tests.campaigns.steps import cast
 
 SLOWER, FASTER = ["time 200"], ["time 50"]
@@ -27,7 +27,7 @@ def job(tmp_path) -> Job:
 
 def test_tritons_compiler_is_asked_without_the_device_and_for_one_case(job):
     judge = cast.Judge()
-    assert machine_code(job, judge) == cast.CODE
+    assert read_code(job, judge) == cast.CODE
     (asked,) = judge.read
     assert (asked.device, asked.target) == ("cpu", "sm_90a")
     assert asked.cases == job.cases[:1]
@@ -38,7 +38,7 @@ def test_tritons_compiler_is_asked_without_the_device_and_for_one_case(job):
 
 def test_another_backend_is_built_where_it_runs(job):
     judge = cast.Judge()
-    machine_code(replace(job, backend="cuda"), judge)
+    read_code(replace(job, backend="cuda"), judge)
     assert judge.read[0].device == "cuda:0"
 
 
@@ -47,7 +47,7 @@ def test_where_nothing_can_be_read_it_says_why(job):
         def evaluate(self, job, beat=None):
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, "no room")
 
-    assert machine_code(job, Broken()) == MachineCode("", note="no room")
+    assert read_code(job, Broken()) == MachineCode("", note="no room")
 
 
 @pytest.mark.django_db

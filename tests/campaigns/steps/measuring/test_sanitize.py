@@ -14,7 +14,7 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.sanitize import sanitized
+from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
@@ -101,5 +101,5 @@ def test_it_says_why_nothing_could_be_run() -> None:
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, "the service died")
 
     job = Job("1", Path(), "cpp", "cpu", "native", (), cast.Source("a.cpp", ""), Path())
-    (said,) = sanitized(replace(job, timed=True), Dead())
+    (said,) = sanitize(replace(job, timed=True), Dead())
     assert (said.ran, said.note) == (False, "the service died")

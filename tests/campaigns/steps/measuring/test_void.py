@@ -12,7 +12,7 @@ from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.measuring import void
-from campaigns.steps.measuring.passport import take_passport
+from campaigns.steps.measuring.take_passport import take_passport
 from tests.campaigns.steps import cast
 
 DECIDE = EvaluationKind.DECIDE

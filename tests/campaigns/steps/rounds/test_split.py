@@ -19,7 +19,7 @@ from campaigns.lineage.trail.rounds import round_files
 from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
-from campaigns.records.dispatch_classes import runs_of
+from campaigns.records.dispatch_classes import NO_SPLIT, runs_of
 from campaigns.records.stored import borne_of, hypothesis_of
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.decision import Reason
@@ -28,7 +28,7 @@ from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.rounds.propose import propose
-from campaigns.steps.rounds.split import NO_SPLIT, split_of
+from campaigns.steps.rounds.split import split
 from tests.campaigns.steps import cast
 
 TOML = """
@@ -227,7 +227,7 @@ def test_r19_classes_that_can_not_be_told_apart_are_not_split_and_it_says_why(ro
     assert said.round.number == 2
     assert "give the kernel the same N, so it can not tell them apart" in said.message
     assert said.message in round_text(said.round)
-    assert split_of(campaign) is None
+    assert split(campaign) is None
     assert Event.objects.filter(kind=NO_SPLIT).count() == 1
 
 

@@ -5,27 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from campaigns.models import Campaign, Evaluation, Void
-from campaigns.models.evaluation import AFTER_THE_ROUND
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
-from campaigns.records.drift import sentence_of
+from campaigns.records.drift import MOST_VOIDS, _voids, sentence_of
 from campaigns.rules.noise.drift import Drift
 
-# One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many
-# in a row are one in a hundred thousand, and then something is wrong with the device.
-MOST_VOIDS = 5
 
-
-def may_repeat(evaluation: Evaluation) -> bool:
-    """Whether a void evaluation is measured again: always while its campaign can wait.
-
-    What is measured about a closed round has a bounded number of tries: no campaign waits for it.
-    """
-    waits = evaluation.kind not in AFTER_THE_ROUND and evaluation.campaign.state in PAUSABLE
-    return waits or _voids(evaluation) + 1 < MOST_VOIDS
-
-
-def repeat(evaluation: Evaluation, found: tuple[Drift, ...]) -> None:
+def repeat_void(evaluation: Evaluation, found: tuple[Drift, ...]) -> None:
     """Store why it is void and queue the next attempt; after too many the campaign waits.
 
     Inside the caller's transaction.
@@ -51,11 +37,3 @@ def _wait(campaign: Campaign, sentence: str) -> None:
     if claim(asked, pause_requested=True):
         words = f"{MOST_VOIDS} measurements in a row are void; the campaign waits. Resume it when "
         record(campaign, "pause_requested", f"{words}the device is steady again. {sentence}")
-
-
-def _voids(evaluation: Evaluation) -> int:
-    """Void attempts at this evaluation so far."""
-    same = Void.objects.filter(
-        evaluation__candidate=evaluation.candidate, evaluation__kind=evaluation.kind
-    )
-    return same.count()
