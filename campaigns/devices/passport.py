@@ -21,7 +21,7 @@ from campaigns.rules.noise.passport import (
     failures,
     lengths_of,
 )
-from campaigns.rules.verdict.decide import both_arms
+from campaigns.rules.verdict.one_session import both_arms
 
 # Vector addition takes as long as its vectors are long, and hardly depends on the compiler.
 PROBLEM = "vector_add"

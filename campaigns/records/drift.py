@@ -62,10 +62,10 @@ def may_repeat(evaluation: Evaluation) -> bool:
     What is measured about a closed round has a bounded number of tries: no campaign waits for it.
     """
     waits = evaluation.kind not in AFTER_THE_ROUND and evaluation.campaign.state in PAUSABLE
-    return waits or _voids(evaluation) + 1 < MOST_VOIDS
+    return waits or voids_of(evaluation) + 1 < MOST_VOIDS
 
 
-def _voids(evaluation: Evaluation) -> int:
+def voids_of(evaluation: Evaluation) -> int:
     """Void attempts at this evaluation so far."""
     same = Void.objects.filter(
         evaluation__candidate=evaluation.candidate, evaluation__kind=evaluation.kind

@@ -12,8 +12,8 @@ from campaigns.evaluator.contract import Case, Job, Outcome, Source
 from campaigns.evaluator.problem import load_problem
 from campaigns.problems.shipped import SHIPPED
 from campaigns.rules.noise.directions import Direction, Half
-from campaigns.rules.verdict.decide import compare
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import compare
 from tests.evaluator import small
 
 FOLDER = SHIPPED / "linear"

@@ -26,9 +26,9 @@ from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Protocol, Report, Timing
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.noise.gain import noise_floor
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 
 CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
 GPU_PROTOCOL = Protocol(blocks=5, trials=1)
@@ -306,7 +306,7 @@ def _timed(timing: Timing | None) -> Timing:
 
 
 def _judged(kernel: str, report: Report) -> Compared:
-    decision = decide(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
+    decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
     gain = decision.gain
     if gain is None:
         raise PrecisionError(f"a comparison: {decision.sentence}")

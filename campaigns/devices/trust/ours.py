@@ -9,9 +9,9 @@ from campaigns.devices.trust.told import Answer, Told
 from campaigns.devices.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.rules.noise.gain import LEAST_PAIRS, noise_floor
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 
 NAME = "kopt"
 ANSWERS = {Outcome.PASSED: Answer.CORRECT, Outcome.BROKEN_HOST: Answer.DIED}
@@ -32,7 +32,7 @@ def ask(trick: Trick, place: Place) -> Told:
 
 
 def _gains(report: Report) -> bool:
-    decision = decide(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
+    decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
     return decision.verdict is Verdict.ACCEPTED
 
 

@@ -29,11 +29,11 @@ from campaigns.management.base_command import Argument, Door, ExitCode, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.candidate_findings import stored_findings
 from campaigns.records.case_table import case_rows
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, Kind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.machine_code import code_words, function_words
+from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.read_code import read_code
@@ -119,7 +119,7 @@ class Command(Door):
         examined = Examined(
             job.candidate.name, findings_of(job.candidate), dict.fromkeys(Kind, Stance.FLAGGED)
         )
-        decision = decide(report, Standard(job.incumbent is not None, examined=examined))
+        decision = decide_session(report, Standard(job.incumbent is not None, examined=examined))
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")

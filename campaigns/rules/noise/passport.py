@@ -23,7 +23,7 @@ from campaigns.rules.noise.drift import (
     step_in,
 )
 from campaigns.rules.noise.gain import LEAST_FLOOR, SUCCESS, interval, noise_floor, stray
-from campaigns.rules.verdict.decide import both_arms, clock_pairs
+from campaigns.rules.verdict.one_session import both_arms, clock_pairs
 from campaigns.rules.wording import change, duration, share
 
 # Half of the least floor: a smaller bias hides below it, and of many pooled pairs an interval gets

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.decide import (
+from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import (
     Comparison,
     against_words,
     compare_sessions,
-    decide,
+    decide_session,
     judge_comparison,
 )
-from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
-from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sanitizers import under_sanitizers
 
 # Sessions that show a gain each may differ by drift; one that keeps less than this share of the
@@ -58,7 +58,7 @@ def decide_again(first: Report, second: Report, standard: Standard) -> Decision:
 
 def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
     twice = replace(standard, sessions=2)
-    claim = decide(first, twice)
+    claim = decide_session(first, twice)
     if claim.gain is None or not claims(claim):
         raise ValueError(f"first session: {claim.reason.words}; accepted: one that shows a gain")
     shown = f"The first session showed {against_words(claim.gain)}"
@@ -66,7 +66,7 @@ def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
     if broken:
         sentence = f"Not the candidate's doing: {broken}. {shown}; nothing is concluded."
         return _void(claim, sentence)
-    repeat = decide(second, twice)
+    repeat = decide_session(second, twice)
     if repeat.gain is None:
         return _contradicted(claim, repeat, None, shown)
     both = compare_sessions((first, second), twice)
@@ -77,7 +77,7 @@ def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
 
 def decide_elsewhere(report: Report, standard: Standard, accepted: Gain) -> Decision:
     """Judge what another worker measured: promoted where it shows the accepted gain again."""
-    found = decide(report, replace(standard, sessions=2))
+    found = decide_session(report, replace(standard, sessions=2))
     if found.void or found.gain is None or not claims(found):
         return found
     if agree(found.gain, accepted, standard.noise):

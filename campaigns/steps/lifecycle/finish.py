@@ -19,9 +19,9 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.records.judging import standard_of
-from campaigns.rules.verdict.decide import decide
+from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import change
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.workers.notify import NOTHING, Next
@@ -67,7 +67,7 @@ def _result(campaign: Campaign, evaluation: Evaluation) -> dict[str, Any]:
     report = evaluation.facts
     if report is None or report.outcome is not Outcome.PASSED:
         return {"gain": None, "why": evaluation.reason or "not measured"}
-    decision: Decision = decide(report, standard_of(campaign, has_incumbent=True))
+    decision: Decision = decide_session(report, standard_of(campaign, has_incumbent=True))
     if decision.gain is None:
         return {"gain": None, "why": decision.sentence}
     gain = asdict(decision.gain)

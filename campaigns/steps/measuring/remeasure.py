@@ -15,8 +15,8 @@ from campaigns.models import (
 )
 from campaigns.models.transitions import move
 from campaigns.records.sessions import Session
-from campaigns.rules.verdict.decide import against_words
 from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.one_session import against_words
 from campaigns.steps.measuring.stand import stand
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
-from campaigns.records.drift import MOST_VOIDS, _voids, sentence_of
+from campaigns.records.drift import MOST_VOIDS, sentence_of, voids_of
 from campaigns.rules.noise.drift import Drift
 
 
@@ -28,7 +28,7 @@ def repeat_void(evaluation: Evaluation, found: tuple[Drift, ...]) -> None:
     )
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
-    if _voids(evaluation) % MOST_VOIDS == 0:
+    if voids_of(evaluation) % MOST_VOIDS == 0:
         _wait(campaign, sentence)
 
 

@@ -7,8 +7,8 @@ from campaigns.models import (
     StandingWord,
 )
 from campaigns.records.sessions import Session, is_elsewhere
-from campaigns.rules.verdict.decide import against_words
 from campaigns.rules.verdict.decision import Decision, Verdict
+from campaigns.rules.verdict.one_session import against_words
 from campaigns.steps.measuring.stand import stand
 
 

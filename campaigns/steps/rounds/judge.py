@@ -6,14 +6,13 @@ so does the earlier one of two that noise does not tell apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 
-from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract import Report
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -26,41 +25,18 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.records.candidate_findings import examined
 from campaigns.records.case_table import case_rows, class_rows
-from campaigns.records.declared_bucket import declared_of
-from campaigns.records.dispatch_classes import taken_by
-from campaigns.records.judging import standard_of
-from campaigns.records.measured_cases import cases_of, level_of
-from campaigns.records.noise_floor import NoiseFloor, floor_for
-from campaigns.records.sessions import (
-    Session,
-    deciding_evaluation,
-    judged_candidate,
-    second_session,
-)
+from campaigns.records.judged_rounds import JudgedRound, load_judged_round
+from campaigns.records.sessions import Session
 from campaigns.rules.noise.gain import noise_floor, stray
 from campaigns.rules.stop.repairs import may_repair
-from campaigns.rules.verdict.decide import compare, decide
+from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.sessions import claims, decide_again, merged
+from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.remeasure import remeasure
 from campaigns.steps.measuring.settle import settle
 from campaigns.workers.notify import AGAIN, NOTHING, Next
-
-
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """What a verdict rests on. again: the second session of a claim.
-
-    report: None of a candidate that was never run, because its source is refused.
-    """
-
-    evaluation: Evaluation
-    report: Report | None
-    decision: Decision
-    again: Session | None = None
 
 
 def judge(round_: Round) -> Next:
@@ -74,41 +50,27 @@ def judge(round_: Round) -> Next:
     if waiting:
         queued = (key for key, state in waiting.items() if state == EvaluationState.QUEUED)
         return Next(measure=tuple(sorted(queued)))
-    campaign = round_.campaign
-    candidate = judged_candidate(round_)
-    sessions = [deciding_evaluation(candidate)]
-    if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
-        sessions.append(again)
-    floor = max((floor_for(campaign, session) for session in sessions), key=lambda f: f.value)
-    level = level_of(sessions[0])
-    standard = replace(
-        standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE),
-        examined=examined(candidate, campaign),
-        declared=declared_of(round_),
-        taken=taken_by(round_),
-        noise=floor.value,
-        noise_source=floor.words,
-        level=level,
-        cases=frozenset(cases_of(campaign, level)),
-    )
-    ground = _ground(sessions, standard)
-    decision = ground.decision
-    if claims(decision) and ground.again is None:
-        return remeasure(round_, ground.evaluation, decision)
-    if _is_mendable(round_, decision):
-        return AGAIN if move(campaign, CampaignState.REPAIR) else NOTHING
-    report = ground.report
-    noise = _noise(report, standard) if report and decision.reason is Reason.BASELINE else {}
+    judged = load_judged_round(round_)
+    judgement = decide(judged.reports, judged.standard)
+    if judgement.is_claim:
+        return remeasure(round_, judged.evaluations[0], judgement.decision)
+    if _is_mendable(round_, judgement.decision):
+        return AGAIN if move(round_.campaign, CampaignState.REPAIR) else NOTHING
+    return _close(round_, judged, judgement)
+
+
+def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
+    campaign, decision = round_.campaign, judgement.decision
     with transaction.atomic():
         deciding = Q(campaign__state=CampaignState.DECIDE)
-        if not move(round_, RoundState.JUDGED, deciding, chosen=candidate):
+        if not move(round_, RoundState.JUDGED, deciding, chosen=judged.candidate):
             return NOTHING
-        _store(round_, ground, decision, standard, floor)
-        if ground.again is not None:
-            settle(round_, ground.again, decision)
-        if noise:
-            campaign.noise = noise
-            claim(Campaign.objects.filter(pk=campaign.pk), noise=noise)
+        _store(round_, judged, judgement)
+        if judgement.second is not None:
+            settle(round_, Session(judged.evaluations[-1], judgement.second), decision)
+        if judgement.report and decision.reason is Reason.BASELINE:
+            campaign.noise = _noise(judgement.report, judged.standard)
+            claim(Campaign.objects.filter(pk=campaign.pk), noise=campaign.noise)
         record(
             campaign,
             "verdict",
@@ -129,30 +91,6 @@ def _is_mendable(round_: Round, decision: Decision) -> bool:
     return may_repair(decision.reason, [key is not None for key in answers])
 
 
-def _ground(sessions: Sequence[Evaluation], standard: Standard) -> _Ground:
-    """What the deciding session shows, or of a claimed round both sessions."""
-    evaluation, *others = sessions
-    report = evaluation.facts
-    if report is None:
-        return _Ground(evaluation, None, decide(None, standard))
-    first = _Ground(evaluation, report, decide(report, standard))
-    if not others:
-        return first
-    again = others[0]
-    second = again.facts
-    if second is None:
-        raise ValueError(f"{again}: has no report to judge")
-    session = Session(again, decide(second, replace(standard, sessions=2)))
-    if not claims(first.decision):
-        return replace(first, again=session)
-    return _Ground(
-        evaluation=evaluation if again.outcome == Outcome.PASSED else again,
-        report=merged(report, second),
-        decision=decide_again(report, second, standard),
-        again=session,
-    )
-
-
 def _unfinished(round_: Round) -> dict[int, str]:
     rows = Evaluation.objects.filter(candidate__round=round_).exclude(state=EvaluationState.DONE)
     return dict(rows.values_list("pk", "state"))
@@ -165,13 +103,12 @@ def _noise(report: Report, standard: Standard) -> dict[str, Any]:
     return {"sigma": sigma, "floor": noise_floor(sigma)} | asdict(gain)
 
 
-def _store(
-    round_: Round, ground: _Ground, decision: Decision, standard: Standard, floor: NoiseFloor
-) -> None:
-    gain, report = decision.gain, ground.report
+def _store(round_: Round, judged: JudgedRound, judgement: Judgement) -> None:
+    decision, report = judgement.decision, judgement.report
+    gain = decision.gain
     Verdict.objects.create(
         round=round_,
-        evaluation=ground.evaluation,
+        evaluation=judged.evaluations[judgement.deciding],
         word=decision.verdict.value,
         reason=decision.reason.value,
         sentence=decision.sentence,
@@ -182,6 +119,6 @@ def _store(
         interval_kind=gain.kind if gain else "",
         gates=[asdict(gate) for gate in decision.gates],
         cases=case_rows(report.cases if report else (), decision.cases),
-        classes=class_rows(decision.classes, standard.classes),
-        noise=asdict(floor),
+        classes=class_rows(decision.classes, judged.standard.classes),
+        noise=asdict(judged.floor),
     )

@@ -9,9 +9,9 @@ import pytest
 from campaigns.devices.trust.trick import job_of, read
 from campaigns.evaluator.contract import Outcome
 from campaigns.rules.verdict.buckets import Bucket, Declared
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.repeats import repeats
 from tests.evaluator.tricks.candidate_file import HERE
 
@@ -32,7 +32,7 @@ def test_r20_it_refuses_what_is_faster_where_inputs_come_again(
     job = job_of(read(HERE / name, HERE), tmp_path / "scratch", "cpu", "native")
     report = service.evaluate(replace(job, protocol=replace(job.protocol, blocks=3)))
     assert report.outcome is Outcome.PASSED, report.reason
-    decision = decide(report, AGAINST)
+    decision = decide_session(report, AGAINST)
     assert decision.reason is Reason.FITTED, decision
     assert "fitted to the benchmark" in decision.sentence
     gate = next(gate for gate in decision.gates if gate.name == "repeats")

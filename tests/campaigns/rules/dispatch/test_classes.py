@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from campaigns.rules.dispatch.classes import class_of, divergence, grouped
 from campaigns.rules.noise.gain import Gain, improved, regressed
-from campaigns.rules.verdict.decide import compare, compare_sessions, decide
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import compare, compare_sessions, decide_session
 from tests.campaigns.rules.builders import case, report, timing
 
 CLASSES = {"short a": "D=128", "short b": "D=128", "long": "D=4096"}
@@ -64,13 +64,13 @@ def test_a_problem_without_columns_has_no_classes():
 
 
 def test_r19_a_verdict_says_that_its_classes_diverge():
-    found = decide(measured(short_a=1.5, short_b=1.5, long=0.9), AGAINST)
+    found = decide_session(measured(short_a=1.5, short_b=1.5, long=0.9), AGAINST)
     assert found.reason is Reason.CASE_REGRESSED
     assert "The classes diverge: D=128 +50.0 % (" in found.sentence
     assert "but D=4096 -10.0 % (" in found.sentence
     assert set(found.classes) == {"D=128", "D=4096"}
     # So does one that is accepted because nobody protects the case that lost.
-    free = decide(
+    free = decide_session(
         measured(short_a=1.5, short_b=1.5, long=0.9), replace(AGAINST, protected=frozenset())
     )
     assert free.reason is Reason.PROMOTED
@@ -78,9 +78,15 @@ def test_r19_a_verdict_says_that_its_classes_diverge():
 
 
 def test_classes_that_agree_are_not_said_to_diverge():
-    assert "diverge" not in decide(measured(short_a=1.5, short_b=1.5, long=1.1), AGAINST).sentence
+    assert (
+        "diverge"
+        not in decide_session(measured(short_a=1.5, short_b=1.5, long=1.1), AGAINST).sentence
+    )
     # A loss that is no more than noise is none.
-    assert "diverge" not in decide(measured(short_a=1.5, short_b=1.5, long=0.995), AGAINST).sentence
+    assert (
+        "diverge"
+        not in decide_session(measured(short_a=1.5, short_b=1.5, long=0.995), AGAINST).sentence
+    )
 
 
 GAINS = st.builds(

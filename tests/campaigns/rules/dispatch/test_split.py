@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from campaigns.rules.dispatch.split import call_for_split, expected_saving, judge_split
 from campaigns.rules.noise.gain import Gain, improved, regressed
-from campaigns.rules.verdict.decide import Comparison, decide, judge_comparison
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import Comparison, decide_session, judge_comparison
 from campaigns.rules.verdict.sessions import decide_again
 from tests.campaigns.rules.builders import case, report, timing
 
@@ -41,21 +41,21 @@ def measured(**ratios: float):
     ],
 )
 def test_r19_a_split_is_kept_only_where_its_class_gains_and_no_other_loses(ratios, reason):
-    found = decide(measured(**ratios), SPLIT)
+    found = decide_session(measured(**ratios), SPLIT)
     assert found.reason is reason
     assert found.gates[-1].name == "split"
     assert found.gates[-1].passed is (reason in (Reason.PROMOTED,))
 
 
 def test_r19_what_is_no_split_is_not_judged_as_one():
-    found = decide(measured(a=1.5, b=1, c=0.97), replace(SPLIT, taken=frozenset()))
+    found = decide_session(measured(a=1.5, b=1, c=0.97), replace(SPLIT, taken=frozenset()))
     assert found.reason is Reason.PROMOTED
     assert "split" not in {gate.name for gate in found.gates}
 
 
 def test_r19_a_split_that_is_not_kept_asks_for_no_second_session():
     # 1.2 % over all cases alone would be measured again.
-    found = decide(measured(a=1.0, b=1.0, c=1.04), SPLIT)
+    found = decide_session(measured(a=1.0, b=1.0, c=1.04), SPLIT)
     assert found.reason is Reason.CLASS_NOT_GAINED
 
 

@@ -13,9 +13,9 @@ from campaigns.rules.noise.directions import (
     versus,
 )
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 from tests.campaigns.rules.builders import case, report, timing
 
 HALVES = {
@@ -68,12 +68,12 @@ def test_r14_the_verdict_is_about_the_step_and_shows_both_directions():
     """A short forward that doubles and a long backward that loses a little: the step loses."""
     forward = case(timing([5.0] * 10), timing([10.0] * 10), "a fwd")
     backward = case(timing([110.0] * 10), timing([100.0] * 10), "a bwd")
-    found = decide(report(forward, backward), AGAINST)
+    found = decide_session(report(forward, backward), AGAINST)
     assert found.reason is Reason.SLOWER
     assert found.gain.gain == pytest.approx(110 / 115 - 1)
     assert found.cases["a fwd"].gain == pytest.approx(1.0)
     assert found.cases["a bwd"].gain == pytest.approx(100 / 110 - 1)
-    apart = decide(report(forward, backward), replace(AGAINST, halves={}))
+    apart = decide_session(report(forward, backward), replace(AGAINST, halves={}))
     assert apart.reason is Reason.PROMOTED
 
 

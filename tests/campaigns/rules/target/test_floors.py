@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from campaigns.rules.target.floors import floors_of, lesser_floors_of
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
 BANDWIDTH = ceiling(5e12)
@@ -30,7 +30,7 @@ def judged(time_us: float, stored: dict[str, Any]) -> tuple[Verdict, Reason, str
         has_incumbent=True, floors=floors_of(stored), lesser_floors=lesser_floors_of(stored)
     )
     slow, fast = timing([9000.0] * 10), timing([time_us] * 10)
-    found = decide(report(case(fast, slow)), standard)
+    found = decide_session(report(case(fast, slow)), standard)
     return found.verdict, found.reason, found.sentence
 
 

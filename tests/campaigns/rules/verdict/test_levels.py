@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.decide import Comparison, decide, judge_comparison
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.levels import Level, level_words, representative
+from campaigns.rules.verdict.one_session import Comparison, decide_session, judge_comparison
 from tests.campaigns.rules.builders import case, report, timing
 
 CLASSES = {"a": "D=1", "b": "D=2", "c": "D=1", "d": "D=3"}
@@ -55,11 +55,11 @@ def test_r18_every_class_is_represented_and_r22_a_skewed_case_is(classes, declar
 
 
 def test_r18_a_verdict_says_its_level():
-    words = {gate.name: gate for gate in decide(report(case(FAST, SLOW, "a")), QUICK).gates}
+    words = {gate.name: gate for gate in decide_session(report(case(FAST, SLOW, "a")), QUICK).gates}
     assert words["level"].found == "quick: 2 representative of 4 cases"
     assert words["level"].passed is None
     full = replace(QUICK, level=Level.FULL, cases=frozenset("abcd"))
-    gates = {gate.name: gate for gate in decide(report(case(FAST, SLOW, "a")), full).gates}
+    gates = {gate.name: gate for gate in decide_session(report(case(FAST, SLOW, "a")), full).gates}
     assert (gates["level"].found, gates["level"].passed) == ("full: all 4 cases", True)
     assert level_words(Level.FULL, 1, 1) == "full: all 1 case"
     assert level_words(Level.QUICK, 0, 0) == "quick"
@@ -68,19 +68,19 @@ def test_r18_a_verdict_says_its_level():
 @pytest.mark.parametrize("level", Level)
 def test_r18_inside_a_level_no_case_is_left_out(level):
     standard = replace(QUICK, level=level)
-    found = decide(report(case(FAST, SLOW, "a")), standard)
+    found = decide_session(report(case(FAST, SLOW, "a")), standard)
     assert found.reason is Reason.NOT_TIMED
     assert "b was never measured" in found.sentence
 
 
 def test_r18_a_gain_on_the_quick_level_is_not_accepted_however_large():
     both = report(case(FAST, SLOW, "a"), case(FAST, SLOW, "b"))
-    found = decide(both, QUICK)
+    found = decide_session(both, QUICK)
     assert (found.verdict, found.reason) == (Verdict.NO_CHANGE, Reason.NEEDS_FULL_LEVEL)
     assert "quick: 2 representative of 4 cases" in found.sentence
-    assert decide(both, replace(QUICK, level=Level.FULL)).verdict is Verdict.ACCEPTED
+    assert decide_session(both, replace(QUICK, level=Level.FULL)).verdict is Verdict.ACCEPTED
     # Nor is a baseline, which sets the noise for all others.
-    first = decide(both, replace(QUICK, has_incumbent=False))
+    first = decide_session(both, replace(QUICK, has_incumbent=False))
     assert first.reason is Reason.NEEDS_FULL_LEVEL
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from campaigns.evaluator.contract import Repeats
 from campaigns.rules.verdict.buckets import Bucket, Declared
-from campaigns.rules.verdict.decide import decide
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.repeats import LEAST, repeats
 from tests.campaigns.rules.builders import case, report, timing
 
@@ -31,7 +31,7 @@ def judged(candidate, incumbent=None, standard=AGAINST):
 
 
 def test_r20_it_refuses_a_perfect_cache_of_repeated_tensors():
-    found = decide(report(case(arm(us=5.0, kept=2.0, again=2.0), arm())), AGAINST)
+    found = decide_session(report(case(arm(us=5.0, kept=2.0, again=2.0), arm())), AGAINST)
     assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.FITTED)
     assert "fitted to the benchmark" in found.sentence
     assert "50.00 × as fast as fresh ones (the incumbent 1.00 ×" in found.sentence

@@ -9,9 +9,9 @@ import pytest
 from campaigns.evaluator.contract import Outcome, Report
 from campaigns.rules.noise.gain import Gain, interval, pooled
 from campaigns.rules.target.roofline import Work, physical_floor
-from campaigns.rules.verdict.decide import GATE_NAMES, decide
 from campaigns.rules.verdict.decision import Gate, Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from campaigns.rules.verdict.sessions import agree, claims, decide_again, decide_elsewhere, merged
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
@@ -40,12 +40,12 @@ def gate(gates: tuple[Gate, ...], name: str) -> Gate:
     ("ratio", "claimed"), [(2.0, True), (1.015, True), (1.005, False), (0.9, False)]
 )
 def test_it_measures_again_what_would_be_accepted(ratio: float, claimed: bool) -> None:
-    assert claims(decide(session(ratio), AGAINST)) is claimed
+    assert claims(decide_session(session(ratio), AGAINST)) is claimed
 
 
 def test_it_never_measures_a_failure_or_a_baseline_again() -> None:
-    assert not claims(decide(report(outcome=Outcome.CRASHED), AGAINST))
-    assert not claims(decide(session(1.0), Standard(has_incumbent=False)))
+    assert not claims(decide_session(report(outcome=Outcome.CRASHED), AGAINST))
+    assert not claims(decide_session(session(1.0), Standard(has_incumbent=False)))
 
 
 def test_it_accepts_what_both_sessions_show_and_tells_the_gain_of_both() -> None:
@@ -69,7 +69,7 @@ def test_it_accepts_what_both_sessions_show_and_tells_the_gain_of_both() -> None
 
 
 def interval_of(found: Report) -> Gain:
-    gain = decide(found, AGAINST).gain
+    gain = decide_session(found, AGAINST).gain
     assert gain is not None
     return gain
 

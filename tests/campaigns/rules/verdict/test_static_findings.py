@@ -2,10 +2,10 @@
 
 import pytest
 
-from campaigns.rules.verdict.decide import GATE_NAMES, decide
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, read_policy
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from campaigns.rules.verdict.static_findings import static_findings
 from tests.campaigns.rules.builders import case, report, timing
 
@@ -34,7 +34,7 @@ def test_it_rejects_what_is_refused_by_line_and_reason():
 
 
 def test_it_concludes_on_a_refused_candidate_without_a_report():
-    found = decide(None, standard(FORK))
+    found = decide_session(None, standard(FORK))
     assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.FINDING_REFUSED)
     assert tuple(gate.name for gate in found.gates) == GATE_NAMES
     assert [gate.passed for gate in found.gates] == [False] + [None] * (len(GATE_NAMES) - 1)
@@ -44,11 +44,11 @@ def test_it_concludes_on_a_refused_candidate_without_a_report():
 @pytest.mark.parametrize("seen", [standard(KEPT), Standard(has_incumbent=True)])
 def test_it_concludes_nothing_on_any_other_candidate_without_a_report(seen):
     with pytest.raises(ValueError, match="report: None"):
-        decide(None, seen)
+        decide_session(None, seen)
 
 
 def test_it_accepts_what_is_flagged_and_tells_so():
-    found = decide(report(case(FAST, SLOW)), standard(KEPT))
+    found = decide_session(report(case(FAST, SLOW)), standard(KEPT))
     assert found.verdict is Verdict.ACCEPTED
     assert found.gates[0].passed is True
     assert found.gates[0].found.startswith("flagged: line 3, kept stays in the process")

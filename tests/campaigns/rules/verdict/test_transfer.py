@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from campaigns.rules.verdict.buckets import Bucket, Declared, weight_bound
-from campaigns.rules.verdict.decide import GATE_NAMES, decide
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from campaigns.rules.verdict.transfer import Kept, audit
 from tests.campaigns.rules.builders import case, report, timing
 
@@ -32,7 +32,7 @@ def test_r21_it_takes_no_bound_from_what_is_no_time(work_us, step_us, field):
 
 @pytest.mark.parametrize("bucket", [Bucket.W2, Bucket.W3])
 def test_r21_it_refuses_what_only_a_benchmark_feeds_and_names_the_rule(bucket):
-    found = decide(None, replace(AGAINST, declared=Declared(bucket)))
+    found = decide_session(None, replace(AGAINST, declared=Declared(bucket)))
     assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.NO_TRANSFER)
     assert found.sentence.startswith(f"Rejected by Rule 11: {bucket} is {bucket.words}")
     assert tuple(gate.name for gate in found.gates) == GATE_NAMES
@@ -41,7 +41,7 @@ def test_r21_it_refuses_what_only_a_benchmark_feeds_and_names_the_rule(bucket):
 
 @pytest.mark.parametrize("bucket", [Bucket.K1, Bucket.K2, Bucket.K3, Bucket.K4])
 def test_r21_it_credits_kernel_work_whole(bucket):
-    found = decide(report(case(FAST, SLOW)), replace(AGAINST, declared=Declared(bucket)))
+    found = decide_session(report(case(FAST, SLOW)), replace(AGAINST, declared=Declared(bucket)))
     assert found.reason is Reason.PROMOTED
     assert "W1" not in found.sentence
     assert found.gates[1].passed is True
@@ -55,7 +55,7 @@ def test_r21_it_credits_kernel_work_whole(bucket):
     ],
 )
 def test_r21_a_weight_cache_says_how_much_of_it_counts(declared, words, passed):
-    found = decide(report(case(FAST, SLOW)), replace(AGAINST, declared=declared))
+    found = decide_session(report(case(FAST, SLOW)), replace(AGAINST, declared=declared))
     assert found.reason is Reason.PROMOTED
     assert words in found.sentence
     assert found.gates[1].passed is passed

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
-from campaigns.records.judging import standard_of
+from campaigns.records.judged_rounds import standard_of
 from campaigns.records.missing_specs import missing_spec_of
 from campaigns.records.stored import target_of
 from campaigns.reports.report import render_report

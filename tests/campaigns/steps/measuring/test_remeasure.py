@@ -17,11 +17,11 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import claim
-from campaigns.records.judging import standard_of
+from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise_floor import NoiseFloor
 from campaigns.records.sessions import deciding_evaluation, deciding_report
 from campaigns.rules.noise.drift import Drift, What
-from campaigns.rules.verdict.decide import decide
+from campaigns.rules.verdict.one_session import decide_session
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.reconcile import reconcile
@@ -256,7 +256,7 @@ def test_it_claims_once_however_many_workers_judge(campaign: Campaign, claimed: 
     late = campaign.rounds.get(number=2)
     late.state = RoundState.OPEN
     evaluation = deciding_evaluation(late.candidates.get())
-    decision = decide(evaluation.facts, standard_of(stale, has_incumbent=True))
+    decision = decide_session(evaluation.facts, standard_of(stale, has_incumbent=True))
     assert remeasure(late, evaluation, decision) == NOTHING
     assert second(claimed).attempt == 1
     assert standings(claimed) == ["claimed"]
@@ -284,7 +284,7 @@ def test_it_asks_as_much_as_the_noisier_of_two_devices(
     evaluate(second(claimed).pk, cast.make_bench(judge, "twin", cast.TWIN))
     floors = {EvaluationKind.REMEASURE: 2.0}
     monkeypatch.setattr(
-        "campaigns.steps.rounds.judge.floor_for",
+        "campaigns.records.judged_rounds.floor_for",
         lambda campaign, of: NoiseFloor(floors.get(of.kind, 0.01), "its passport"),
     )
     cast.step(campaign)

@@ -9,9 +9,9 @@ from django.db.models import Max
 
 from campaigns.evaluator.contract import Moment, Outcome
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
+from campaigns.records.drift import MOST_VOIDS
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.measuring import void
 from campaigns.steps.measuring.take_passport import take_passport
 from tests.campaigns.steps import cast
 
@@ -89,17 +89,17 @@ def test_the_campaign_waits_when_the_device_does_not_settle_and_never_judges(
     campaign = run(max_rounds=2)
     assert campaign.state == CampaignState.PAUSED
     assert not Verdict.objects.filter(round__number=2).exists()
-    assert Void.objects.count() == void.MOST_VOIDS
+    assert Void.objects.count() == MOST_VOIDS
     asked = campaign.events.filter(kind="pause_requested").get()
     assert asked.message.startswith("5 measurements in a row are void; the campaign waits. Resume")
     assert "100 µs to 130 µs" in asked.message
     waiting = Evaluation.objects.get(state="queued")
-    assert waiting.attempt == void.MOST_VOIDS + 1
+    assert waiting.attempt == MOST_VOIDS + 1
     # A person resumes it, and it waits again after as many more.
     resume(campaign)
     again = cast.run_again(campaign, bench)
     assert again.state == CampaignState.PAUSED
-    assert Void.objects.count() == 2 * void.MOST_VOIDS
+    assert Void.objects.count() == 2 * MOST_VOIDS
     drifting["when"] = lambda number, job: False
     resume(again)
     done = cast.run_again(campaign, bench)
@@ -116,7 +116,7 @@ def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, d
     assert campaign.state == CampaignState.DONE
     assert campaign.result["gain"] is None
     assert "the incumbent's own times moved" in campaign.result["why"]
-    assert Void.objects.count() == void.MOST_VOIDS - 1
+    assert Void.objects.count() == MOST_VOIDS - 1
 
 
 def test_a_host_that_broke_is_still_tried_three_times_after_void_ones(run, script, drifting):
@@ -185,7 +185,7 @@ def test_a_pause_that_a_person_asked_for_is_not_asked_for_twice(script, bench, t
     drifting["when"] = lambda number, job: True
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, CampaignState.BASELINE)
-    for _ in range(void.MOST_VOIDS - 1):
+    for _ in range(MOST_VOIDS - 1):
         cast.measure_all(campaign, bench)
 
     def asks(number, job):

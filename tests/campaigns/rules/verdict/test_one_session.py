@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import Outcome, Timer
 from campaigns.rules.target.roofline import Work, physical_floor
-from campaigns.rules.verdict.decide import GATE_NAMES, decide
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from campaigns.rules.verdict.sessions import decide_again
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
@@ -42,7 +42,7 @@ def times(*ratios: float) -> list:
 
 
 def test_it_accepts_a_clear_gain_and_names_its_baseline():
-    found = decide(report(case(FAST, SLOW)), AGAINST)
+    found = decide_session(report(case(FAST, SLOW)), AGAINST)
     assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.PROMOTED)
     assert found.gain is not None
     assert found.gain.gain == pytest.approx(1.0)
@@ -56,7 +56,7 @@ def test_it_accepts_a_clear_gain_and_names_its_baseline():
 
 
 def test_it_accepts_a_correct_baseline():
-    found = decide(report(case(SLOW)), BASELINE)
+    found = decide_session(report(case(SLOW)), BASELINE)
     assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.BASELINE)
     assert found.gain is None
 
@@ -74,24 +74,24 @@ def test_it_accepts_a_correct_baseline():
     ],
 )
 def test_it_judges_the_size_of_a_gain(ratio, reason):
-    found = decide(report(*times(ratio)), AGAINST)
+    found = decide_session(report(*times(ratio)), AGAINST)
     assert found.reason is reason
     assert found.verdict is VERDICT_OF[reason]
 
 
 def test_it_believes_a_small_gain_after_a_second_session():
     twice = Standard(has_incumbent=True, sessions=2)
-    assert decide(report(*times(1.015)), twice).reason is Reason.PROMOTED
+    assert decide_session(report(*times(1.015)), twice).reason is Reason.PROMOTED
 
 
 def test_r12_it_raises_the_bar_on_a_noisy_worker():
     noisy = Standard(has_incumbent=True, noise=0.06)
-    assert decide(report(*times(1.05)), noisy).reason is Reason.WITHIN_NOISE
+    assert decide_session(report(*times(1.05)), noisy).reason is Reason.WITHIN_NOISE
 
 
 def test_it_shows_no_change_when_the_interval_holds_zero():
     spread = timing([8.0, 12.0, 7.0, 13.0, 8.5, 12.5, 7.5, 11.0, 9.0, 12.0])
-    found = decide(report(case(spread, SLOW)), AGAINST)
+    found = decide_session(report(case(spread, SLOW)), AGAINST)
     assert found.verdict is Verdict.NO_CHANGE
     assert found.gain is not None
     assert found.gain.low < 0 < found.gain.high
@@ -99,16 +99,16 @@ def test_it_shows_no_change_when_the_interval_holds_zero():
 
 
 def test_r13_it_rejects_a_win_that_costs_a_protected_case():
-    found = decide(report(*times(2.0, 0.9)), AGAINST)
+    found = decide_session(report(*times(2.0, 0.9)), AGAINST)
     assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.CASE_REGRESSED)
     unprotected = Standard(has_incumbent=True, protected=frozenset({"case 0"}))
-    assert decide(report(*times(2.0, 0.9)), unprotected).verdict is Verdict.ACCEPTED
+    assert decide_session(report(*times(2.0, 0.9)), unprotected).verdict is Verdict.ACCEPTED
 
 
 def test_it_guards_harder_under_the_strict_policy():
     strict = Standard(has_incumbent=True, guard=GuardPolicy.STRICT)
-    assert decide(report(*times(2.0, 0.96)), AGAINST).verdict is Verdict.ACCEPTED
-    assert decide(report(*times(2.0, 0.96)), strict).reason is Reason.CASE_REGRESSED
+    assert decide_session(report(*times(2.0, 0.96)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(*times(2.0, 0.96)), strict).reason is Reason.CASE_REGRESSED
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_it_guards_harder_under_the_strict_policy():
     ],
 )
 def test_it_turns_each_failed_outcome_into_its_verdict(outcome, verdict):
-    found = decide(report(case(), outcome=outcome, reason="what happened"), AGAINST)
+    found = decide_session(report(case(), outcome=outcome, reason="what happened"), AGAINST)
     assert found.verdict is verdict
     assert found.reason.value == outcome.value
     assert "what happened" in found.sentence
@@ -132,7 +132,7 @@ def test_it_turns_each_failed_outcome_into_its_verdict(outcome, verdict):
 
 def test_what_is_not_the_candidates_doing_is_not_put_on_the_host_either():
     broken = report(case(), outcome=Outcome.BROKEN_HOST, reason="ref.py: line 3: ValueError: odd")
-    found = decide(broken, AGAINST)
+    found = decide_session(broken, AGAINST)
     assert found.sentence == (
         "Not the candidate's doing: ref.py: line 3: ValueError: odd. Nothing is concluded."
     )
@@ -140,7 +140,7 @@ def test_what_is_not_the_candidates_doing_is_not_put_on_the_host_either():
 
 def test_it_needs_at_least_five_pairs():
     few = report(case(timing([5.0] * 4), timing([10.0] * 4)))
-    assert decide(few, AGAINST).reason is Reason.TOO_FEW_SAMPLES
+    assert decide_session(few, AGAINST).reason is Reason.TOO_FEW_SAMPLES
 
 
 def test_it_does_not_accept_what_was_not_timed():
@@ -151,22 +151,25 @@ def test_it_does_not_accept_what_was_not_timed():
         [case(FAST, SLOW), case(name="b")],
         [case(untimed, SLOW)],
     ):
-        assert decide(report(*cases), AGAINST).reason is Reason.NOT_TIMED
+        assert decide_session(report(*cases), AGAINST).reason is Reason.NOT_TIMED
 
 
 def test_it_does_not_accept_a_report_without_cases():
-    assert decide(report(), BASELINE).reason is Reason.WRONG_RESULT
+    assert decide_session(report(), BASELINE).reason is Reason.WRONG_RESULT
 
 
 def test_it_prints_the_arithmetic_of_an_impossible_time():
     floor = physical_floor(Work(0, 16.75e6), [ceiling(3.35e12)], [])
     assert floor is not None
     standard = Standard(has_incumbent=True, floors={"4096x4096": floor})
-    found = decide(report(case(timing([4.99] * 10), SLOW)), standard)
+    found = decide_session(report(case(timing([4.99] * 10), SLOW)), standard)
     assert (found.verdict, found.reason) == (Verdict.INVALID, Reason.ABOVE_ROOF)
     assert "16.8 MB ÷ 3.35 TB/s = 5.00 µs" in found.sentence
     assert found.gates[GATE_NAMES.index("plausibility")].citation.endswith("h100.md:L23")
-    assert decide(report(case(timing([5.01] * 10), SLOW)), standard).verdict is Verdict.ACCEPTED
+    assert (
+        decide_session(report(case(timing([5.01] * 10), SLOW)), standard).verdict
+        is Verdict.ACCEPTED
+    )
 
 
 @pytest.mark.parametrize(
@@ -180,11 +183,11 @@ def test_it_prints_the_arithmetic_of_an_impossible_time():
 )
 def test_it_never_takes_no_time_for_speed(time_us, reason):
     broken = report(case(timing([5.0] * 9 + [time_us]), SLOW))
-    assert decide(broken, AGAINST).reason is reason
+    assert decide_session(broken, AGAINST).reason is reason
 
 
 def test_it_measures_again_when_the_incumbent_has_no_times():
-    found = decide(report(case(FAST, timing([10.0] * 9 + [0.0]))), AGAINST)
+    found = decide_session(report(case(FAST, timing([10.0] * 9 + [0.0]))), AGAINST)
     assert found.reason is Reason.BROKEN_HOST
     assert found.void
 
@@ -192,12 +195,12 @@ def test_it_measures_again_when_the_incumbent_has_no_times():
 @pytest.mark.parametrize("device_us", [40.0, 160.0])
 def test_r10_it_asks_for_review_when_device_time_disagrees(device_us):
     arms = timing([100.0] * 10, device_us), timing([200.0] * 10, 200.0)
-    assert decide(report(case(*arms)), AGAINST).reason is Reason.DEVICE_TIME_DISAGREES
+    assert decide_session(report(case(*arms)), AGAINST).reason is Reason.DEVICE_TIME_DISAGREES
 
 
 def test_it_allows_the_launch_overhead_between_burst_and_device_time():
     arms = timing([10.0] * 10, 6.0), timing([20.0] * 10, 16.0)
-    assert decide(report(case(*arms)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(case(*arms)), AGAINST).verdict is Verdict.ACCEPTED
 
 
 def loops(candidate_device_us: float | None):
@@ -211,11 +214,11 @@ def loops(candidate_device_us: float | None):
 
 
 def test_it_lets_device_time_decide_a_plain_loop():
-    assert decide(loops(5.0), AGAINST).verdict is Verdict.ACCEPTED
-    assert decide(loops(5.0), AGAINST).gain.gain == pytest.approx(1.0)
-    assert decide(loops(10.0), AGAINST).reason is Reason.WITHIN_NOISE
-    assert decide(loops(12.0), AGAINST).reason is Reason.SLOWER
-    assert decide(loops(None), AGAINST).reason is Reason.NO_DEVICE_TIME
+    assert decide_session(loops(5.0), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(loops(5.0), AGAINST).gain.gain == pytest.approx(1.0)
+    assert decide_session(loops(10.0), AGAINST).reason is Reason.WITHIN_NOISE
+    assert decide_session(loops(12.0), AGAINST).reason is Reason.SLOWER
+    assert decide_session(loops(None), AGAINST).reason is Reason.NO_DEVICE_TIME
 
 
 def traced(burst_us: float, device_us: float, timer: Timer):
@@ -225,7 +228,7 @@ def traced(burst_us: float, device_us: float, timer: Timer):
 
 def test_it_never_accepts_a_plain_loop_by_the_runners_word_alone():
     # The runner claims half of the device time; the judge's clock sees a slower candidate.
-    found = decide(
+    found = decide_session(
         report(case(traced(200.0, 20.0, Timer.LOOP), traced(40.0, 40.0, Timer.GRAPH))), AGAINST
     )
     assert found.verdict is Verdict.NEEDS_REVIEW
@@ -245,7 +248,7 @@ def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason
     fast = case(traced(20.0, 5.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "fast")
     slow = case(traced(80.0, 5.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "slow")
     standard = replace(AGAINST, protected=protected)
-    found = decide(report(fast, slow), standard)
+    found = decide_session(report(fast, slow), standard)
     assert found.reason is reason
     if protected is None:
         assert found.sentence.startswith("Needs review: slow: -25.0 % against the incumbent")
@@ -258,11 +261,11 @@ def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason
 
 def test_it_credits_a_plain_loop_with_the_lesser_gain_of_both_clocks():
     # By the tracer nine times as fast, by the judge's clock half as fast again.
-    found = decide(
+    found = decide_session(
         report(case(traced(40.0, 10.0, Timer.LOOP), traced(60.0, 90.0, Timer.LOOP), "a")), AGAINST
     )
     assert found.reason is Reason.DEVICE_TIME_DISAGREES
-    found = decide(
+    found = decide_session(
         report(case(traced(40.0, 10.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "a")), AGAINST
     )
     assert found.verdict is Verdict.ACCEPTED
@@ -274,12 +277,12 @@ def test_it_credits_a_plain_loop_with_the_lesser_gain_of_both_clocks():
 
 def test_it_compares_both_arms_on_one_clock():
     # One kernel of 3 µs: through a graph it takes 3.74 µs with gaps, as a loop its tracer says 3.
-    found = decide(
+    found = decide_session(
         report(case(traced(9.0, 3.0, Timer.LOOP), traced(3.74, 3.0, Timer.GRAPH))), AGAINST
     )
     assert found.reason is Reason.WITHIN_NOISE
     bare = replace(traced(3.74, 3.0, Timer.GRAPH), device_samples_us=())
-    found = decide(report(case(traced(9.0, 3.0, Timer.LOOP), bare)), AGAINST)
+    found = decide_session(report(case(traced(9.0, 3.0, Timer.LOOP), bare)), AGAINST)
     assert found.reason is Reason.NO_DEVICE_TIME
 
 
@@ -292,7 +295,7 @@ def test_it_compares_both_arms_on_one_clock():
     ],
 )
 def test_it_accepts_nothing_that_left_a_case_of_its_campaign_out(cases, reason):
-    found = decide(report(*times(2.0)), replace(AGAINST, cases=cases))
+    found = decide_session(report(*times(2.0)), replace(AGAINST, cases=cases))
     assert found.reason is reason
     if reason is Reason.NOT_TIMED:
         assert found.sentence == (
@@ -305,14 +308,14 @@ def test_it_accepts_nothing_that_left_a_case_of_its_campaign_out(cases, reason):
 
 def test_it_asks_why_only_one_arm_could_be_traced():
     arms = timing([100.0] * 10, None), timing([200.0] * 10, 200.0)
-    assert decide(report(case(*arms)), AGAINST).reason is Reason.NO_DEVICE_TIME
+    assert decide_session(report(case(*arms)), AGAINST).reason is Reason.NO_DEVICE_TIME
     untraced = timing([100.0] * 10, None), timing([200.0] * 10, None)
-    assert decide(report(case(*untraced)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(case(*untraced)), AGAINST).verdict is Verdict.ACCEPTED
 
 
 def test_it_refuses_arms_of_different_length():
     with pytest.raises(ValueError, match="4096x4096: 9 and 10 samples"):
-        decide(report(case(timing([5.0] * 9), SLOW)), AGAINST)
+        decide_session(report(case(timing([5.0] * 9), SLOW)), AGAINST)
 
 
 def test_it_has_a_verdict_for_every_reason():
@@ -340,12 +343,12 @@ def test_r43_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
     ]
     right = all(correct and (margin is None or margin <= 1) for correct, margin, _ in facts)
     possible = all(time_us >= floor.floor_us for _, _, time_us in facts)
-    accepted = decide(report(*cases), standard).verdict is Verdict.ACCEPTED
+    accepted = decide_session(report(*cases), standard).verdict is Verdict.ACCEPTED
     assert accepted == (right and possible)
 
 
 @pytest.mark.parametrize(("error", "told"), [(2e-5, "relative 2e-05"), (7e268, "relative above 1")])
 def test_it_tells_no_relative_error_that_is_next_to_infinite(error: float, told: str) -> None:
-    found = decide(report(replace(case(SLOW), max_rel_error=error)), BASELINE)
+    found = decide_session(report(replace(case(SLOW), max_rel_error=error)), BASELINE)
     gate = next(gate for gate in found.gates if gate.name == "correctness")
     assert gate.found.endswith(told)
