@@ -18,9 +18,9 @@ from campaigns.records.candidate_findings import (
     policy_of,
     stored_policy,
 )
-from campaigns.records.declared_bucket import declared_of
-from campaigns.records.stored import borne_of
+from campaigns.records.hypotheses import declared_of
 from campaigns.records.target_drift import PinnedSpec, drift_of
+from campaigns.records.verdicts import borne_of
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of

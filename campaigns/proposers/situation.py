@@ -5,6 +5,7 @@ from __future__ import annotations
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Situation
 from campaigns.records.dispatch_classes import classes_by_case
+from campaigns.records.hypotheses import hypothesis_of
 from campaigns.records.incumbent_evidence import evidence_of
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.rules.verdict.decision import Reason
@@ -47,11 +48,12 @@ def _history(campaign: Campaign) -> tuple[Attempt, ...]:
     tried = verdicts.exclude(reason=Reason.BASELINE).select_related("round").order_by("round")
     return tuple(
         Attempt(
-            strategy=verdict.round.hypothesis["strategy"],
-            params=verdict.round.hypothesis["params"],
+            strategy=idea.strategy,
+            params=idea.params,
             verdict=verdict.word,
             gain=None if verdict.gain is None else 1 + verdict.gain,
             round=verdict.round.number,
         )
         for verdict in tried
+        if (idea := hypothesis_of(verdict.round))
     )

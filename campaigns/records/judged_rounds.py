@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from campaigns.evaluator.contract import Report, protocol_from
 from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundKind, RoundState
 from campaigns.records.candidate_findings import examined
-from campaigns.records.declared_bucket import declared_of
 from campaigns.records.dispatch_classes import classes_by_case, taken_by
+from campaigns.records.floors import floors_of, lesser_floors_of
+from campaigns.records.hypotheses import declared_of
 from campaigns.records.measured_cases import cases_of, level_of
 from campaigns.records.noise_floor import NoiseFloor, floor_for
 from campaigns.records.sessions import deciding_evaluation, judged_candidate, second_session
 from campaigns.rules.noise.gain import LEAST_FLOOR
-from campaigns.rules.target.floors import floors_of, lesser_floors_of
 from campaigns.rules.verdict.gates import Standard
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
 from django.utils import timezone
 
@@ -14,6 +13,7 @@ from campaigns.models import (
 from campaigns.records.decisions import decisions_of, verdicts_of
 from campaigns.records.restart_mask import restart_of, restarted_after
 from campaigns.records.sessions import deciding_report
+from campaigns.records.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.stop.policy import History, count_streaks
@@ -33,7 +33,7 @@ def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = Fals
         accepts=streaks.accepts,
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
-        share_of_floor=_share(campaign.incumbent, campaign.target),
+        share_of_floor=_share(campaign.incumbent, target_of(campaign)),
         reached=_reached(campaign),
         user_stopped=campaign.stop_requested,
         wall_h=spent.wall_h,
@@ -49,10 +49,8 @@ def _reached(campaign: Campaign) -> Reached | None:
     if goal.kind is Kind.CEILING or incumbent is None or v0 is None:
         return None
     target = goal.target(geomean(_times(v0).values()))
-    works = {
-        name: Work(flops=case["flops"], bytes=case["bytes"])
-        for name, case in campaign.target.get("cases", {}).items()
-    }
+    cases = target_of(campaign).cases
+    works = {name: Work(flops=case.flops, bytes=case.bytes) for name, case in cases.items()}
     measured = measured_by(goal.metric, _times(incumbent), works)
     return Reached(target, measured) if target is not None and measured is not None else None
 
@@ -71,15 +69,15 @@ def _times(candidate: Candidate) -> dict[str, float]:
     }
 
 
-def _share(incumbent: Candidate | None, target: dict[str, Any]) -> float | None:
+def _share(incumbent: Candidate | None, target: CampaignTarget) -> float | None:
     """The incumbent's share of the floor over all cases; None where the target is UNKNOWN."""
     report = deciding_report(incumbent) if incumbent else None
     if report is None:
         return None
     pairs = []
     for case in report.cases:
-        floor_us = target.get("cases", {}).get(case.case, {}).get("floor_us")
-        if floor_us is None or case.candidate is None:
+        placed = target.cases.get(case.case)
+        if placed is None or placed.floor_us is None or case.candidate is None:
             return None
-        pairs.append((floor_us, statistics.median(decisive_samples(case, case.candidate))))
+        pairs.append((placed.floor_us, statistics.median(decisive_samples(case, case.candidate))))
     return share_of_floor(pairs)

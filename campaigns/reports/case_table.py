@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
-from campaigns.records.stored import CaseResult, CaseTarget, Target
+from campaigns.records.targets import CampaignTarget, CaseTarget
+from campaigns.records.verdicts import CaseResult
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
 
@@ -30,7 +31,10 @@ class CaseRow:
 
 
 def case_rows(
-    results: Sequence[CaseResult], report: Report | None, target: Target, floor: float | None
+    results: Sequence[CaseResult],
+    report: Report | None,
+    target: CampaignTarget,
+    floor: float | None,
 ) -> tuple[CaseRow, ...]:
     """Join what a round's verdict and report say about each case, the worst gain first.
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
 from campaigns.records.ceilings import ceilings_of
 from campaigns.records.passports import state_of
-from campaigns.records.stored import report_of
+from campaigns.records.reports import report_of
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.rules.verdict.decision import Verdict
 from knowledge.specs.cited import UNKNOWN

@@ -13,8 +13,10 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
 from campaigns.records.candidate_findings import finding_facts
-from campaigns.records.stored import Hypothesis, Target, hypothesis_of, machine_code_of, report_of
+from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.reports import machine_code_of, report_of
 from campaigns.records.target_drift import drift_of
+from campaigns.records.targets import CampaignTarget
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
@@ -39,7 +41,7 @@ class Chapter:
     """
 
     row: RoundRow
-    hypothesis: Hypothesis | None
+    hypothesis: StoredHypothesis | None
     gates: tuple[dict[str, Any], ...]
     sessions: tuple[Standing, ...]
     findings: tuple[dict[str, Any], ...]
@@ -85,7 +87,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
     }
 
 
-def _cited_here(target: Target) -> Target:
+def _cited_here(target: CampaignTarget) -> CampaignTarget:
     def here(cited: Cited) -> Cited:
         return replace(cited, href="#target-title")
 

@@ -12,15 +12,11 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.records.candidate_findings import finding_counts, finding_facts
-from campaigns.records.stored import (
-    classes_of,
-    hypothesis_of,
-    looked_at,
-    machine_code_in,
-    report_of,
-    target_of,
-)
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.reports import machine_code_in, report_of
 from campaigns.records.target_drift import drift_of
+from campaigns.records.targets import target_of
+from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.dispatch import dispatch_of, no_split
@@ -57,7 +53,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "round": found,
         "row": row,
         "verdict": verdict,
-        "looked": looked_at(verdict) if verdict else None,
+        "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
         "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],

@@ -14,7 +14,7 @@ from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.record import VERDICT
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models.transitions import CampaignState
-from campaigns.records.stored import classes_of
+from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.transfer import audit_of

@@ -19,7 +19,8 @@ from campaigns.models import (
     RoundState,
     Verdict,
 )
-from campaigns.records.stored import Hypothesis, hypothesis_of, report_of
+from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.reports import report_of
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
@@ -46,7 +47,7 @@ class Tried:
     """
 
     row: RoundRow
-    hypothesis: Hypothesis | None
+    hypothesis: StoredHypothesis | None
     candidate: Candidate | None
     verdict: Verdict | None
     evaluation: Evaluation | None

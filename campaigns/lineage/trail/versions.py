@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.rounds import gain_words
 from campaigns.lineage.trail.tried import Trail, Tried
-from campaigns.records.stored import machine_code_of
+from campaigns.records.reports import machine_code_of
 from campaigns.reports.sheet import BASELINE
 from campaigns.rules.verdict.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share

@@ -11,7 +11,7 @@ from campaigns.evaluator.backends.signature import read_parameters
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models import Candidate
-from campaigns.records.stored import CaseTarget
+from campaigns.records.targets import CaseTarget
 from campaigns.rules.wording import amount, duration
 from knowledge.specs.cited import UNKNOWN
 

@@ -19,7 +19,8 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, move
 from campaigns.records.device_waits import awaited_by
-from campaigns.rules.stop.policy import History, StopPolicy, StopReason, should_stop
+from campaigns.records.policies import stop_policy_of
+from campaigns.rules.stop.policy import History, StopReason, should_stop
 from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.lifecycle.end_search import end_search
 from campaigns.steps.lifecycle.finish import finish
@@ -70,7 +71,7 @@ def _prepare(campaign: Campaign) -> Next:
 
 
 def _analyze(campaign: Campaign) -> Next:
-    policy = StopPolicy(**campaign.stop_policy)
+    policy = stop_policy_of(campaign)
     rounds = campaign.rounds.count()
     if campaign.stop_requested:
         stop = should_stop(policy, History(rounds=rounds, user_stopped=True))

@@ -17,9 +17,10 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
+from campaigns.records.policies import stop_policy_of
 from campaigns.records.restart_mask import restart_of
 from campaigns.records.stop_history import history_of
-from campaigns.rules.stop.policy import StopPolicy, should_stop
+from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.stop.restart import masked
 from campaigns.rules.verdict.decision import Reason
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -38,9 +39,7 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
     seed = campaign.seed + after
     hidden = list(_drawn(campaign, seed)) if taken else []
     values: dict[str, Any] = {"state": CampaignState.PROFILE}
-    stop = should_stop(
-        StopPolicy(**campaign.stop_policy), history_of(campaign, answered=True, taken=taken)
-    )
+    stop = should_stop(stop_policy_of(campaign), history_of(campaign, answered=True, taken=taken))
     if stop is not None:
         values = stopping(stop)
     with transaction.atomic():

@@ -9,15 +9,16 @@ from campaigns.models import (
     RestartAnswer,
 )
 from campaigns.records.phase_clock import clock_of
+from campaigns.records.policies import stop_policy_of
 from campaigns.rules.stop.phases import Overrun, overrun
-from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.workers.notify import NOTHING, Next
 
 
 def restart(campaign: Campaign) -> Next:
     """Answer by the policy; one that asks waits for a person while the phase may last (R16)."""
-    policy = StopPolicy(**campaign.stop_policy).restart
+    policy = stop_policy_of(campaign).restart
     if campaign.stop_requested:
         return answer_restart(campaign, RestartAnswer.DECLINED, "the campaign is being stopped")
     if policy is not RestartPolicy.ASK:

@@ -21,8 +21,8 @@ from campaigns.models import (
     StandingWord,
     Worker,
 )
-from campaigns.records.declared_bucket import declared_of
 from campaigns.records.dispatch_classes import taken_by
+from campaigns.records.hypotheses import declared_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise_floor import floor_for
 from campaigns.records.reproduction import REPRODUCED_IN, may_reproduce

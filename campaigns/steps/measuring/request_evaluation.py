@@ -8,7 +8,7 @@ from campaigns.models import Candidate, Evaluation, EvaluationKind, EvaluationSt
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.candidate_findings import examined
-from campaigns.records.declared_bucket import declared_of
+from campaigns.records.hypotheses import declared_of
 from campaigns.rules.verdict.static_findings import static_findings
 from campaigns.rules.verdict.transfer import transfer
 

@@ -17,8 +17,9 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
+from campaigns.records.policies import stop_policy_of
 from campaigns.records.stop_history import history_of
-from campaigns.rules.stop.policy import StopPolicy, should_stop
+from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import Verdict
 from campaigns.steps.rounds.climb import Climb, climb
 from campaigns.steps.rounds.commit_accepted import commit_accepted
@@ -63,7 +64,7 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | 
             "stop_sentence": f"Baseline: {round_.verdict.sentence}",
             "finished_at": timezone.now(),
         }, None
-    stop = should_stop(StopPolicy(**campaign.stop_policy), history_of(campaign))
+    stop = should_stop(stop_policy_of(campaign), history_of(campaign))
     if stop:
         return stopping(stop), None
     climbed = climb(campaign)

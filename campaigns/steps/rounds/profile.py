@@ -22,6 +22,7 @@ from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
 from campaigns.records.incumbent_evidence import evidence_of
 from campaigns.records.sessions import deciding_report
+from campaigns.records.targets import CaseTarget, target_of
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
@@ -75,7 +76,7 @@ def _as_rival(incumbent: Candidate) -> Iterator[Report]:
 def _facts(
     campaign: Campaign, reports: Sequence[Report], rivals: Sequence[Report]
 ) -> dict[str, Any]:
-    placed = campaign.target.get("cases", {})
+    placed = target_of(campaign).cases
     times: dict[str, list[float]] = {}
     for report in reports:
         for case in report.cases:
@@ -85,7 +86,7 @@ def _facts(
         for case in report.cases:
             if case.incumbent:
                 times.setdefault(case.case, []).append(_median(case, of_rival=True))
-    cases = [_fact(name, found, placed.get(name, {})) for name, found in times.items()]
+    cases = [_fact(name, found, placed.get(name)) for name, found in times.items()]
     cores = reports[0].environment.get("cores") if reports else None
     return {"cases": cases} | ({"cores": int(cores)} if cores else {})
 
@@ -96,17 +97,17 @@ def _median(case: CaseReport, *, of_rival: bool) -> float:
     return statistics.median(decisive_samples(case, timing))
 
 
-def _fact(name: str, times_us: Sequence[float], placed: dict[str, Any]) -> dict[str, Any]:
+def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> dict[str, Any]:
     """times_us: the median of each session."""
     time_us = statistics.median(times_us)
     fact: dict[str, Any] = {"case": name, "time_us": time_us}
-    if placed:
-        fact["gb_per_s"] = placed["bytes"] / time_us / 1e3
-        fact["gflop_per_s"] = placed["flops"] / time_us / 1e3
-    if "floor_us" in placed:
-        limit = "bandwidth" if placed["bound"] == "memory" else "compute"
-        fact |= {"floor_us": placed["floor_us"], "bound": placed["bound"]}
-        fact["citation"] = placed[limit]["citation"]
+    if placed is None:
+        return fact
+    fact["gb_per_s"] = placed.bytes / time_us / 1e3
+    fact["gflop_per_s"] = placed.flops / time_us / 1e3
+    if placed.floor_us is not None and placed.limit is not None:
+        fact |= {"floor_us": placed.floor_us, "bound": placed.bound}
+        fact["citation"] = placed.limit.citation
     return fact
 
 

@@ -16,6 +16,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Failure, Repairer, Variant, proposer
 from campaigns.proposers.situation import situation_of
+from campaigns.records.hypotheses import hypothesis_of
 from campaigns.records.sessions import deciding_evaluation, judged_candidate
 from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.steps.measuring.request_evaluation import request_evaluation
@@ -67,10 +68,10 @@ def _proposer_of(round_: Round) -> Repairer | None:
 
 
 def _failure(round_: Round, broken: Candidate, failed: Evaluation) -> Failure:
-    report = failed.facts
+    report, idea = failed.facts, hypothesis_of(round_)
     log = f"{report.build_log}\n{report.runner_log}".strip() if report else ""
     return Failure(
-        strategy=round_.hypothesis["strategy"],
+        strategy=idea.strategy if idea else "",
         label=broken.label,
         source=broken.source,
         params=broken.params,

@@ -15,7 +15,7 @@ from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.missing_specs import missing_spec_of
-from campaigns.records.stored import target_of
+from campaigns.records.targets import target_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder

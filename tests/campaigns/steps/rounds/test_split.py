@@ -20,7 +20,8 @@ from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
 from campaigns.records.dispatch_classes import NO_SPLIT, runs_of
-from campaigns.records.stored import borne_of, hypothesis_of
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.verdicts import borne_of
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import Borne
