@@ -1,6 +1,6 @@
 """Which campaigns rest on a value, and what their targets would be with another one.
 
-`knowledge.usage` asks this about every page of values; it is registered when the app is loaded.
+`knowledge.lookup.usage` asks this about every page of values; it is registered when the app loads.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from django.urls import reverse
 from campaigns.models import Campaign
 from campaigns.pins import ROLES, Key, case_moves, key_of, key_of_citation, target_words
 from campaigns.rules.roofline import choose_ceiling
-from knowledge.lookup import cited
+from knowledge.lookup.usage import Swap, Use
+from knowledge.lookup.value import cited
 from knowledge.models import Citation, Spec
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
-from knowledge.usage import Swap, Use
 
 Found = tuple[Campaign, str, Cited]  # a campaign, the role in its target, the value as pinned
 

@@ -26,10 +26,10 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 
-from knowledge.archive import Brought
-from knowledge.check import check_wiki
-from knowledge.curation.plan import plan_import
-from knowledge.lookup import find
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
+from knowledge.lookup.value import find
 from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecChange, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.cited import Evidence

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from knowledge.folder import TAKEN, read_folder
-from knowledge.importer import SHIPPED, ImportSummary, Intake, origin_of, take_files
+from knowledge.exchange.importer import SHIPPED, ImportSummary, Intake, origin_of, take_files
+from knowledge.exchange.readers.folder import TAKEN, read_folder
 from tests.kept_rows import made_once
 
 

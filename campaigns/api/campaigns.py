@@ -21,7 +21,7 @@ from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.restart import decline_restart, take_restart
-from knowledge.api.door import Door
+from knowledge.api.view import Door
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"

@@ -13,7 +13,7 @@ from campaigns.passport_facts import passport_facts, worker_facts
 from campaigns.passports import state_of
 from campaigns.steps.passport import ask_for
 from campaigns.waits import open_waits
-from knowledge.api.door import Door
+from knowledge.api.view import Door
 from knowledge.curation.errors import Forbidden
 
 MAY_ASK = "campaigns.change_campaign"

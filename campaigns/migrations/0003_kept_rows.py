@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, Event, refuse
 
 FINISHED = {"campaigns_campaign": "OLD.state IN ('done', 'aborted')"}
 KEPT = {

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, Event, refuse
 
 SEALED = {"campaigns_pitfall": EVERY_ROW, "campaigns_placeholder": EVERY_ROW}
 LATE = {

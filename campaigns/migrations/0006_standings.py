@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, Event, refuse
 
 SEALED = {"campaigns_standing": EVERY_ROW, "campaigns_standinganswer": EVERY_ROW}
 LATE = (

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from knowledge.triggers import Event, refuse
+from knowledge.models.triggers import Event, refuse
 
 FROZEN = (
     *("problem_id", "platform_id", "protocol_id", "backend", "cases", "proposer"),

@@ -5,7 +5,7 @@ Null, and so without a default: SQLite would rebuild the table for one, and drop
 
 from django.db import migrations, models
 
-from knowledge.triggers import Event, refuse
+from knowledge.models.triggers import Event, refuse
 
 CONFIRMED = {
     "campaigns_campaign": "OLD.state <> 'draft' AND (NEW.own_kernels <> OLD.own_kernels "

@@ -8,7 +8,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, Event, refuse
 
 PARTS = {"campaigns_importedround": EVERY_ROW, "campaigns_importedfile": EVERY_ROW}
 WHOLE = {"campaigns_importedcampaign": "OLD.sealed", **PARTS}

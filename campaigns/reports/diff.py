@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from campaigns.reports.highlight import highlighted, source_lines
-from knowledge.linediff import DiffRow, Mark, unified
+from knowledge.specs.tracking.linediff import DiffRow, Mark, unified
 
 # Pairs of equal lines up to which lines that occur often are matched like any other. Beyond it, as
 # in two files of empty lines, that takes minutes.

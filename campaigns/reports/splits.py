@@ -17,7 +17,7 @@ from campaigns.reports.stored import Target
 from campaigns.rules.machine_code import launch_words
 from campaigns.rules.tiles import Waves, matmul_tile
 from campaigns.rules.wording import digits, duration
-from knowledge.lookup import cited_or_none, unit_count
+from knowledge.lookup.value import cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited
 

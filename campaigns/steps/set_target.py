@@ -30,7 +30,7 @@ from campaigns.rules.roofline import Work
 from campaigns.scratch import scratch
 from campaigns.steps.abort import abort
 from campaigns.steps.materialise import materialise
-from knowledge.lookup import (
+from knowledge.lookup.value import (
     bandwidth_ceilings,
     cache_bandwidth_ceilings,
     compute_ceilings,

@@ -11,14 +11,14 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.door import Door
+from knowledge.api.view import Door
 from knowledge.curation.errors import CurationError
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
 from knowledge.curation.wording import LONGEST_REASON
-from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.spec_json import answer_record, spec_records
 from knowledge.models import Spec
-from knowledge.records import answer_record, spec_records
 from knowledge.specs.facts import MOST, QUALIFIERS
 
 # JSON name → most characters, as the columns and the form have it. `source_kind` is "kind" in a

@@ -6,8 +6,8 @@ from typing import Any
 
 from knowledge.curation.revise import Drift, settle
 from knowledge.models import Spec
-from knowledge.specs.anchoring import Reanchor
 from knowledge.specs.citation import CitationState
+from knowledge.specs.tracking.anchoring import Reanchor
 
 
 def recheck(spec: Spec, by: Any) -> bool:

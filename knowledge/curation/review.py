@@ -17,6 +17,7 @@ from knowledge.curation.recheck import recheck
 from knowledge.curation.store import chunks
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.curation.wording import require_reason, require_storable
+from knowledge.lookup.standing import standings
 from knowledge.models import (
     DRIFT,
     Action,
@@ -29,7 +30,6 @@ from knowledge.models import (
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
-from knowledge.standing import standings
 
 LEGAL: dict[str, frozenset[str]] = {
     SpecState.PROPOSED: frozenset({SpecState.APPROVED, SpecState.RETURNED, SpecState.RETIRED}),

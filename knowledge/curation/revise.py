@@ -26,8 +26,8 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.models.document import text_hash
-from knowledge.specs.anchoring import Anchor, Reanchor
 from knowledge.specs.citation import CitationLine, CitationState
+from knowledge.specs.tracking.anchoring import Anchor, Reanchor
 
 # A retired value may lie on a text that is gone; nobody rests on it.
 LIVE = (SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED)

@@ -14,9 +14,8 @@ from knowledge.curation.propose import Place
 from knowledge.curation.review import require_second_person
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import require_storable
-from knowledge.foreign import Names
+from knowledge.exchange.readers.foreign import Names
 from knowledge.models import Action, Platform, Revision, Spec, Waiver
-from knowledge.specs import sections
 from knowledge.specs.constraints import (
     CONSTRAINTS,
     ConstraintWarning,
@@ -25,6 +24,7 @@ from knowledge.specs.constraints import (
     bare_number,
     check_constraints,
 )
+from knowledge.specs.markup import sections
 from knowledge.specs.reader import platform_named_in
 
 

@@ -5,7 +5,7 @@ State, rank, note and proposer change, each with a line of history; another valu
 
 from django.db import migrations
 
-from knowledge.triggers import Event, refuse
+from knowledge.models.triggers import Event, refuse
 
 FIXED = ("platform_id", "metric", "shown", "unit", "qualifiers", "evidence", "source")
 CHANGED = " OR ".join(f"OLD.{name} <> NEW.{name}" for name in FIXED)

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.migrations import RunPython
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, Event, refuse
 
 WAIVER = {"knowledge_waiver": EVERY_ROW}
 FROZEN = refuse(Event.UPDATE, "frozen", WAIVER)

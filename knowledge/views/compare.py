@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
-from knowledge.comparison import FEWEST, MOST, Comparison, Row, compare
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.comparison import FEWEST, MOST, Comparison, Row, compare
+from knowledge.lookup.sheet import SWEPT
 from knowledge.models import Platform
-from knowledge.sheet import SWEPT
 from knowledge.specs.citation import CitationState
 from knowledge.views import markdown
 from knowledge.views.tables import csv_answer, qualifier_words

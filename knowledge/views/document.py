@@ -14,15 +14,15 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
 from knowledge.curation.revise import LIVE
-from knowledge.linediff import diff_lines
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
-from knowledge.rendering import render_markdown
-from knowledge.specs.anchoring import Anchor, Reanchor
 from knowledge.specs.citation import CitationState, split_lines
-from knowledge.standing import standings
+from knowledge.specs.tracking.anchoring import Anchor, Reanchor
+from knowledge.specs.tracking.linediff import diff_lines
+from knowledge.views.rendering import render_markdown
 
 REV = re.compile(r"[0-9a-f]{7,64}")
 LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)

@@ -12,10 +12,10 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.sheet import Choice, Sheet, sheet_of
 from knowledge.models import Platform, SpecState
-from knowledge.sheet import Choice, Sheet, sheet_of
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.views import markdown

@@ -15,18 +15,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.curation.review import approve
 from knowledge.curation.seen import newest_changes
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
+from knowledge.lookup.usage import Swap, Use, uses
 from knowledge.models import Action, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import ConstraintWarning
-from knowledge.standing import standings
-from knowledge.usage import Swap, Use, uses
 from knowledge.views.actions import refusal, require_as_seen
 from knowledge.views.refusals import refused
 

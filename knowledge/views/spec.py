@@ -11,17 +11,17 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
 from knowledge.curation.warn import warnings_of
 from knowledge.forms.decide import DecisionForm, WaiveForm
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
+from knowledge.lookup.usage import Swap, uses
 from knowledge.models import DRIFT, Flag, Spec, SpecState, Waiver
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import CONSTRAINTS, ConstraintWarning
 from knowledge.specs.facts import Rank
 from knowledge.specs.quantity import format_number
-from knowledge.standing import standings
-from knowledge.usage import Swap, uses
 from knowledge.views.actions import STATES, Choice, flag_forms, form_for, offered, refusal
 
 ORDER: list[str] = [

@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
-from knowledge.health import never_reviewed
-from knowledge.listing import FilterError, Filters, specs_matching
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.health import never_reviewed
+from knowledge.lookup.listing import FilterError, Filters, specs_matching
+from knowledge.lookup.standing import standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
 from knowledge.models.flag import FlagQuerySet
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
-from knowledge.standing import standings
 
 PER_PAGE = 50
 ANY_FLAG = "any"

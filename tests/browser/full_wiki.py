@@ -2,16 +2,15 @@
 
 from django.contrib.auth.models import Group, User
 
-from knowledge.archive import Brought
-from knowledge.curation.confirm import confirm, drop
-from knowledge.curation.plan import plan_import
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.confirm import confirm, drop
+from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
 from knowledge.models import Document, Platform, Spec
 from tests.kept_wiki import put_wiki
-from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP, facts
 
 X1, H200 = "docs/hardware/x-1.md", "docs/hardware/h200-sxm.md"
 L2 = f"- l2_size: 50 MiB | {SOURCE}"

@@ -5,7 +5,7 @@ import pytest
 from campaigns.models import Campaign
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Document
 from tests.campaigns.sample import build_sample
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from django.contrib.auth.models import User
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Batch, Document, Spec
 from tests.kept_wiki import put_wiki
 

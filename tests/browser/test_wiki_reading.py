@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Spec
 from tests.kept_wiki import put_wiki
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group, User
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Spec
 from tests.browser.conftest import PASSWORD, Visit
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, TDP

@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.run_here import run_here
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Spec
 from tests.campaigns.steps import cast
 

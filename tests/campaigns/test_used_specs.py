@@ -8,8 +8,8 @@ import pytest
 
 from campaigns.models import Campaign
 from campaigns.used_specs import uses_in_campaigns
+from knowledge.lookup.usage import Swap, uses
 from knowledge.models import Spec
-from knowledge.usage import Swap, uses
 from tests.campaigns import lab
 
 pytestmark = [pytest.mark.storage, pytest.mark.django_db]

@@ -4,12 +4,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from knowledge.archive import Brought
-from knowledge.check import check_wiki
-from knowledge.curation.confirm import take_at_once
-from knowledge.curation.plan import plan_import
-from knowledge.curation.undo import undo
-from knowledge.lookup import find
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.confirm import take_at_once
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.undo import undo
+from knowledge.lookup.value import find
 from knowledge.models import Citation, Document, Platform, Spec, SpecChange
 from knowledge.scale import Size, WikiTimes, fill, made_up_folder, to_markdown
 

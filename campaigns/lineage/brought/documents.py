@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from campaigns.lineage.brought.claims import Claim, TrailRefused, Value, refused
-from knowledge.specs.json_lines import value_lines
-from knowledge.specs.json_text import MAX_DEPTH, Number, RecordError, parse_json
+from knowledge.specs.json.positions import value_lines
+from knowledge.specs.json.strict import MAX_DEPTH, Number, RecordError, parse_json
 
 # What Python writes for numbers that JSON does not have.
 NO_NUMBER = re.compile(r"(?<![\w\"])-?(?:NaN|Infinity)\b")

@@ -21,7 +21,7 @@ from campaigns.steps.evaluate import Bench
 from campaigns.steps.passport import ask_for, take_passport
 from campaigns.steps.worker_beat import card_of, worker_beat
 from campaigns.waits import open_waits
-from knowledge.lookup import platform_for_device
+from knowledge.lookup.value import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.
 LOCAL = "local-passport"

@@ -11,10 +11,10 @@ from campaigns.management.door import Argument, Door, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back
-from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
-from knowledge.lookup import UNKNOWN
+from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.spec_json import answer_record, spec_records
+from knowledge.lookup.value import UNKNOWN
 from knowledge.models import Platform, Spec, SpecState
-from knowledge.records import answer_record, spec_records
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import QUALIFIERS, Rank, SourceKind
 from knowledge.specs.metrics import MetricError

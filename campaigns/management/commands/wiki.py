@@ -13,17 +13,17 @@ from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.door import Door, ExitCode, Verb, argument
-from knowledge.archive import Brought
-from knowledge.bundle import read_document
-from knowledge.check import Problem, check_wiki
-from knowledge.curation.confirm import confirm, drop, take_at_once
 from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.export import ExportRefused, export_folder
-from knowledge.curation.plan import counts, plan_import
-from knowledge.curation.undo import undo
-from knowledge.folder import TAKEN, ImportRefused, read_folder
-from knowledge.foreign import Fate
-from knowledge.importer import SHIPPED, ImportSummary, origin_of
+from knowledge.exchange.check import Problem, check_wiki
+from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.importer import SHIPPED, ImportSummary, origin_of
+from knowledge.exchange.plan import counts, plan_import
+from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.bundle import read_document
+from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
+from knowledge.exchange.readers.foreign import Fate
+from knowledge.exchange.undo import undo
+from knowledge.exchange.writers.export import ExportRefused, export_folder
 from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
 

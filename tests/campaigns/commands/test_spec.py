@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
 from campaigns.management.door import ExitCode
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Citation, Spec
 from tests.kept_wiki import put_wiki
 

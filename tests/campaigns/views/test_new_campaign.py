@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.views.new_campaign import LABELS
-from knowledge.importer import SHIPPED_ORIGIN, Intake, take_files
+from knowledge.exchange.importer import SHIPPED_ORIGIN, Intake, take_files
 from knowledge.models import Document, Platform
 from tests.kept_wiki import put_wiki
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from knowledge.curation.review import approve
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Document, Spec
 from tests.knowledge.conftest import BANDWIDTH
 

@@ -6,10 +6,9 @@ from knowledge.curation.answer import recite
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place
 from knowledge.curation.review import approve, retire
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Citation, Document, Flag, Spec, SpecState
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import X1
+from tests.knowledge.conftest import BANDWIDTH, TDP, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

@@ -2,16 +2,21 @@
 
 import pytest
 
-from knowledge.archive import Brought
-from knowledge.curation.confirm import confirm, drop, take_at_once
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.plan import plan_import
-from knowledge.curation.undo import undo
-from knowledge.folder import ImportRefused
-from knowledge.importer import Intake, import_wiki, origin_of, take_files, write_measured_document
+from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.importer import (
+    Intake,
+    import_wiki,
+    origin_of,
+    take_files,
+    write_measured_document,
+)
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Flag, Platform, Spec
-from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP
-from tests.knowledge.curation.conftest import X1
+from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from knowledge.bundle import read_bundle
-from knowledge.check import check_wiki
 from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.export import export_files
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve
-from knowledge.importer import Intake, take_files
-from knowledge.lookup import find, how_to_obtain
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.readers.bundle import read_bundle
+from knowledge.exchange.writers.export import export_files
+from knowledge.lookup.value import find, how_to_obtain
 from knowledge.models import Document, Spec
 from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import MetricError
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

@@ -6,9 +6,9 @@ from knowledge.curation.answer import recite
 from knowledge.curation.errors import Conflict, Forbidden
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, restore, resubmit, retire
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Document, Flag, Spec, SpecState
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

@@ -9,10 +9,10 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
 from knowledge.curation.store import NewSpec, store_specs
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Answer, Document, Flag, Immutable, Revision, Spec, SpecState
 from knowledge.specs.facts import Rank
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

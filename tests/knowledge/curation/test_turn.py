@@ -5,20 +5,19 @@ import threading
 import pytest
 from django.db import connection
 
-from knowledge.archive import Brought
 from knowledge.curation import turn as turns
-from knowledge.curation.confirm import confirm, take_at_once
 from knowledge.curation.errors import Conflict
-from knowledge.curation.plan import plan_import
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, retire, set_rank
 from knowledge.curation.turn import turn
-from knowledge.curation.undo import undo
-from knowledge.importer import import_wiki
+from knowledge.exchange.confirm import confirm, take_at_once
+from knowledge.exchange.importer import import_wiki
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Platform, Revision, Spec, SpecChange
 from knowledge.specs.facts import Rank
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import X1, facts
+from tests.knowledge.conftest import BANDWIDTH, TDP, X1, facts
 from tests.knowledge.racing import at_once, several_connections, slow
 
 __all__ = ["several_connections"]
@@ -116,7 +115,7 @@ def test_an_import_comes_between_a_proposal(note, x1, engineer, monkeypatch):
 def test_one_plan_is_confirmed_once(wiki, engineer, curator, second_curator, monkeypatch):
     batch = plan_import(Brought("team", {"docs/n.md": "# N\n"}), engineer)
     mine, yours = again(batch), again(batch)
-    with slow(monkeypatch, "knowledge.curation.confirm._require_may_decide"):
+    with slow(monkeypatch, "knowledge.exchange.confirm._require_may_decide"):
         found = at_once(lambda: confirm(mine, curator), lambda: confirm(yours, second_curator))
     one_won(found, told="was confirmed by c")
     assert Revision.objects.filter(batch=batch).count() == 1
@@ -129,7 +128,7 @@ def test_two_plans_of_one_new_document_are_not_both_confirmed(
         plan_import(Brought("team", {"docs/n.md": text}, whole=False), engineer)
         for text in ("# N\n", "# M\n")
     ]
-    with slow(monkeypatch, "knowledge.curation.confirm.bases"):
+    with slow(monkeypatch, "knowledge.exchange.confirm.bases"):
         found = at_once(
             lambda: confirm(again(plans[0]), curator),
             lambda: confirm(again(plans[1]), second_curator),
@@ -140,7 +139,7 @@ def test_two_plans_of_one_new_document_are_not_both_confirmed(
 
 
 def test_two_imports_of_one_new_document(wiki, monkeypatch):
-    with slow(monkeypatch, "knowledge.curation.confirm.bases"):
+    with slow(monkeypatch, "knowledge.exchange.confirm.bases"):
         found = at_once(
             lambda: take_at_once(Brought("team", {"docs/n.md": "# N\n"})),
             lambda: take_at_once(Brought("team", {"docs/n.md": "# N\n"})),
@@ -155,7 +154,7 @@ def test_two_platforms_want_one_driver_name(wiki, page_text, monkeypatch):
         text = page_text(TDP).replace("x-1", slug).replace("X 1; X1", "Y")
         return {f"docs/{slug}.md": text}
 
-    with slow(monkeypatch, "knowledge.platforms.platform_columns"):
+    with slow(monkeypatch, "knowledge.exchange.platform_rows.platform_columns"):
         found = at_once(
             lambda: take_at_once(Brought("team", sheet("y-1"), whole=False)),
             lambda: take_at_once(Brought("other", sheet("y-2"), whole=False)),
@@ -168,7 +167,7 @@ def test_two_platforms_want_one_driver_name(wiki, page_text, monkeypatch):
 def test_an_import_is_undone_once(wiki, curator, second_curator, monkeypatch):
     batch, _ = take_at_once(Brought("team", {"docs/n.md": "# N\n"}))
     mine, yours = again(batch), again(batch)
-    with slow(monkeypatch, "knowledge.curation.undo._built_upon"):
+    with slow(monkeypatch, "knowledge.exchange.undo._built_upon"):
         found = at_once(
             lambda: undo(mine, curator, "no"), lambda: undo(yours, second_curator, "no")
         )

@@ -6,10 +6,9 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import restore, retire
 from knowledge.curation.warn import waive, warnings_before, warnings_of
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Document, Platform, Spec, Waiver
-from tests.knowledge.conftest import BANDWIDTH
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from campaigns.evaluator.problem import DTYPES as PROBLEM_DTYPES
-from knowledge.importer import SHIPPED
+from knowledge.exchange.importer import SHIPPED
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
 from knowledge.specs.metrics import (

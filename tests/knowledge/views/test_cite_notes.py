@@ -2,10 +2,10 @@
 
 import pytest
 
-from knowledge.cite_notes import notes_of
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
 from knowledge.models import Spec
-from knowledge.standing import standings
 from tests.knowledge.conftest import BANDWIDTH, TDP
 
 X1 = "docs/hardware/x-1.md"

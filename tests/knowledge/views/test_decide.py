@@ -8,7 +8,7 @@ import pytest
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back, retire
 from knowledge.models import Flag, Spec, Waiver
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 STEPS = ("approve", "return", "resubmit", "retire", "rank", "restore", "waive")
 

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.exchange.importer import Intake, import_wiki, take_files
 from knowledge.models import Document
 from tests.knowledge.conftest import BANDWIDTH, TDP, UNKNOWN_CORES
 

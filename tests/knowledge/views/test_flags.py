@@ -5,10 +5,9 @@ from html import unescape
 import pytest
 
 from knowledge.curation.propose import Place, propose
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.exchange.importer import Intake, import_wiki, take_files
 from knowledge.models import Document, Flag, Spec
-from tests.knowledge.conftest import TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import TDP, facts
 
 X1 = "docs/hardware/x-1.md"
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 

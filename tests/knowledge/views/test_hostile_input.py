@@ -8,9 +8,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from knowledge.archive import Brought
-from knowledge.curation.plan import plan_import
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
 from knowledge.models import Flag, Spec, SpecChange
 from knowledge.urls import urlpatterns
 from tests.knowledge.conftest import BANDWIDTH, TDP

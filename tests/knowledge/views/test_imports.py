@@ -8,12 +8,11 @@ from html import unescape
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from knowledge.archive import Brought
-from knowledge.curation.confirm import confirm
-from knowledge.curation.plan import plan_import
+from knowledge.exchange.confirm import confirm
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import Brought
 from knowledge.models import Batch, Document, Spec
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import X1, person
+from tests.knowledge.conftest import BANDWIDTH, TDP, X1, person
 
 
 @pytest.fixture

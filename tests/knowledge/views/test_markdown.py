@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
-from knowledge.rendering import render_markdown
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.specs.citation import parse_citation
 from knowledge.views.markdown import code, plain, table
+from knowledge.views.rendering import render_markdown
 from tests.knowledge.conftest import BANDWIDTH, UNKNOWN_CORES
 
 PAIR = {"p": ["h200-sxm", "h100-sxm5-80gb"], "only": "all"}

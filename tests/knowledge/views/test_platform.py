@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Platform, Spec, SpecChange
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP
 

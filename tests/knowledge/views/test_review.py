@@ -10,11 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from knowledge.curation.propose import Place, propose
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.exchange.importer import Intake, import_wiki, take_files
+from knowledge.lookup.usage import Use, register, unregister
 from knowledge.models import Flag, Spec, SpecState
-from knowledge.usage import Use, register, unregister
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, TDP, facts
 
 
 @pytest.fixture

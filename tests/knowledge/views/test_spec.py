@@ -6,11 +6,10 @@ import pytest
 
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, restore, retire
-from knowledge.importer import import_wiki
+from knowledge.exchange.importer import import_wiki
+from knowledge.lookup.usage import Use, register, unregister
 from knowledge.models import Flag, Spec, SpecChange, Waiver
-from knowledge.usage import Use, register, unregister
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, TDP, facts
 
 X1 = "docs/hardware/x-1.md"
 BUTTONS = ("approve", "return", "resubmit", "retire", "rank", "restore")

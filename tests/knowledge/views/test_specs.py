@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 

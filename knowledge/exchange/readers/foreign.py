@@ -1,0 +1,312 @@
+"""Values in files that others wrote: JSON records, and citation lines in plain Markdown.
+
+Every one of them has an outcome. What resolves names the lines that hold its number: those that it
+cites, or its own lines in the JSON file, which is kept as a document. Nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from knowledge.exchange.exported_specs import KeptSpec
+from knowledge.exchange.readers.plain_lines import Outcome, Statement, read_list
+from knowledge.exchange.readers.spec_records import SpecRecord, read_records
+from knowledge.specs.beside import other_unit
+from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
+from knowledge.specs.cited import Evidence
+from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
+from knowledge.specs.json.positions import records_of, value_lines
+from knowledge.specs.json.strict import RecordError, parse_json, printable
+from knowledge.specs.metrics import MetricError
+from knowledge.specs.quantity import QuantityError
+
+CITES = re.compile(r"<gpu-wiki>/(?P<path>[^\s:|`,;)]+)(?::L(?P<first>\d+)(?:-L(?P<last>\d+))?)?")
+SHOWN = 160  # characters of a line that an outcome repeats
+
+
+class Fate(StrEnum):
+    """What becomes of a line."""
+
+    RESOLVED = "resolved"
+    STANDS = "stands already"
+    UNKNOWN = "unknown"
+    LEFT_OUT = "left out"
+    UNRESOLVED = "unresolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One line of a file, and what becomes of it."""
+
+    file: str
+    line: int
+    text: str
+    fate: Fate
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text[:SHOWN]))
+        object.__setattr__(self, "why", printable(self.why))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that does not come from a document's own spec lines, and the lines it rests on.
+
+    kept: all that an export says of it. The rank of its facts counts only then; otherwise the value
+    is preferred if nothing else is.
+    """
+
+    file: str
+    line: int
+    platform: str
+    facts: SpecFacts
+    citation: CitationLine
+    quote: str
+    kept: KeptSpec[SpecFacts] | None = None
+
+    @property
+    def revision(self) -> str:
+        """The hash of an earlier text of that document, "" for the newest."""
+        return self.kept.revision if self.kept is not None else ""
+
+    def told(self, fate: Fate, why: str = "") -> Told:
+        """The outcome of this value."""
+        return Told(self.file, self.line, str(self.citation), fate, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is needed to resolve: platform names in small letters → slug, and document → slug."""
+
+    platforms: Mapping[str, str]
+    documents: Mapping[str, str]
+
+    @classmethod
+    def of(cls, platforms: Iterable[tuple[str, str, Iterable[str]]]) -> Names:
+        """From slug, name and aliases of each, as far as one is the name of one alone."""
+        slugs: dict[str, set[str]] = defaultdict(set)
+        for slug, name, aliases in platforms:
+            for each in (slug, name, *aliases):
+                slugs[_plain(each)].add(slug)
+        return cls({name: min(each) for name, each in slugs.items() if len(each) == 1}, {})
+
+    def slug(self, name: str) -> str | None:
+        """The platform of exactly this slug, name or alias; blanks and case do not count."""
+        plain = _plain(name)
+        return self.platforms.get(plain) or self.platforms.get(plain.replace(" ", "-"))
+
+    def spoken_of(self, title: str, path: str) -> str | None:
+        """The platform whose name is the title or the file name of a document."""
+        return self.slug(title) or self.slug(PurePosixPath(path).stem)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def json_document(path: str, text: str) -> tuple[str, str]:
+    """Path and text of the document that keeps a JSON file, byte for byte in a fenced block."""
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    end = "" if text.endswith("\n") else "\n"
+    return f"{path}.md", f"# Records of {path}\n\n{fence}json\n{text}{end}{fence}\n"
+
+
+LINES_ABOVE = 3  # of the JSON text in that document
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonFile:
+    """One JSON file: its lines, where each of its values stands, and the document that keeps it."""
+
+    path: str
+    rows: list[str]
+    lines: Mapping[str, tuple[int, int]]
+    document: str
+
+    def at(self, place: str) -> tuple[int, int]:
+        """First and last line of a JSON path, or of what is nearest around it."""
+        while place and place not in self.lines:
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        return self.lines.get(place, (1, 1))
+
+    def told(self, place: str, fate: Fate, why: str) -> Told:
+        first, _ = self.at(place)
+        return Told(self.path, first, self.rows[first - 1].strip(), fate, why)
+
+
+def read_json(path: str, text: str, names: Names, texts: Mapping[str, str]) -> list[Value | Told]:
+    """Every record of a JSON file. texts: the documents that they may cite, by path."""
+    file = _JsonFile(path, split_lines(text), {}, json_document(path, text)[0])
+    records = records_of(text)
+    if records is None or not records.elements:
+        return list(_part(file, _Part("", text, 0), names, texts))
+    try:
+        root = parse_json(records.around)
+        fields = root.fields() if isinstance(root.value, dict) else {}
+    except RecordError as error:
+        return [Told(path, _line(error), "", Fate.UNRESOLVED, str(error))]
+    if "schema" in fields:
+        return list(_part(file, _Part("", text, 0), names, texts))
+    found: list[Value | Told] = []
+    last = above = 0
+    for place, start, end in records.elements:
+        above += text.count("\n", last, start)
+        last = start
+        found += _part(file, _Part(place, text[start:end], above), names, texts)
+    around = replace(file, lines=value_lines(records.around))
+    for name, field in fields.items():
+        if name != "records":
+            why = f"{field.place}: no record; accepted: records"
+            found.append(around.told(field.place, Fate.LEFT_OUT, why))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A record of a list, its place and the lines above it; or a whole file, "" as its place."""
+
+    place: str
+    text: str
+    above: int
+
+
+def _part(
+    file: _JsonFile, part: _Part, names: Names, texts: Mapping[str, str]
+) -> Iterator[Value | Told]:
+    text = f"[{part.text}]" if part.place else part.text
+    try:
+        parse_json(text)
+    except RecordError as error:
+        line = part.above + _line(error)
+        words = str(error).partition(": ")[2]
+        if isinstance(error.__cause__, json.JSONDecodeError):
+            words = f"no JSON at line {line}: {error.__cause__.msg}"
+        row = file.rows[line - 1].strip() if line <= len(file.rows) else ""
+        yield Told(file.path, line, row, Fate.UNRESOLVED, f"{part.place or '$'}: {words}")
+        return
+    lines = value_lines(text).items()
+    own = {_moved(at, part.place): (a + part.above, b + part.above) for at, (a, b) in lines}
+    file = replace(file, lines=own)
+    try:
+        read = read_records(text)
+    except RecordError as error:
+        place, _, why = _moved(str(error), part.place).partition(": ")
+        yield file.told(place, Fate.UNRESOLVED, f"{place}: {why}")
+        return
+    for each in read.records:
+        yield _record(file, _moved(each.place, part.place), each, names, texts)
+    for left in read.left_out:
+        yield file.told(_moved(left.place, part.place), Fate.LEFT_OUT, left.reason)
+
+
+def _line(error: RecordError) -> int:
+    """The line of a text that is no JSON at all; else its first one."""
+    cause = error.__cause__
+    return cause.lineno if isinstance(cause, json.JSONDecodeError) else 1
+
+
+def _moved(said: str, at: str) -> str:
+    return said.replace("$[0]", at, 1) if at else said
+
+
+def _record(
+    file: _JsonFile, place: str, record: SpecRecord, names: Names, texts: Mapping[str, str]
+) -> Value | Told:
+    facts = record.facts
+    first, last = file.at(place)
+    try:
+        slug = names.slug(record.platform)
+        if slug is None:
+            raise CitationError(_unknown_platform(record.platform, names))
+        cites = CITES.search(f"{facts.source} {facts.source_url}")
+        if cites is not None:
+            citation, quote = _cited(facts, cites, texts)
+        else:
+            span = (first + LINES_ABOVE, last + LINES_ABOVE)
+            citation = CitationLine(facts.metric, facts.shown, file.document, *span)
+            quote = "\n".join(file.rows[first - 1 : last])
+        return _resting(file.path, first, slug, facts, (citation, quote))
+    except CitationError as error:
+        shown = f"{record.platform} {facts.metric}: {facts.shown}"
+        return Told(file.path, first, shown, Fate.UNRESOLVED, str(error))
+
+
+def _cited(
+    facts: SpecFacts, cites: re.Match[str], texts: Mapping[str, str]
+) -> tuple[CitationLine, str]:
+    """The lines that the source of a record names, and their text."""
+    path = cites["path"]
+    if cites["first"] is None:
+        raise CitationError(f"{path}: no line; accepted after the path: :L23")
+    if path not in texts:
+        raise CitationError(f"there is no {path} in the folder or the wiki")
+    first, last = int(cites["first"]), int(cites["last"] or cites["first"])
+    citation = CitationLine(facts.metric, facts.shown, path, first, last)
+    quote = quoted(texts[path], first, last)
+    if quote is None:
+        raise CitationError(f"{citation.locator} is beyond the end of {path}")
+    return citation, quote
+
+
+def _resting(
+    file: str, line: int, slug: str, facts: SpecFacts, place: tuple[CitationLine, str]
+) -> Value:
+    """A value on these lines; CitationError where they lack it."""
+    citation, quote = place
+    if not citation.proven_by(quote):
+        number = facts.shown.partition(" ")[0]
+        raise CitationError(f"{number} does not stand in {citation.locator} of {citation.path}")
+    other = other_unit(quote, facts.shown)
+    if other is not None:
+        unit = facts.shown.partition(" ")[2]
+        lines = f"{citation.locator} of {citation.path}"
+        raise CitationError(f"{lines} gives it in {other}, not {unit}")
+    return Value(file, line, slug, facts, citation, quote)
+
+
+def _unknown_platform(name: str, names: Names) -> str:
+    known = ", ".join(sorted(set(names.platforms.values()))) or "none yet"
+    return f"no platform is named '{name}'; accepted: {known}"
+
+
+def read_citations(
+    path: str, text: str, names: Names, texts: Mapping[str, str]
+) -> list[Value | Told]:
+    """Every citation line of a plain Markdown file."""
+    return [
+        _statement(statement, names, texts)
+        for statement in read_list(path, text, texts)
+        if statement.outcome is not Outcome.TEXT
+    ]
+
+
+def _statement(said: Statement, names: Names, texts: Mapping[str, str]) -> Value | Told:
+    shown = said.text.strip()[:SHOWN]
+    if said.outcome is Outcome.UNKNOWN:
+        return Told(said.file, said.line, shown, Fate.UNKNOWN, f"{said.metric}: {said.reason}")
+    cited = said.citation
+    if said.outcome is not Outcome.OK or cited is None:
+        return Told(said.file, said.line, shown, Fate.UNRESOLVED, said.reason)
+    slug = names.documents.get(cited.path)
+    if slug is None:
+        why = f"{cited.path} does not say which platform it is about; accepted: the name of one as "
+        return Told(said.file, said.line, shown, Fate.UNRESOLVED, f"{why}its title or file name")
+    try:
+        facts = SpecFacts(
+            said.metric,
+            said.shown,
+            Evidence.DOCUMENTED,
+            SourceKind.TERTIARY,
+            f"{cited.path}, as cited in {said.file}",
+        )
+        return _resting(said.file, said.line, slug, facts, (cited, said.quote))
+    except (CitationError, FactsError, MetricError, QuantityError) as error:
+        return Told(said.file, said.line, shown, Fate.UNRESOLVED, str(error))
