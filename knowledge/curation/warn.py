@@ -14,7 +14,7 @@ from knowledge.curation.propose import Place
 from knowledge.curation.review import require_second_person
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import require_storable
-from knowledge.exchange.readers.foreign import Names
+from knowledge.lookup.platform_names import PlatformNames
 from knowledge.models import Action, Platform, Revision, Spec, Waiver
 from knowledge.specs.constraints import (
     CONSTRAINTS,
@@ -95,7 +95,7 @@ class _Sources:
     def of(cls, revisions: Iterable[int]) -> _Sources:
         texts = Revision.objects.select_related("document").in_bulk(set(revisions))
         named = Platform.objects.values_list("slug", "name", "aliases")
-        names = Names.of(named)
+        names = PlatformNames.of(named)
         return cls(texts, {key: _about(revision, names) for key, revision in texts.items()})
 
     def seen(self, fact: Fact, key: int, lines: tuple[int, int], quote: str) -> Fact:
@@ -108,7 +108,7 @@ class _Sources:
         return replace(fact, context="\n".join(line for part in above for line in part))
 
 
-def _about(revision: Revision, names: Names) -> str:
+def _about(revision: Revision, names: PlatformNames) -> str:
     """The platform that a text says it speaks of, else the one that its document is named after."""
     document = revision.document
     named = platform_named_in(revision.text) or names.spoken_of(document.title, document.path)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from django.db.models import Exists, OuterRef, Prefetch, Q
 
-from knowledge.curation.owners import MEASURED_ORIGIN
 from knowledge.curation.revise import LIVE, drifts
 from knowledge.exchange.importer import SHIPPED, origin_of
 from knowledge.exchange.readers.bundle import as_documents, read_document
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
 from knowledge.lookup.standing import standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
+from knowledge.models.document import MEASURED_ORIGIN
 from knowledge.specs.citation import CitationState, resolve
 
 REVISIONS_AT_ONCE = 200

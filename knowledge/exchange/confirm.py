@@ -10,7 +10,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.owners import SHIPPED_ORIGIN, brought_by_other, own_measurements
+from knowledge.curation.owners import brought_by_other, own_measurements
 from knowledge.curation.people import may_review, require_proposer
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.curation.wording import LONGEST_BATCH_REASON, require_storable
@@ -21,7 +21,7 @@ from knowledge.exchange.readers.archive import Brought
 from knowledge.exchange.readers.bundle import Bundle, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecChange, SpecState
-from knowledge.models.document import text_hash
+from knowledge.models.document import SHIPPED_ORIGIN, text_hash
 
 NAMED = 5  # documents that a message lists
 AT_ONCE = "imported at once, without a plan"

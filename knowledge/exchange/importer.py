@@ -16,8 +16,6 @@ from django.db.models import Exists, OuterRef
 
 from knowledge.curation.errors import CurationError
 from knowledge.curation.owners import (
-    MEASURED_ORIGIN,
-    SHIPPED_ORIGIN,
     keep_origins,
     not_owned,
     require_origin,
@@ -33,6 +31,7 @@ from knowledge.exchange.readers.foreign import Fate, Told
 from knowledge.exchange.take_values import take_earlier, take_values
 from knowledge.lookup.needs import Question, question_of
 from knowledge.models import Answer, Batch, Document, Flag, Platform, Revision, Spec, SpecState
+from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.reader import Page, SpecLine
 

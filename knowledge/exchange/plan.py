@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Max, Prefetch, Q
 
 from knowledge.curation.errors import CurationError
-from knowledge.curation.owners import SHIPPED_ORIGIN, not_owned, require_origin
+from knowledge.curation.owners import not_owned, require_origin
 from knowledge.curation.people import require_proposer
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
@@ -24,6 +24,7 @@ from knowledge.exchange.readers.archive import Brought
 from knowledge.exchange.readers.bundle import Bundle, document_paths, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Revision, Spec
+from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.specs.constraints import ConstraintWarning
 
 CHECKED = 200  # values that a plan holds against the constraints

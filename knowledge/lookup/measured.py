@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from django.db.models import Exists, OuterRef
 
-from knowledge.curation.owners import MEASURED_ORIGIN
 from knowledge.lookup.value import spec_behind
 from knowledge.models import Citation, Platform, Spec
+from knowledge.models.document import MEASURED_ORIGIN
 from knowledge.specs.cited import Cited, Evidence
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from django.db.models import Prefetch, Q
 
-from knowledge.curation.history import approved_at
 from knowledge.lookup.needs import METRICS_NEEDED, Question, answers, question_of, unanswered
 from knowledge.lookup.spec_json import UNKNOWN_STATE, citation_state, spec_record
 from knowledge.lookup.standing import standings
 from knowledge.lookup.value import how_to_obtain
 from knowledge.models import Citation, Flag, Platform, Spec, SpecState
+from knowledge.models.change import approved_at
 from knowledge.models.spec import CITATIONS_READ
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank

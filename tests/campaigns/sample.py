@@ -25,7 +25,9 @@ from campaigns.steps.advance import advance
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.record_report import record_report
-from knowledge.exchange.importer import MEASURED, SHIPPED, SHIPPED_ORIGIN, read_folder
+from knowledge.exchange.importer import MEASURED, SHIPPED
+from knowledge.exchange.readers.folder import read_folder
+from knowledge.models.document import SHIPPED_ORIGIN
 from tests.kept_rows import made_once
 from tests.kept_wiki import put_files
 

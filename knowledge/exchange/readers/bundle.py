@@ -12,7 +12,6 @@ from knowledge.exchange.readers.foreign import (
     CITES,
     SHOWN,
     Fate,
-    Names,
     Told,
     Value,
     json_document,
@@ -20,6 +19,7 @@ from knowledge.exchange.readers.foreign import (
     read_json,
 )
 from knowledge.exchange.readers.specs_json import KeptError, read_kept
+from knowledge.lookup.platform_names import PlatformNames
 from knowledge.models import Document, Platform
 from knowledge.specs.citation import MAX_PATH, CitationError, check_path, split_lines
 from knowledge.specs.facts import PlatformFacts, SpecFacts
@@ -165,18 +165,18 @@ def _stored(paths: Iterable[str]) -> dict[str, str]:
     return {document.path: document.latest.text for document in documents}
 
 
-def _names(found: Bundle, texts: Mapping[str, str]) -> Names:
+def _names(found: Bundle, texts: Mapping[str, str]) -> PlatformNames:
     """Platforms by every name they have, as far as it is the name of one alone."""
     stored = [(each.slug, each.name, each.aliases) for each in Platform.objects.all()]
     brought = [(each.slug, each.name, each.aliases) for each in found.platforms]
-    names = Names.of((*stored, *brought))
+    names = PlatformNames.of((*stored, *brought))
     documents = {}
     for path, text in texts.items():
         page = found.pages.get(path) or read_document(path, text)
         about = page.platform_slug or names.spoken_of(page.title, path)
         if about is not None:
             documents[path] = about
-    return Names(names.platforms, documents)
+    return PlatformNames(names.platforms, documents)
 
 
 def _instead(found: Bundle) -> dict[str, frozenset[int]]:

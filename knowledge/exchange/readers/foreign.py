@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import PurePosixPath
 
 from knowledge.exchange.exported_specs import KeptSpec
 from knowledge.exchange.readers.plain_lines import Outcome, Statement, read_list
 from knowledge.exchange.readers.spec_records import SpecRecord, read_records
+from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
 from knowledge.specs.cited import Evidence
@@ -81,36 +80,6 @@ class Value:
         return Told(self.file, self.line, str(self.citation), fate, why)
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What is needed to resolve: platform names in small letters → slug, and document → slug."""
-
-    platforms: Mapping[str, str]
-    documents: Mapping[str, str]
-
-    @classmethod
-    def of(cls, platforms: Iterable[tuple[str, str, Iterable[str]]]) -> Names:
-        """From slug, name and aliases of each, as far as one is the name of one alone."""
-        slugs: dict[str, set[str]] = defaultdict(set)
-        for slug, name, aliases in platforms:
-            for each in (slug, name, *aliases):
-                slugs[_plain(each)].add(slug)
-        return cls({name: min(each) for name, each in slugs.items() if len(each) == 1}, {})
-
-    def slug(self, name: str) -> str | None:
-        """The platform of exactly this slug, name or alias; blanks and case do not count."""
-        plain = _plain(name)
-        return self.platforms.get(plain) or self.platforms.get(plain.replace(" ", "-"))
-
-    def spoken_of(self, title: str, path: str) -> str | None:
-        """The platform whose name is the title or the file name of a document."""
-        return self.slug(title) or self.slug(PurePosixPath(path).stem)
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split()).casefold()
-
-
 def json_document(path: str, text: str) -> tuple[str, str]:
     """Path and text of the document that keeps a JSON file, byte for byte in a fenced block."""
     ticks = max((len(run) for run in re.findall("`+", text)), default=0)
@@ -142,7 +111,9 @@ class _JsonFile:
         return Told(self.path, first, self.rows[first - 1].strip(), fate, why)
 
 
-def read_json(path: str, text: str, names: Names, texts: Mapping[str, str]) -> list[Value | Told]:
+def read_json(
+    path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
+) -> list[Value | Told]:
     """Every record of a JSON file. texts: the documents that they may cite, by path."""
     file = _JsonFile(path, split_lines(text), {}, json_document(path, text)[0])
     records = records_of(text)
@@ -179,7 +150,7 @@ class _Part:
 
 
 def _part(
-    file: _JsonFile, part: _Part, names: Names, texts: Mapping[str, str]
+    file: _JsonFile, part: _Part, names: PlatformNames, texts: Mapping[str, str]
 ) -> Iterator[Value | Told]:
     text = f"[{part.text}]" if part.place else part.text
     try:
@@ -218,7 +189,7 @@ def _moved(said: str, at: str) -> str:
 
 
 def _record(
-    file: _JsonFile, place: str, record: SpecRecord, names: Names, texts: Mapping[str, str]
+    file: _JsonFile, place: str, record: SpecRecord, names: PlatformNames, texts: Mapping[str, str]
 ) -> Value | Told:
     facts = record.facts
     first, last = file.at(place)
@@ -272,13 +243,13 @@ def _resting(
     return Value(file, line, slug, facts, citation, quote)
 
 
-def _unknown_platform(name: str, names: Names) -> str:
+def _unknown_platform(name: str, names: PlatformNames) -> str:
     known = ", ".join(sorted(set(names.platforms.values()))) or "none yet"
     return f"no platform is named '{name}'; accepted: {known}"
 
 
 def read_citations(
-    path: str, text: str, names: Names, texts: Mapping[str, str]
+    path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
 ) -> list[Value | Told]:
     """Every citation line of a plain Markdown file."""
     return [
@@ -288,7 +259,7 @@ def read_citations(
     ]
 
 
-def _statement(said: Statement, names: Names, texts: Mapping[str, str]) -> Value | Told:
+def _statement(said: Statement, names: PlatformNames, texts: Mapping[str, str]) -> Value | Told:
     shown = said.text.strip()[:SHOWN]
     if said.outcome is Outcome.UNKNOWN:
         return Told(said.file, said.line, shown, Fate.UNKNOWN, f"{said.metric}: {said.reason}")

@@ -44,7 +44,7 @@ from knowledge.exchange.readers.specs_json_fields import (
     two_lines,
     user_name,
 )
-from knowledge.specs.citation import CitationLine
+from knowledge.specs.citation import LONGEST_ORIGIN, CitationLine
 from knowledge.specs.cited import Evidence
 from knowledge.specs.facts import (
     PlatformFacts,
@@ -69,7 +69,6 @@ OF_A_FLAG = (
 )
 OF_A_STEP = ("action", "by", "at", "state", "rank", "before", "after", "why")
 LONGEST_FIGURE = 300  # characters of what a step changed
-LONGEST_ORIGIN = 80  # characters; the column of a document's origin
 LONGEST_EXCEPTION = 500  # characters of the reason of a waiver
 
 

@@ -8,8 +8,9 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.views.new_campaign import LABELS
-from knowledge.exchange.importer import SHIPPED_ORIGIN, Intake, take_files
+from knowledge.exchange.importer import Intake, take_files
 from knowledge.models import Document, Platform
+from knowledge.models.document import SHIPPED_ORIGIN
 from tests.kept_wiki import put_wiki
 
 H100 = "docs/hardware/h100-sxm5-80gb.md"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from knowledge.curation.owners import MEASURED_ORIGIN
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.importer import (
     MEASURED,
@@ -15,6 +14,7 @@ from knowledge.exchange.readers.foreign import Fate
 from knowledge.lookup.measured import measured_elsewhere, measured_here
 from knowledge.lookup.value import bandwidth_ceilings
 from knowledge.models import Document, Platform, Spec
+from knowledge.models.document import MEASURED_ORIGIN
 from knowledge.specs.reader import read_page
 
 pytestmark = pytest.mark.storage

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from knowledge.curation.answer import explain, recite
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.history import approved_at
 from knowledge.curation.propose import Place, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
 from knowledge.curation.warn import warnings_of
@@ -35,6 +34,7 @@ from knowledge.models import (
     SpecChange,
     Waiver,
 )
+from knowledge.models.change import approved_at
 from knowledge.specs.facts import Rank
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, TDP, UNKNOWN_CORES, X1, facts, person
 from tests.knowledge.exchange.writers.test_export import empty_wiki
