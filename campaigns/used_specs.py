@@ -14,7 +14,7 @@ from django.urls import reverse
 from campaigns.models import Campaign
 from campaigns.pins import ROLES, Key, case_moves, key_of, key_of_citation, target_words
 from campaigns.rules.roofline import choose_ceiling
-from knowledge.lookup.usage import Swap, Use
+from knowledge.lookup.usage import Replacement, SpecUse
 from knowledge.lookup.value import cited
 from knowledge.models import Citation, Spec
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
@@ -22,7 +22,7 @@ from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 Found = tuple[Campaign, str, Cited]  # a campaign, the role in its target, the value as pinned
 
 
-def uses_in_campaigns(swaps: Sequence[Swap]) -> list[list[Use]]:
+def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
     """For each swap the campaigns whose target cites its value, newest first; two queries."""
     keys = _keys([swap.spec for swap in swaps])
     pinned: dict[Key, list[Found]] = defaultdict(list)
@@ -49,12 +49,12 @@ def _keys(specs: Sequence[Spec]) -> dict[int, set[Key]]:
     return found
 
 
-def _use(found: Found, swap: Swap) -> Use:
+def _use(found: Found, swap: Replacement) -> SpecUse:
     campaign, role, pinned = found
     target: Mapping[str, Any] = campaign.target
     now = target_words([case.get("target_us") for case in target["cases"].values()])
     would_be, reason = _would_be(target, role, pinned, swap.replacement)
-    return Use(
+    return SpecUse(
         title=campaign.title,
         url=reverse("campaign", args=[campaign.pk]),
         purpose=_purpose(target, role, pinned),

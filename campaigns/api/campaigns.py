@@ -21,7 +21,7 @@ from campaigns.shipped import shipped_problems
 from campaigns.steps.confirm import confirm
 from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.restart import decline_restart, take_restart
-from knowledge.api.view import Door
+from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
@@ -36,7 +36,7 @@ OPTIONAL = (
 )
 
 
-class Campaigns(Door):
+class Campaigns(ApiView):
     """POST creates a campaign and starts it; 201.
 
     problem (a shipped one's name), platform and backend are needed; rounds, target, title,
@@ -60,7 +60,7 @@ class Campaigns(Door):
         return Response(_facts(campaign), 201)
 
 
-class Restart(Door):
+class Restart(ApiView):
     """POST answers the restart in part that a campaign offers: {"answer": "take" or "decline"}.
 
     409 where none is offered.
@@ -81,7 +81,7 @@ class Restart(Door):
         return Response(_facts(campaign))
 
 
-class Findings(Door):
+class Findings(ApiView):
     """GET: the campaign's policy, and the findings of every candidate by round."""
 
     def get(self, request: Request, pk: int) -> Response:

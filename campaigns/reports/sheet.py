@@ -35,7 +35,7 @@ from campaigns.rules.noise import Gain
 from campaigns.rules.roofline import share_of_floor
 from campaigns.spent import time_spent
 from campaigns.waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
-from knowledge.specs.cited import Cited, Evidence
+from knowledge.specs.cited import Cited, EvidenceClass
 
 BASELINE = "v0 (round 1)"
 # Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
@@ -288,7 +288,7 @@ def _above_measured(row: RoundRow, target: Target) -> Iterator[LowCeiling]:
         if known is None or known.limit is None or not known.floor_us or not result.time:
             continue
         reached = known.floor_us / result.time.median
-        if reached > 1 and known.limit.evidence == Evidence.MEASURED:
+        if reached > 1 and known.limit.evidence == EvidenceClass.MEASURED:
             yield LowCeiling(known.limit, row.number, result.case, reached)
 
 

@@ -39,7 +39,7 @@ FIELD_OF: dict[type[Exception], str] = {
 LONGEST_NAME = 80  # characters of a field's name that are repeated
 
 
-class Door(APIView):
+class ApiView(APIView):
     """An address for people who are logged in. Every refusal is {"field", "message"}."""
 
     # Set here and not in the settings: no address may fall back to the framework's own pages,

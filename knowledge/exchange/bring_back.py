@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from knowledge.curation.history import record
 from knowledge.curation.store import fields_of
-from knowledge.exchange.exported_specs import KeptFlag, KeptSpec, KeptStep
+from knowledge.exchange.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
 from knowledge.models import (
     Action,
     Citation,
@@ -38,7 +38,7 @@ ENTERED = {
 
 
 def bring_back(
-    kept: KeptSpec[SpecFacts], platform: Platform, revision: Revision, origin: str
+    kept: ExportedSpec[SpecFacts], platform: Platform, revision: Revision, origin: str
 ) -> Spec:
     """Store the value on these lines of `revision`, all but what it replaces. Run it in a turn."""
     known = {"by": kept.by, "at": kept.at} if kept.at else None
@@ -66,7 +66,7 @@ def bring_back(
     return spec
 
 
-def waive_again(spec: Spec, kept: KeptSpec[SpecFacts]) -> None:
+def waive_again(spec: Spec, kept: ExportedSpec[SpecFacts]) -> None:
     """Except the warnings here that were excepted there, each once."""
     for waiver in {each.constraint: each for each in kept.waivers}.values():
         known = {"by": waiver.by, "at": waiver.at, "reason": waiver.reason}
@@ -90,7 +90,7 @@ def said(by: str, at: str, why: str) -> str:
     return f"imported: {by or COMMAND}{when}" + (f": {why}" if why else "")
 
 
-def _entry(spec: Spec, step: KeptStep) -> SpecChange:
+def _entry(spec: Spec, step: ExportedChange) -> SpecChange:
     return SpecChange(
         spec=spec,
         action=step.action,
@@ -103,7 +103,7 @@ def _entry(spec: Spec, step: KeptStep) -> SpecChange:
     )
 
 
-def _flag(spec: Spec, flag: KeptFlag) -> Flag:
+def _flag(spec: Spec, flag: ExportedFlag) -> Flag:
     known = {"by": flag.by, "at": flag.at}
     noticed = Revision.objects.filter(document__path=flag.path, sha256=flag.revision)
     first, last = flag.lines or (None, None)

@@ -22,7 +22,7 @@ HOLDS = (CitationState.OK, CitationState.MOVED)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class WikiFault:
     """One thing that does not hold: where, what state it is in, and what to do."""
 
     place: str  # path:L23, or a path
@@ -33,7 +33,7 @@ class Problem:
         return f"{self.place}: {self.state}: {self.message}"
 
 
-def check_wiki(folder: Path = SHIPPED) -> list[Problem]:
+def check_wiki(folder: Path = SHIPPED) -> list[WikiFault]:
     """Every citation that does not resolve and every file that is not stored; empty if all is well.
 
     It says of each citation what pages and an import of the folder say; one that moved holds. Only
@@ -50,7 +50,7 @@ def check_wiki(folder: Path = SHIPPED) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.place)
 
 
-def _broken_revisions() -> Iterator[Problem]:
+def _broken_revisions() -> Iterator[WikiFault]:
     """Stored texts without their hash, and citations that do not hold in the text they pin."""
     cited = Citation.objects.select_related("spec__platform")
     revisions = Revision.objects.select_related("document").prefetch_related(
@@ -59,7 +59,7 @@ def _broken_revisions() -> Iterator[Problem]:
     for revision in revisions.iterator(chunk_size=REVISIONS_AT_ONCE):
         if not revision.intact:
             message = f"revision {revision.number} no longer has the hash {revision.short}"
-            yield Problem(revision.document.path, "corrupt", message)
+            yield WikiFault(revision.document.path, "corrupt", message)
         for citation in revision.citations.all():
             citation.revision = revision
             state = resolve(citation.line, citation.quote, revision.text)
@@ -67,16 +67,16 @@ def _broken_revisions() -> Iterator[Problem]:
                 yield _problem(citation, state, f"in its own revision {revision.short}")
 
 
-def _flagged() -> Iterator[Problem]:
+def _flagged() -> Iterator[WikiFault]:
     """What a second person has not answered yet."""
     specs = Prefetch("spec", Spec.objects.for_sheet())
     for flag in Flag.objects.open().prefetch_related(specs):
         citation = flag.spec.citation
         place = f"{citation.line.path}:{citation.line.locator}" if citation else str(flag.spec)
-        yield Problem(place, flag.kind, f"{flag.spec} waits for an answer; {flag.note}")
+        yield WikiFault(place, flag.kind, f"{flag.spec} waits for an answer; {flag.note}")
 
 
-def _left_behind() -> Iterator[Problem]:
+def _left_behind() -> Iterator[WikiFault]:
     """What has been neither followed nor flagged, as rows of an earlier version may be."""
     newer = Revision.objects.filter(
         document=OuterRef("revision__document"), number__gt=OuterRef("revision__number")
@@ -92,32 +92,32 @@ def _left_behind() -> Iterator[Problem]:
             yield _problem(spec.citation, states[spec.pk], "in the newest text; cite it again")
 
 
-def _drifted(document: Document, text: str | None) -> Iterator[Problem]:
+def _drifted(document: Document, text: str | None) -> Iterator[WikiFault]:
     """What would become of a document's citations, were its file imported now."""
     if text is None:
-        yield Problem(document.path, CitationState.SOURCE_MISSING, "the file is gone")
+        yield WikiFault(document.path, CitationState.SOURCE_MISSING, "the file is gone")
     elif text == document.latest.text:
         return
     else:
         try:
             read_document(document.path, text)
         except ImportRefused as error:
-            yield Problem(document.path, "unreadable", str(error))
+            yield WikiFault(document.path, "unreadable", str(error))
     for drift in drifts(document, text):
         if not drift.holds:
             words = f"in the file; import it, or restore the line. {drift.anchor.note}"
             yield _problem(drift.citation, drift.anchor.state, words)
 
 
-def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[Problem]:
+def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[WikiFault]:
     for path, text in files.items():
         if path not in stored:
-            yield Problem(path, "not imported", "run `python manage.py wiki import`")
+            yield WikiFault(path, "not imported", "run `python manage.py wiki import`")
         # What this installation measured itself stands, whatever the wiki brings of that model.
         elif stored[path].origin != MEASURED_ORIGIN and stored[path].latest.text != text:
-            yield Problem(path, "not imported", "the file has changed since the last import")
+            yield WikiFault(path, "not imported", "the file has changed since the last import")
 
 
-def _problem(citation: Citation, state: CitationState, where: str) -> Problem:
+def _problem(citation: Citation, state: CitationState, where: str) -> WikiFault:
     line = citation.line
-    return Problem(f"{line.path}:{line.locator}", state, f"{line.metric}: {line.shown} {where}")
+    return WikiFault(f"{line.path}:{line.locator}", state, f"{line.metric}: {line.shown} {where}")

@@ -14,10 +14,10 @@ from knowledge.curation.owners import brought_by_other, own_measurements
 from knowledge.curation.people import may_review, require_proposer
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.curation.wording import LONGEST_BATCH_REASON, require_storable
-from knowledge.exchange.importer import ImportSummary, Intake, take_bundle
+from knowledge.exchange.importer import ImportOptions, ImportSummary, take_bundle
 from knowledge.exchange.plan import Row, bases, counts, row
 from knowledge.exchange.platform_rows import platform_columns
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecChange, SpecState
@@ -72,7 +72,7 @@ def confirm(batch: Batch, by: Any) -> ImportSummary:
             bundle = read_bundle(batch.files, ours=batch.origin == SHIPPED_ORIGIN)
             _require_unchanged(batch)
             whole = bool(batch.plan["whole"])
-            intake = Intake(batch.origin, batch.author, batch, whole=whole)
+            intake = ImportOptions(batch.origin, batch.author, batch, whole=whole)
             return _take(batch, bundle, intake)
     except ImportRefused as error:
         raise CurationError("files", str(error)) from error
@@ -89,13 +89,15 @@ def drop(batch: Batch, by: Any, why: str = "") -> None:
     batch.refresh_from_db()
 
 
-def take_at_once(brought: Brought, *, vouched: bool = False) -> tuple[Batch | None, ImportSummary]:
+def take_at_once(
+    brought: WikiFiles, *, vouched: bool = False
+) -> tuple[Batch | None, ImportSummary]:
     """Import without a plan, from a command; it can be undone as one.
 
     None where no document changes. Vouching for values of unchanged documents is a review, which
     an undo leaves alone. Raises ImportRefused, and Conflict where its turn does not come.
     """
-    intake = Intake(brought.name, None, None, vouched=vouched, whole=brought.whole)
+    intake = ImportOptions(brought.name, None, None, vouched=vouched, whole=brought.whole)
     with turn():
         bundle = read_bundle(brought.texts, ours=brought.name == SHIPPED_ORIGIN)
         bundle.require_readable()
@@ -107,7 +109,7 @@ def take_at_once(brought: Brought, *, vouched: bool = False) -> tuple[Batch | No
         return batch, _take(batch, bundle, replace(intake, batch=batch))
 
 
-def _differs(bundle: Bundle, intake: Intake) -> bool:
+def _differs(bundle: Bundle, intake: ImportOptions) -> bool:
     """Whether a document would be new, changed or withdrawn; own measurements never are."""
     hashes = {path: text_hash(text) for path, text in bundle.texts.items()}
     stored = bases(intake.origin, bundle.texts, whole=intake.whole)
@@ -151,7 +153,7 @@ def _require_unchanged(batch: Batch) -> None:
         )
 
 
-def _take(batch: Batch, bundle: Bundle, intake: Intake) -> ImportSummary:
+def _take(batch: Batch, bundle: Bundle, intake: ImportOptions) -> ImportSummary:
     """Import, and note what an undo has to know."""
     touched = bases(intake.origin, bundle.texts, whole=intake.whole)
     platforms = platform_columns()

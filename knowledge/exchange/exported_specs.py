@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedFacts:
     """What a stored value says, whether or not the rules of today would accept it."""
 
     metric: str
@@ -49,7 +49,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptWaiver:
+class ExportedWaiver:
     """A warning that somebody excepted. by: a user name; at: a time as ISO 8601, or ""."""
 
     constraint: str
@@ -59,7 +59,7 @@ class KeptWaiver:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptStep:
+class ExportedChange:
     """One step of a value's history, with its state and rank after it. by: "" for a command."""
 
     action: str
@@ -73,7 +73,7 @@ class KeptStep:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFlag:
+class ExportedFlag:
     """A citation that did not stand, and what was answered. `answer` is "" while it is open.
 
     path, revision: the text in which it was noticed, both "" where the document was gone. lines:
@@ -94,11 +94,11 @@ class KeptFlag:
     why: str
 
 
-S = TypeVar("S", Stated, SpecFacts)
+S = TypeVar("S", StatedFacts, SpecFacts)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSpec(Generic[S]):
+class ExportedSpec(Generic[S]):
     """One value. revision: the hash of an earlier text that it rests on, "" for the newest.
 
     number: its name in the file, from 1; replaces: that of another, 0 for none. instead: it is what
@@ -117,9 +117,9 @@ class KeptSpec(Generic[S]):
     at: str = ""
     instead: bool = False
     revision: str = ""
-    waivers: tuple[KeptWaiver, ...] = ()
-    flags: tuple[KeptFlag, ...] = ()
-    history: tuple[KeptStep, ...] = ()
+    waivers: tuple[ExportedWaiver, ...] = ()
+    flags: tuple[ExportedFlag, ...] = ()
+    history: tuple[ExportedChange, ...] = ()
     file: str = KEPT_FILE
     line: int = 0  # in that file, from 1
 
@@ -135,7 +135,7 @@ class EarlierText:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadLine:
     """A spec line of a document of which no value is made."""
 
     path: str
@@ -145,7 +145,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTaken:
+class RefusedValue:
     """A value that the rules of today do not accept, and why.
 
     instead: path, line and quote of the document's own line that it speaks for, if it does.
@@ -159,19 +159,19 @@ class NotTaken:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ExportedWiki:
     """All of an export's specs.json and its further parts."""
 
-    specs: tuple[KeptSpec[SpecFacts], ...] = ()
+    specs: tuple[ExportedSpec[SpecFacts], ...] = ()
     earlier: tuple[EarlierText, ...] = ()
     platforms: tuple[PlatformFacts, ...] = ()
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadLine, ...] = ()
     names: tuple[tuple[str, str], ...] = ()  # file of the folder, and the path of its document
-    not_taken: tuple[NotTaken, ...] = ()
+    not_taken: tuple[RefusedValue, ...] = ()
     origins: tuple[tuple[str, str], ...] = ()  # path of a document, and where it came from
 
-    def __add__(self, other: Kept) -> Kept:
-        return Kept(
+    def __add__(self, other: ExportedWiki) -> ExportedWiki:
+        return ExportedWiki(
             self.specs + other.specs,
             self.earlier + other.earlier,
             self.platforms + other.platforms,
@@ -240,7 +240,7 @@ def unread_row(path: str, line: int, quote: str) -> tuple[str, Row]:
     return "unread", {"path": path, "line": line, "quote": quote}
 
 
-def spec_row(spec: KeptSpec[Stated]) -> tuple[str, Row]:
+def spec_row(spec: ExportedSpec[StatedFacts]) -> tuple[str, Row]:
     """A value with all that is known of it."""
     facts, cited = spec.facts, spec.citation
     return "specs", {

@@ -21,16 +21,16 @@ from knowledge.curation.owners import (
     require_origin,
 )
 from knowledge.curation.review import approve, put_out_of_use
-from knowledge.curation.revise import Drift, Stored, settle, store_text, withdraw
+from knowledge.curation.revise import CitationChange, StoredRevision, settle, store_text, withdraw
 from knowledge.curation.store import NewSpec, store_specs
 from knowledge.curation.turn import turn
-from knowledge.exchange.platform_rows import Described, store_platforms
+from knowledge.exchange.platform_rows import PlatformChange, store_platforms
 from knowledge.exchange.readers.bundle import Bundle, read_bundle, read_document
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
-from knowledge.exchange.readers.foreign import Fate, Told
+from knowledge.exchange.readers.foreign import LineFate, LineOutcome
 from knowledge.exchange.take_values import take_earlier, take_values
 from knowledge.lookup.needs import Question, question_of
-from knowledge.models import Answer, Batch, Document, Flag, Platform, Revision, Spec, SpecState
+from knowledge.models import Batch, Document, Flag, FlagAnswer, Platform, Revision, Spec, SpecState
 from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.reader import Page, SpecLine
@@ -40,7 +40,7 @@ MEASURED = "docs/measured/"
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
+class ImportOptions:
     """Who brings documents in, and how far they are believed.
 
     by: the user, or None for a command. vouched: changed lines replace the old ones at once.
@@ -71,8 +71,8 @@ class ImportSummary:
     specs_unchanged: int = 0
     specs_brought_back: int = 0
     flags_raised: int = 0
-    platforms: tuple[Described, ...] = ()
-    told: tuple[Told, ...] = ()
+    platforms: tuple[PlatformChange, ...] = ()
+    told: tuple[LineOutcome, ...] = ()
 
     def __add__(self, other: ImportSummary) -> ImportSummary:
         names = [field.name for field in fields(self)]
@@ -92,7 +92,7 @@ def import_wiki(folder: Path = SHIPPED, *, vouched: bool = False) -> ImportSumma
 
     Raises ImportRefused naming the file (and the line, where one is wrong).
     """
-    intake = Intake(origin=origin_of(folder), vouched=vouched)
+    intake = ImportOptions(origin=origin_of(folder), vouched=vouched)
     return take_files(read_folder(folder, TAKEN), intake)
 
 
@@ -110,7 +110,7 @@ def origin_of(folder: Path) -> str:
         raise ImportRefused(f"{folder}: the name of the folder: {error.message}") from error
 
 
-def take_files(texts: Mapping[str, str], intake: Intake) -> ImportSummary:
+def take_files(texts: Mapping[str, str], intake: ImportOptions) -> ImportSummary:
     """Store files by path. Documents of the same origin that are not among them are withdrawn.
 
     Raises ImportRefused; then nothing was stored.
@@ -120,7 +120,7 @@ def take_files(texts: Mapping[str, str], intake: Intake) -> ImportSummary:
         return take_bundle(bundle, intake)
 
 
-def take_bundle(bundle: Bundle, intake: Intake) -> ImportSummary:
+def take_bundle(bundle: Bundle, intake: ImportOptions) -> ImportSummary:
     """The same for files that were read in this turn."""
     bundle.require_readable()
     for message in not_owned(bundle.texts, intake.origin).values():
@@ -162,18 +162,18 @@ def write_measured_document(path: str, text: str) -> Revision:
     with turn():
         store_platforms([page.platform] if page.platform is not None else [])
         alone = Bundle(texts={path: text}, pages={path: page})
-        _store(page, alone, Intake(origin=MEASURED_ORIGIN, vouched=True), is_new=False)
+        _store(page, alone, ImportOptions(origin=MEASURED_ORIGIN, vouched=True), is_new=False)
         # Also where the text is the same, as one that came with the wiki may be.
         Document.objects.filter(path=path).update(origin=MEASURED_ORIGIN)
         check_preferred()
         return Document.objects.get(path=path).latest
 
 
-def _store(page: Page, bundle: Bundle, intake: Intake, *, is_new: bool) -> ImportSummary:
+def _store(page: Page, bundle: Bundle, intake: ImportOptions, *, is_new: bool) -> ImportSummary:
     """One document's new revision with its specs; nothing if the text is already the newest."""
     if intake.origin != MEASURED_ORIGIN and _own_measurement(page.path):
         why = "measured on this installation's own device, which stands"
-        return ImportSummary(told=(Told(page.path, 1, page.title, Fate.LEFT_OUT, why),))
+        return ImportSummary(told=(LineOutcome(page.path, 1, page.title, LineFate.LEFT_OUT, why),))
     text = bundle.texts[page.path]
     stored = store_text(
         page.path, page.title, text, origin=intake.origin, by=intake.by, batch=intake.batch
@@ -198,7 +198,7 @@ def _own_measurement(path: str) -> bool:
     return own.exists()
 
 
-def _vouch(path: str, intake: Intake) -> ImportSummary:
+def _vouch(path: str, intake: ImportOptions) -> ImportSummary:
     """Settle what an earlier import of this very text left for a person."""
     revision = Document.objects.get(path=path).latest
     waiting = Spec.objects.filter(
@@ -211,11 +211,13 @@ def _vouch(path: str, intake: Intake) -> ImportSummary:
     flagged = Spec.objects.filter(flags__in=Flag.objects.open().filter(revision=revision))
     gone = flagged.exclude(state=SpecState.RETIRED).select_related("platform").distinct()
     retired = len(gone)
-    put_out_of_use(gone, Answer.REPLACED, intake.by, "vouched for by a later import")
+    put_out_of_use(gone, FlagAnswer.REPLACED, intake.by, "vouched for by a later import")
     return ImportSummary(specs_added=len(added), specs_retired=retired)
 
 
-def _carry_over(drifts: list[Drift], revision: Revision, intake: Intake) -> ImportSummary:
+def _carry_over(
+    drifts: list[CitationChange], revision: Revision, intake: ImportOptions
+) -> ImportSummary:
     """Follow what stands; what does not is flagged, or retired where somebody vouches for it."""
     broken = [drift for drift in drifts if not drift.holds]
     unchanged = ImportSummary(specs_unchanged=len(drifts) - len(broken))
@@ -224,16 +226,16 @@ def _carry_over(drifts: list[Drift], revision: Revision, intake: Intake) -> Impo
         return unchanged + ImportSummary(flags_raised=len(broken))
     settle([drift for drift in drifts if drift.holds], revision, intake.by)
     for drift in broken:
-        put_out_of_use([drift.spec], Answer.REPLACED, intake.by, drift.anchor.note)
+        put_out_of_use([drift.spec], FlagAnswer.REPLACED, intake.by, drift.anchor.note)
     return unchanged + ImportSummary(specs_retired=len(broken))
 
 
 def _add_lines(
     lines: list[SpecLine],
     platform: Platform,
-    stored: Stored,
-    drifts: list[Drift],
-    intake: Intake,
+    stored: StoredRevision,
+    drifts: list[CitationChange],
+    intake: ImportOptions,
     *,
     at_once: bool,
 ) -> ImportSummary:
@@ -279,7 +281,7 @@ def _refuse_second_preferred(path: str, platform: Platform, lines: Iterable[Spec
             )
 
 
-def _withdraw(paths: set[str], intake: Intake) -> ImportSummary:
+def _withdraw(paths: set[str], intake: ImportOptions) -> ImportSummary:
     gone = Document.objects.filter(origin=intake.origin, withdrawn_at=None)
     total = ImportSummary()
     for document in gone.exclude(path__in=paths):
@@ -287,7 +289,7 @@ def _withdraw(paths: set[str], intake: Intake) -> ImportSummary:
         flags = 0 if intake.vouched else len(drifts)
         if intake.vouched:
             gone_too = [drift.spec for drift in drifts]
-            put_out_of_use(gone_too, Answer.REPLACED, intake.by, "its document is gone")
+            put_out_of_use(gone_too, FlagAnswer.REPLACED, intake.by, "its document is gone")
         total += ImportSummary(
             documents_withdrawn=1, flags_raised=flags, specs_retired=len(drifts) - flags
         )

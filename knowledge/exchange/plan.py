@@ -18,9 +18,9 @@ from knowledge.curation.owners import not_owned, require_origin
 from knowledge.curation.people import require_proposer
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
-from knowledge.exchange.importer import ImportSummary, Intake, take_bundle
+from knowledge.exchange.importer import ImportOptions, ImportSummary, take_bundle
 from knowledge.exchange.platform_rows import platform_columns
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, document_paths, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Revision, Spec
@@ -38,7 +38,7 @@ MARKS = (" | evidence=", '"value"', " <- <gpu-wiki>/")  # each value in a file h
 Row = dict[str, Any]
 
 
-def plan_import(brought: Brought, by: Any) -> Batch:
+def plan_import(brought: WikiFiles, by: Any) -> Batch:
     """Store a plan of importing these files. No document and no spec is written.
 
     by: the user, or None for a command. Raises Forbidden, and CurationError for a name that
@@ -49,7 +49,7 @@ def plan_import(brought: Brought, by: Any) -> Batch:
     if by is not None:
         _require_few(brought.texts)
     with turn():
-        plan = _plan(brought, Intake(origin=origin, by=by, whole=brought.whole))
+        plan = _plan(brought, ImportOptions(origin=origin, by=by, whole=brought.whole))
         return Batch.objects.create(origin=origin, files=brought.texts, plan=plan, author=by)
 
 
@@ -79,7 +79,7 @@ def bases(origin: str, files: Iterable[str], *, whole: bool) -> dict[str, str]:
     return {d.path: "" if d.withdrawn_at else newest[d.pk] for d in documents}
 
 
-def _plan(brought: Brought, intake: Intake) -> Row:
+def _plan(brought: WikiFiles, intake: ImportOptions) -> Row:
     bundle = read_bundle(brought.texts, ours=intake.origin == SHIPPED_ORIGIN)
     known = platform_columns()
     described = {facts.slug: known.get(facts.slug) for facts in bundle.platforms}
@@ -131,11 +131,11 @@ def row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
     }
 
 
-def _try(files: Mapping[str, str], bundle: Bundle, intake: Intake) -> Row:
+def _try(files: Mapping[str, str], bundle: Bundle, intake: ImportOptions) -> Row:
     """Import, look what that did, and take it back."""
     with transaction.atomic():
         trial = Batch.objects.create(origin=intake.origin, author=intake.by)
-        intake = Intake(intake.origin, intake.by, trial, whole=intake.whole)
+        intake = ImportOptions(intake.origin, intake.by, trial, whole=intake.whole)
         before = bases(intake.origin, files, whole=intake.whole)
         last = Spec.objects.aggregate(last=Max("pk"))["last"] or 0
         flagged = Flag.objects.aggregate(last=Max("pk"))["last"] or 0

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class PlatformChange:
     """A platform that an import introduced or described anew; change: in words, old and new."""
 
     slug: str
@@ -29,7 +29,7 @@ def platform_columns() -> dict[str, Row]:
     return {each.slug: _columns(each) for each in Platform.objects.all()}
 
 
-def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[Described, ...]:
+def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[PlatformChange, ...]:
     """Store what documents say of platforms; what that changed. Run it in a turn.
 
     ImportRefused for the driver name of another platform.
@@ -54,8 +54,8 @@ def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[Described, ...]
     changed = [slug for slug in before if now[slug] != before[slug]]
     for slug in changed:
         Platform.objects.filter(slug=slug).update(**now[slug])
-    introduced = (Described(slug, f"new: {now[slug]['name']}", True) for slug in new)
-    return (*introduced, *(Described(s, _change(before[s], now[s]), False) for s in changed))
+    introduced = (PlatformChange(slug, f"new: {now[slug]['name']}", True) for slug in new)
+    return (*introduced, *(PlatformChange(s, _change(before[s], now[s]), False) for s in changed))
 
 
 def _columns(platform: Platform) -> Row:

@@ -15,7 +15,7 @@ from knowledge.curation.errors import Conflict
 from knowledge.curation.history import record
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.review import enter, put_out_of_use
-from knowledge.curation.revise import LIVE, Drift, settle, store_text, withdraw
+from knowledge.curation.revise import LIVE, CitationChange, settle, store_text, withdraw
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import LONGEST_BATCH_REASON, require_reason
 from knowledge.exchange.importer import check_preferred
@@ -24,11 +24,11 @@ from knowledge.exchange.readers.bundle import read_document
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.models import (
     Action,
-    Answer,
     Batch,
     BatchState,
     Citation,
     Document,
+    FlagAnswer,
     Platform,
     Revision,
     Spec,
@@ -147,7 +147,7 @@ def _taken_places(batch: Batch) -> Iterator[str]:
 
 def _retire_made(batch: Batch, by: Any, words: str) -> None:
     mine = made_by(batch).exclude(state=SpecState.RETIRED)
-    put_out_of_use(mine, Answer.WITHDRAWN, by, words)
+    put_out_of_use(mine, FlagAnswer.WITHDRAWN, by, words)
 
 
 def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
@@ -196,7 +196,7 @@ def _restore(
             continue
         found = Reanchor(citation.revision.text, earlier.text)
         anchor = found.anchor(citation.line, citation.quote, spec.platform.slug)
-        drift = Drift(spec, citation, anchor)
+        drift = CitationChange(spec, citation, anchor)
         enter(spec, SpecState.APPROVED)
         record(spec, Action.RESTORED, by, words, after=spec.shown)
         settle([drift], now, by)

@@ -29,7 +29,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ComparedValue:
     """What one platform answers; `spec` is None where nobody has said anything.
 
     standing: state of its citation. elsewhere: other qualifiers under which it does answer.
@@ -59,12 +59,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """One question and its answers, in the order of the platforms."""
 
     metric: str
     qualifiers: dict[str, str]
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparedValue, ...]
 
     @property
     def group(self) -> Group:
@@ -116,22 +116,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PlatformComparison:
     """All rows about some platforms, and how many of them are equal."""
 
     platforms: tuple[Platform, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedRow, ...]
 
     @property
     def equal(self) -> int:
         return sum(row.relation is Relation.EQUAL for row in self.rows)
 
     @property
-    def differing(self) -> tuple[Row, ...]:
+    def differing(self) -> tuple[ComparedRow, ...]:
         return tuple(row for row in self.rows if row.relation is not Relation.EQUAL)
 
 
-def compare(platforms: Sequence[Platform]) -> Comparison:
+def compare(platforms: Sequence[Platform]) -> PlatformComparison:
     """The preferred answers and the stored UNKNOWN; the queries do not grow with them."""
     chosen = Q(rank=Rank.PREFERRED) | Q(shown=UNKNOWN_VALUE)
     specs = Spec.objects.approved().filter(chosen, platform__in=platforms)
@@ -149,8 +149,8 @@ def compare(platforms: Sequence[Platform]) -> Comparison:
         cells = tuple(
             _cell(by_platform.get(p.pk), found, others[p.pk, question[0]]) for p in platforms
         )
-        rows.append(Row(question[0], dict(question[1]), cells))
-    return Comparison(tuple(platforms), tuple(rows))
+        rows.append(ComparedRow(question[0], dict(question[1]), cells))
+    return PlatformComparison(tuple(platforms), tuple(rows))
 
 
 def _qualifiers_used(specs: Sequence[Spec]) -> dict[tuple[int, str], list[str]]:
@@ -163,7 +163,7 @@ def _qualifiers_used(specs: Sequence[Spec]) -> dict[tuple[int, str], list[str]]:
     return used
 
 
-def _cell(spec: Spec | None, found: Mapping[int, str], others: list[str]) -> Cell:
+def _cell(spec: Spec | None, found: Mapping[int, str], others: list[str]) -> ComparedValue:
     if spec is not None:
-        return Cell(spec, found.get(spec.pk, ""))
-    return Cell(None, elsewhere=", ".join(others))
+        return ComparedValue(spec, found.get(spec.pk, ""))
+    return ComparedValue(None, elsewhere=", ".join(others))

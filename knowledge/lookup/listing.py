@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from knowledge.models import Flag, Platform, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import metric_named
 
@@ -68,7 +68,7 @@ def specs_matching(filters: Filters) -> SpecQuerySet:
         rows = rows.filter(platform=platform_named(filters.platform))
     if filters.metric:
         rows = rows.filter(metric=metric_named(filters.metric).name)
-    for name, accepted in (("state", SpecState), ("evidence", Evidence), ("rank", Rank)):
+    for name, accepted in (("state", SpecState), ("evidence", EvidenceClass), ("rank", Rank)):
         value = getattr(filters, name)
         if value:
             rows = rows.filter(**{name: _one_of(name, value, accepted)})

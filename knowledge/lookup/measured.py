@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef
 from knowledge.lookup.value import spec_behind
 from knowledge.models import Citation, Platform, Spec
 from knowledge.models.document import MEASURED_ORIGIN
-from knowledge.specs.cited import Cited, Evidence
+from knowledge.specs.cited import Cited, EvidenceClass
 
 
 def measured_here(platform: Platform, metrics: Iterable[str], /) -> bool:
@@ -18,7 +18,7 @@ def measured_here(platform: Platform, metrics: Iterable[str], /) -> bool:
         spec=OuterRef("pk"), revision__document__origin=MEASURED_ORIGIN
     ).filter(revision__document__withdrawn_at=None)
     rows = Spec.objects.preferred().filter(platform=platform, metric__in=list(metrics))
-    return rows.filter(Exists(own), evidence=Evidence.MEASURED).exists()
+    return rows.filter(Exists(own), evidence=EvidenceClass.MEASURED).exists()
 
 
 def measured_elsewhere(platform: Platform, answers: Iterable[Cited], /) -> list[Spec]:
@@ -28,7 +28,7 @@ def measured_elsewhere(platform: Platform, answers: Iterable[Cited], /) -> list[
     """
     found = []
     for answer in answers:
-        spec = spec_behind(platform, answer) if answer.evidence == Evidence.MEASURED else None
+        spec = spec_behind(platform, answer) if answer.evidence == EvidenceClass.MEASURED else None
         if spec is None or spec.citation is None:
             continue
         if spec.citation.revision.document.origin != MEASURED_ORIGIN:

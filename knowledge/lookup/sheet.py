@@ -30,7 +30,7 @@ WAITING = (SpecState.PROPOSED, SpecState.RETURNED)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SheetFilter:
     """Which rows: of one evidence class, only what a roofline needs, as it was at a moment."""
 
     evidence: str = ""
@@ -39,7 +39,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """One line of a sheet; `spec` is None for a need that no line of the wiki speaks of.
 
     rival: another value stands above it for the same question. how: how to obtain what is unknown.
@@ -88,20 +88,20 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PlatformSheet:
     """All rows of a platform under one choice. waiting: proposed or returned, in no use."""
 
     platform: Platform
-    rows: tuple[Row, ...]
-    waiting: tuple[Row, ...]
+    rows: tuple[SheetRow, ...]
+    waiting: tuple[SheetRow, ...]
 
     @property
-    def groups(self) -> list[tuple[Group, list[Row]]]:
+    def groups(self) -> list[tuple[Group, list[SheetRow]]]:
         single = (row for row in self.rows if not row.swept)
         return [(g, list(rows)) for g, rows in groupby(single, key=lambda r: group_of(r.metric))]
 
     @property
-    def sweep(self) -> list[Row]:
+    def sweep(self) -> list[SheetRow]:
         """The steps of sweeps, which a page folds away; they are the last rows."""
         return [row for row in self.rows if row.swept]
 
@@ -111,7 +111,7 @@ class Sheet:
             yield record_of(row, self.platform)
 
 
-def sheet_of(platform: Platform, choice: Choice) -> Sheet:
+def sheet_of(platform: Platform, choice: SheetFilter) -> PlatformSheet:
     """Read the sheet; the number of queries does not grow with its values."""
     specs = list(_specs(platform, choice.asof))
     found = standings(specs) if choice.asof is None else {}
@@ -120,14 +120,14 @@ def sheet_of(platform: Platform, choice: Choice) -> Sheet:
     if in_use and not choice.evidence:
         lines += _gaps(platform, in_use)
     waiting = [_row(spec, found) for spec in specs if spec.state in WAITING]
-    return Sheet(
+    return PlatformSheet(
         platform,
         tuple(sorted((row for row in lines if _chosen(row, choice)), key=_place)),
         tuple(sorted((row for row in waiting if _chosen(row, choice)), key=_place)),
     )
 
 
-def record_of(row: Row, platform: Platform) -> dict[str, Any]:
+def record_of(row: SheetRow, platform: Platform) -> dict[str, Any]:
     """One row as plain values: a spec as everywhere, or the gap that stands in its place."""
     if row.spec is None:
         return {
@@ -167,7 +167,7 @@ def _specs(platform: Platform, asof: datetime | None) -> Iterator[Spec]:
         yield spec
 
 
-def _lines(specs: Sequence[Spec], found: dict[int, CitationState]) -> list[Row]:
+def _lines(specs: Sequence[Spec], found: dict[int, CitationState]) -> list[SheetRow]:
     """The rows of approved values: of each question the best ranked one first."""
     asked: set[Question] = set()
     rows = []
@@ -178,16 +178,16 @@ def _lines(specs: Sequence[Spec], found: dict[int, CitationState]) -> list[Row]:
     return rows
 
 
-def _row(spec: Spec, found: dict[int, CitationState], *, rival: bool = False) -> Row:
+def _row(spec: Spec, found: dict[int, CitationState], *, rival: bool = False) -> SheetRow:
     flags = tuple(spec.flagged)
     standing = found.get(spec.pk)
     if standing is None and spec.citation is not None:
         standing = CitationState(citation_state(list(flags)))
     how = spec.note if spec.shown == UNKNOWN_VALUE else ""
-    return Row(spec.metric, spec.qualifiers, spec, standing, flags, rival, how)
+    return SheetRow(spec.metric, spec.qualifiers, spec, standing, flags, rival, how)
 
 
-def _gaps(platform: Platform, specs: Sequence[Spec]) -> list[Row]:
+def _gaps(platform: Platform, specs: Sequence[Spec]) -> list[SheetRow]:
     """Rows for needs of a roofline that have neither an answer nor a stored UNKNOWN.
 
     Needs that the same question would answer, such as the two types of FP8, are one row.
@@ -198,17 +198,17 @@ def _gaps(platform: Platform, specs: Sequence[Spec]) -> list[Row]:
     for metric, pairs in dict.fromkeys(n.first for n in missing if stored.isdisjoint(n.answers)):
         qualifiers = dict(pairs)
         how = how_to_obtain(platform, metric, **qualifiers)
-        rows.append(Row(metric, qualifiers, how=how))
+        rows.append(SheetRow(metric, qualifiers, how=how))
     return rows
 
 
-def _chosen(row: Row, choice: Choice) -> bool:
+def _chosen(row: SheetRow, choice: SheetFilter) -> bool:
     if choice.roofline_only and row.metric not in METRICS_NEEDED:
         return False
     return not choice.evidence or (row.spec is not None and row.spec.evidence == choice.evidence)
 
 
-def _place(row: Row) -> tuple[Any, ...]:
+def _place(row: SheetRow) -> tuple[Any, ...]:
     spec = row.spec
     rank = (RANKS[Rank(spec.rank)], spec.pk) if spec is not None else (0, 0)
     # Sizes in the order of numbers, not of words.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import Exists, OuterRef
 
-from knowledge.models import DRIFT, Answer, Citation, Flag, Revision, Spec, SpecState
+from knowledge.models import DRIFT, Citation, Flag, FlagAnswer, Revision, Spec, SpecState
 from knowledge.specs.citation import CitationError, CitationState, resolve
 from knowledge.specs.tracking.anchoring import Reanchor
 
@@ -89,7 +89,7 @@ def _moved(spec: Spec) -> bool:
 
 def _recited(keys: Iterable[int]) -> set[int]:
     """Those of these specs whose newest citation a person chose, in answer to a flag."""
-    answers = Flag.objects.filter(spec__in=keys, answer=Answer.RECITED)
+    answers = Flag.objects.filter(spec__in=keys, answer=FlagAnswer.RECITED)
     chosen = Citation.objects.newest().filter(
         Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))),
         spec__in=keys,

@@ -13,7 +13,7 @@ from knowledge.models import Spec
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
+class Replacement:
     """A value in use, and the one that may take its place; None asks for the uses alone."""
 
     spec: Spec
@@ -21,7 +21,7 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class SpecUse:
     """One thing that rests on a value, in words for a page.
 
     title, url: what it is and where it opens. purpose: what the value does there ("bandwidth of
@@ -46,7 +46,7 @@ class Use:
 
 # One list of uses for each swap, in the order of the swaps. It is asked about a whole page of
 # values at once, so the number of its queries must not grow with them.
-Provider = Callable[[Sequence[Swap]], Sequence[Sequence[Use]]]
+Provider = Callable[[Sequence[Replacement]], Sequence[Sequence[SpecUse]]]
 
 _providers: list[Provider] = []
 
@@ -63,12 +63,12 @@ def unregister(provider: Provider) -> None:
     _providers.remove(provider)
 
 
-def uses(swaps: Sequence[Swap]) -> list[list[Use]]:
+def uses(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
     """For each swap what every provider says, in order of registration.
 
     ValueError for a provider that answers with another number of lists than it was asked for.
     """
-    found: list[list[Use]] = [[] for _ in swaps]
+    found: list[list[SpecUse]] = [[] for _ in swaps]
     if not swaps:
         return found
     for provider in _providers:

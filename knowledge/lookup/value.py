@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from knowledge.models import Platform, Spec
 from knowledge.models.spec import SpecQuerySet
-from knowledge.specs.cited import UNKNOWN, Cited, Evidence
+from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import metric_named
 
@@ -126,7 +126,7 @@ def cited_or_none(
     """
     if prefer_measured:
         asked = Spec.objects.approved().asking(platform, metric, qualifiers)
-        measured = asked.filter(evidence=Evidence.MEASURED).exclude(rank=Rank.DEPRECATED)
+        measured = asked.filter(evidence=EvidenceClass.MEASURED).exclude(rank=Rank.DEPRECATED)
         newest = measured.for_sheet().order_by("-pk").first()
         if newest is not None and newest.value is not None:
             return cited(newest)
@@ -213,7 +213,7 @@ def of_whole_module(platform: Platform, answers: Iterable[Cited], /) -> list[Cit
     return [
         answer
         for answer in answers
-        if answer.evidence != Evidence.MEASURED
+        if answer.evidence != EvidenceClass.MEASURED
         and Spec.objects.preferred()
         .filter(platform=platform, metric=answer.metric, shown=answer.display)
         .exclude(qualifiers__has_key="per")
@@ -229,7 +229,7 @@ def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited
     """
     found: list[Cited] = []
     for answer in answers:
-        if answer.evidence == Evidence.MEASURED:
+        if answer.evidence == EvidenceClass.MEASURED:
             continue
         approved = Spec.objects.approved()
         preferred = approved.filter(rank=Rank.PREFERRED, metric=answer.metric)

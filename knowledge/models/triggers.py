@@ -36,7 +36,7 @@ EXECUTE FUNCTION {table}_{mark}()
 """
 
 
-class Event(StrEnum):
+class TriggerEvent(StrEnum):
     """What a trigger refuses."""
 
     INSERT = "INSERT"
@@ -45,13 +45,13 @@ class Event(StrEnum):
 
 
 REFUSALS = {
-    Event.INSERT: "a recorded row is never added to",
-    Event.UPDATE: "a recorded row is never changed",
-    Event.DELETE: "a recorded row is never deleted",
+    TriggerEvent.INSERT: "a recorded row is never added to",
+    TriggerEvent.UPDATE: "a recorded row is never changed",
+    TriggerEvent.DELETE: "a recorded row is never deleted",
 }
 
 
-def refuse(event: Event, mark: str, conditions: Mapping[str, str]) -> RunPython:
+def refuse(event: TriggerEvent, mark: str, conditions: Mapping[str, str]) -> RunPython:
     """The operation that makes one trigger, named `<table>_<mark>`, for each table in `conditions`.
 
     conditions: table → when to refuse, as SQL over the OLD row, or the NEW one of an INSERT. Raises
@@ -65,7 +65,10 @@ def refuse(event: Event, mark: str, conditions: Mapping[str, str]) -> RunPython:
         statements = [SQLITE] if vendor == "sqlite" else [POSTGRESQL_FUNCTION, POSTGRESQL]
         for table, condition in conditions.items():
             words = {"table": table, "mark": mark, "condition": condition, "event": event.value}
-            words |= {"refusal": REFUSALS[event], "row": "OLD" if event is Event.DELETE else "NEW"}
+            words |= {
+                "refusal": REFUSALS[event],
+                "row": "OLD" if event is TriggerEvent.DELETE else "NEW",
+            }
             for statement in statements:
                 schema_editor.execute(statement.format(**words), params=())
 

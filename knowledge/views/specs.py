@@ -25,7 +25,7 @@ NEVER = "never"
 
 
 @dataclass
-class Asked:
+class SpecListQuery:
     """What the address asks for, as typed; `error` says which of it nothing can be."""
 
     q: str = ""
@@ -59,11 +59,11 @@ def specs(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/specs.html", context, status=400 if asked.error else 200)
 
 
-def _asked(given: QueryDict) -> Asked:
+def _asked(given: QueryDict) -> SpecListQuery:
     # PostgreSQL refuses NUL in any text.
     names = ("q", "state", "flag", "reviewed")
     typed = {name: given.get(name, "").replace("\0", "").strip() for name in names}
-    asked = Asked(typed["q"], typed["state"], typed["flag"], typed["reviewed"])
+    asked = SpecListQuery(typed["q"], typed["state"], typed["flag"], typed["reviewed"])
     try:
         asked.citation = parse_citation(asked.q)
     except CitationError:
@@ -71,7 +71,7 @@ def _asked(given: QueryDict) -> Asked:
     return asked
 
 
-def _found(asked: Asked) -> SpecQuerySet:
+def _found(asked: SpecListQuery) -> SpecQuerySet:
     """The specs in the order of the list. FilterError for a word that is no state or flag."""
     words = "" if asked.citation else asked.q
     found = specs_matching(Filters(state=asked.state, q=words))

@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.kept_wiki import put_wiki
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
@@ -66,10 +66,10 @@ def text_of(*lines):
 def wiki(site):
     """The shipped wiki, and a document of which a second text changed, moved and lost values."""
     put_wiki()
-    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, Intake(origin="small"))
+    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, ImportOptions(origin="small"))
     first = Spec.objects.get(platform__slug="x-1", metric="tdp").citation.revision
     new = text_of("", "", BANDWIDTH, TDP.replace("700 W", "750 W"))
-    take_files({X1: new}, Intake(origin="small"))
+    take_files({X1: new}, ImportOptions(origin="small"))
     return f"{X1}?against={first.short}"
 
 

@@ -3,11 +3,11 @@
 import pytest
 from django.contrib.auth.models import Group, User
 
-from knowledge.curation.propose import Place, propose
-from knowledge.exchange.importer import Intake, take_files
+from knowledge.curation.propose import CitedLines, propose
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.exchange.readers.folder import TAKEN, read_folder
 from knowledge.models import Document, Platform
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import Rank, SourceKind, SpecFacts
 from tests.kept_rows import made_once
 from tests.kept_wiki import put_wiki
@@ -100,7 +100,7 @@ def facts(shown="4.8 TB/s", **other):
     known = {
         "metric": "memory_bandwidth",
         "shown": shown,
-        "evidence": Evidence.DOCUMENTED,
+        "evidence": EvidenceClass.DOCUMENTED,
         "source_kind": SourceKind.VENDOR,
         "source": "sheet",
         "rank": Rank.PREFERRED,
@@ -121,7 +121,7 @@ def note(db, folder):
 
 def _take_notes():
     text = "# Notes\n\nBy hand.\n\nbandwidth 4.9 TB/s\nfrom 4.8 to 5.1 TB/s, 5.1 kB, 5.1 GiB\n"
-    take_files({"docs/notes.md": text}, Intake(origin="notes"))
+    take_files({"docs/notes.md": text}, ImportOptions(origin="notes"))
 
 
 @pytest.fixture
@@ -131,4 +131,4 @@ def x1(wiki):
 
 @pytest.fixture
 def proposal(note, x1, engineer):
-    return propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "measured")
+    return propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "measured")

@@ -43,7 +43,7 @@ PLAIN_FILE = 0o100644 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class WikiFiles:
     """What somebody brought: path → text, the names left out, and what to call it.
 
     whole: a folder with all that belongs to it, rather than some loose files.
@@ -55,7 +55,7 @@ class Brought:
     whole: bool = True
 
 
-def read_uploads(files: Sequence[UploadedFile[Any]]) -> Brought:
+def read_uploads(files: Sequence[UploadedFile[Any]]) -> WikiFiles:
     """One .zip, or some .md and .json files. ImportRefused names a file that is not taken."""
     if not files:
         raise ImportRefused("no file; accepted: one .zip, or .md and .json files")
@@ -76,15 +76,15 @@ def read_uploads(files: Sequence[UploadedFile[Any]]) -> Brought:
         require_room(name, size, len(texts) + 1, total)
         texts[name] = text_of(name, file.read())
     require_distinct(texts)
-    return Brought("upload", texts, whole=False)
+    return WikiFiles("upload", texts, whole=False)
 
 
-def read_archive(name: str, file: IO[bytes]) -> Brought:
+def read_archive(name: str, file: IO[bytes]) -> WikiFiles:
     """The documents and records in a .zip; one folder around all of them is taken off."""
     texts, left_out = read_entries(name, file, TAKEN)
     if not texts:
         raise ImportRefused(f"{name}.zip: holds no .md and no .json file; accepted: at least one")
-    return Brought(name, by_own_names(_without_common_folder(texts)), left_out)
+    return WikiFiles(name, by_own_names(_without_common_folder(texts)), left_out)
 
 
 def read_entries(

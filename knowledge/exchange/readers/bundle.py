@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from knowledge.exchange.exported_specs import Kept, KeptSpec, Unread, is_kept
+from knowledge.exchange.exported_specs import ExportedSpec, ExportedWiki, UnreadLine, is_kept
 from knowledge.exchange.readers.folder import MAX_BYTES, ImportRefused
 from knowledge.exchange.readers.foreign import (
     CITES,
     SHOWN,
-    Fate,
-    Told,
-    Value,
+    CitedValue,
+    LineFate,
+    LineOutcome,
     json_document,
     read_citations,
     read_json,
 )
-from knowledge.exchange.readers.specs_json import KeptError, read_kept
+from knowledge.exchange.readers.specs_json import SpecsJsonError, read_kept
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.models import Document, Platform
 from knowledge.specs.citation import MAX_PATH, CitationError, check_path, split_lines
@@ -40,9 +40,9 @@ class Bundle:
     pages: dict[str, Page] = field(default_factory=dict)
     plain: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    kept: Kept = field(default_factory=Kept)
-    values: tuple[Value, ...] = ()
-    told: tuple[Told, ...] = ()
+    kept: ExportedWiki = field(default_factory=ExportedWiki)
+    values: tuple[CitedValue, ...] = ()
+    told: tuple[LineOutcome, ...] = ()
     instead: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     @property
@@ -111,7 +111,7 @@ def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
     parts = {path: text for path, text in files.items() if is_kept(path, text)}
     try:
         kept = read_kept(parts)
-    except KeptError as error:
+    except SpecsJsonError as error:
         found.refused[str(error).partition(":")[0]] = str(error)
     for path, text in sorted(files.items()):
         try:
@@ -131,8 +131,8 @@ def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
             found.refused[path] = str(error)
     found = Bundle(found.texts, found.pages, found.plain, found.refused, kept)
     every = [*_kept_values(found), *([] if ours or parts else _foreign(found, files))]
-    values = tuple(each for each in every if isinstance(each, Value))
-    told = tuple(each for each in every if isinstance(each, Told))
+    values = tuple(each for each in every if isinstance(each, CitedValue))
+    told = tuple(each for each in every if isinstance(each, LineOutcome))
     read = (found.texts, found.pages, found.plain, found.refused, found.kept)
     return Bundle(*read, values, told, _instead(found))
 
@@ -144,7 +144,7 @@ def _add(found: Bundle, path: str, text: str) -> None:
         found.plain[path] = "no ## Platform section: kept as it is, no spec lines are read"
 
 
-def _foreign(found: Bundle, files: Mapping[str, str]) -> list[Value | Told]:
+def _foreign(found: Bundle, files: Mapping[str, str]) -> list[CitedValue | LineOutcome]:
     plain = [path for path in found.plain if path in files]
     records = [path for path in files if path.endswith(".json")]
     if not plain and not records:
@@ -152,7 +152,7 @@ def _foreign(found: Bundle, files: Mapping[str, str]) -> list[Value | Told]:
     cited = {each["path"] for path in (*plain, *records) for each in CITES.finditer(files[path])}
     texts = _stored(cited - set(found.texts)) | found.texts
     names = _names(found, texts)
-    read: list[Value | Told] = []
+    read: list[CitedValue | LineOutcome] = []
     for path in sorted(records):
         read += read_json(path, files[path], names, texts)
     for path in sorted(plain):
@@ -193,7 +193,7 @@ def _instead(found: Bundle) -> dict[str, frozenset[int]]:
     return {path: frozenset(numbers) for path, numbers in spoken.items()}
 
 
-def _kept_values(found: Bundle) -> Iterator[Value | Told]:
+def _kept_values(found: Bundle) -> Iterator[CitedValue | LineOutcome]:
     """What specs.json says, held against the texts that it came with."""
     texts = {(path, ""): split_lines(text) for path, text in found.texts.items()}
     for earlier in found.kept.earlier:
@@ -203,24 +203,24 @@ def _kept_values(found: Bundle) -> Iterator[Value | Told]:
     for line in found.kept.unread:
         yield _unread(line, texts.get((line.path, ""), []))
     for lost in found.kept.not_taken:
-        yield Told(lost.file, lost.line, lost.text, Fate.UNRESOLVED, lost.why)
+        yield LineOutcome(lost.file, lost.line, lost.text, LineFate.UNRESOLVED, lost.why)
 
 
-def _kept(spec: KeptSpec[SpecFacts], lines: Sequence[str]) -> Value | Told:
+def _kept(spec: ExportedSpec[SpecFacts], lines: Sequence[str]) -> CitedValue | LineOutcome:
     cited = spec.citation
     own = (spec.file, spec.line, spec.platform, spec.facts)
-    value = Value(*own, cited, spec.quote, kept=spec)
+    value = CitedValue(*own, cited, spec.quote, kept=spec)
     stands = "\n".join(lines[cited.first_line - 1 : cited.last_line])
     if cited.last_line > len(lines) or stands != spec.quote:
-        return value.told(Fate.UNRESOLVED, "the quoted text does not stand there in the folder")
+        return value.told(LineFate.UNRESOLVED, "the quoted text does not stand there in the folder")
     if spec.state != "retired" and not cited.proven_by(spec.quote):
-        return value.told(Fate.UNRESOLVED, f"'{spec.facts.shown}' does not stand in the quote")
+        return value.told(LineFate.UNRESOLVED, f"'{spec.facts.shown}' does not stand in the quote")
     return value
 
 
-def _unread(line: Unread, lines: Sequence[str]) -> Told:
+def _unread(line: UnreadLine, lines: Sequence[str]) -> LineOutcome:
     if list(lines[line.line - 1 : line.line]) != [line.quote]:
         why = f"{line.path}:L{line.line} reads otherwise in the folder"
-        return Told(*line.at, line.quote[:SHOWN], Fate.UNRESOLVED, why)
+        return LineOutcome(*line.at, line.quote[:SHOWN], LineFate.UNRESOLVED, why)
     why = "retired or undecided where it comes from: no value is made of it"
-    return Told(*line.at, line.quote[:SHOWN], Fate.LEFT_OUT, why)
+    return LineOutcome(*line.at, line.quote[:SHOWN], LineFate.LEFT_OUT, why)

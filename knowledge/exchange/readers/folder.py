@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from knowledge.exchange.exported_specs import FILE_NAME
-from knowledge.exchange.readers.specs_json import KeptError, own_names
+from knowledge.exchange.readers.specs_json import SpecsJsonError, own_names
 
 MAX_FILES = 10_000
 MAX_BYTES = 2_000_000  # of one file
@@ -48,7 +48,7 @@ def by_own_names(texts: dict[str, str]) -> dict[str, str]:
     """The files by the paths of their documents, where an export had to call some otherwise."""
     try:
         return own_names(texts)
-    except KeptError as error:
+    except SpecsJsonError as error:
         raise ImportRefused(str(error)) from error
 
 

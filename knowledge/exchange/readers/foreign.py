@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from knowledge.exchange.exported_specs import KeptSpec
-from knowledge.exchange.readers.plain_lines import Outcome, Statement, read_list
+from knowledge.exchange.exported_specs import ExportedSpec
+from knowledge.exchange.readers.plain_lines import Statement, StatementState, read_list
 from knowledge.exchange.readers.spec_records import SpecRecord, read_records
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
 from knowledge.specs.json.positions import records_of, value_lines
 from knowledge.specs.json.strict import RecordError, parse_json, printable
@@ -29,7 +29,7 @@ CITES = re.compile(r"<gpu-wiki>/(?P<path>[^\s:|`,;)]+)(?::L(?P<first>\d+)(?:-L(?
 SHOWN = 160  # characters of a line that an outcome repeats
 
 
-class Fate(StrEnum):
+class LineFate(StrEnum):
     """What becomes of a line."""
 
     RESOLVED = "resolved"
@@ -40,13 +40,13 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LineOutcome:
     """One line of a file, and what becomes of it."""
 
     file: str
     line: int
     text: str
-    fate: Fate
+    fate: LineFate
     why: str = ""
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class CitedValue:
     """A value that does not come from a document's own spec lines, and the lines it rests on.
 
     kept: all that an export says of it. The rank of its facts counts only then; otherwise the value
@@ -68,16 +68,16 @@ class Value:
     facts: SpecFacts
     citation: CitationLine
     quote: str
-    kept: KeptSpec[SpecFacts] | None = None
+    kept: ExportedSpec[SpecFacts] | None = None
 
     @property
     def revision(self) -> str:
         """The hash of an earlier text of that document, "" for the newest."""
         return self.kept.revision if self.kept is not None else ""
 
-    def told(self, fate: Fate, why: str = "") -> Told:
+    def told(self, fate: LineFate, why: str = "") -> LineOutcome:
         """The outcome of this value."""
-        return Told(self.file, self.line, str(self.citation), fate, why)
+        return LineOutcome(self.file, self.line, str(self.citation), fate, why)
 
 
 def json_document(path: str, text: str) -> tuple[str, str]:
@@ -106,14 +106,14 @@ class _JsonFile:
             place = place[: max(place.rfind("."), place.rfind("["), 0)]
         return self.lines.get(place, (1, 1))
 
-    def told(self, place: str, fate: Fate, why: str) -> Told:
+    def told(self, place: str, fate: LineFate, why: str) -> LineOutcome:
         first, _ = self.at(place)
-        return Told(self.path, first, self.rows[first - 1].strip(), fate, why)
+        return LineOutcome(self.path, first, self.rows[first - 1].strip(), fate, why)
 
 
 def read_json(
     path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
-) -> list[Value | Told]:
+) -> list[CitedValue | LineOutcome]:
     """Every record of a JSON file. texts: the documents that they may cite, by path."""
     file = _JsonFile(path, split_lines(text), {}, json_document(path, text)[0])
     records = records_of(text)
@@ -123,10 +123,10 @@ def read_json(
         root = parse_json(records.around)
         fields = root.fields() if isinstance(root.value, dict) else {}
     except RecordError as error:
-        return [Told(path, _line(error), "", Fate.UNRESOLVED, str(error))]
+        return [LineOutcome(path, _line(error), "", LineFate.UNRESOLVED, str(error))]
     if "schema" in fields:
         return list(_part(file, _Part("", text, 0), names, texts))
-    found: list[Value | Told] = []
+    found: list[CitedValue | LineOutcome] = []
     last = above = 0
     for place, start, end in records.elements:
         above += text.count("\n", last, start)
@@ -136,7 +136,7 @@ def read_json(
     for name, field in fields.items():
         if name != "records":
             why = f"{field.place}: no record; accepted: records"
-            found.append(around.told(field.place, Fate.LEFT_OUT, why))
+            found.append(around.told(field.place, LineFate.LEFT_OUT, why))
     return found
 
 
@@ -151,7 +151,7 @@ class _Part:
 
 def _part(
     file: _JsonFile, part: _Part, names: PlatformNames, texts: Mapping[str, str]
-) -> Iterator[Value | Told]:
+) -> Iterator[CitedValue | LineOutcome]:
     text = f"[{part.text}]" if part.place else part.text
     try:
         parse_json(text)
@@ -161,7 +161,9 @@ def _part(
         if isinstance(error.__cause__, json.JSONDecodeError):
             words = f"no JSON at line {line}: {error.__cause__.msg}"
         row = file.rows[line - 1].strip() if line <= len(file.rows) else ""
-        yield Told(file.path, line, row, Fate.UNRESOLVED, f"{part.place or '$'}: {words}")
+        yield LineOutcome(
+            file.path, line, row, LineFate.UNRESOLVED, f"{part.place or '$'}: {words}"
+        )
         return
     lines = value_lines(text).items()
     own = {_moved(at, part.place): (a + part.above, b + part.above) for at, (a, b) in lines}
@@ -170,12 +172,12 @@ def _part(
         read = read_records(text)
     except RecordError as error:
         place, _, why = _moved(str(error), part.place).partition(": ")
-        yield file.told(place, Fate.UNRESOLVED, f"{place}: {why}")
+        yield file.told(place, LineFate.UNRESOLVED, f"{place}: {why}")
         return
     for each in read.records:
         yield _record(file, _moved(each.place, part.place), each, names, texts)
     for left in read.left_out:
-        yield file.told(_moved(left.place, part.place), Fate.LEFT_OUT, left.reason)
+        yield file.told(_moved(left.place, part.place), LineFate.LEFT_OUT, left.reason)
 
 
 def _line(error: RecordError) -> int:
@@ -190,7 +192,7 @@ def _moved(said: str, at: str) -> str:
 
 def _record(
     file: _JsonFile, place: str, record: SpecRecord, names: PlatformNames, texts: Mapping[str, str]
-) -> Value | Told:
+) -> CitedValue | LineOutcome:
     facts = record.facts
     first, last = file.at(place)
     try:
@@ -207,7 +209,7 @@ def _record(
         return _resting(file.path, first, slug, facts, (citation, quote))
     except CitationError as error:
         shown = f"{record.platform} {facts.metric}: {facts.shown}"
-        return Told(file.path, first, shown, Fate.UNRESOLVED, str(error))
+        return LineOutcome(file.path, first, shown, LineFate.UNRESOLVED, str(error))
 
 
 def _cited(
@@ -229,7 +231,7 @@ def _cited(
 
 def _resting(
     file: str, line: int, slug: str, facts: SpecFacts, place: tuple[CitationLine, str]
-) -> Value:
+) -> CitedValue:
     """A value on these lines; CitationError where they lack it."""
     citation, quote = place
     if not citation.proven_by(quote):
@@ -240,7 +242,7 @@ def _resting(
         unit = facts.shown.partition(" ")[2]
         lines = f"{citation.locator} of {citation.path}"
         raise CitationError(f"{lines} gives it in {other}, not {unit}")
-    return Value(file, line, slug, facts, citation, quote)
+    return CitedValue(file, line, slug, facts, citation, quote)
 
 
 def _unknown_platform(name: str, names: PlatformNames) -> str:
@@ -250,34 +252,40 @@ def _unknown_platform(name: str, names: PlatformNames) -> str:
 
 def read_citations(
     path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
-) -> list[Value | Told]:
+) -> list[CitedValue | LineOutcome]:
     """Every citation line of a plain Markdown file."""
     return [
         _statement(statement, names, texts)
         for statement in read_list(path, text, texts)
-        if statement.outcome is not Outcome.TEXT
+        if statement.outcome is not StatementState.TEXT
     ]
 
 
-def _statement(said: Statement, names: PlatformNames, texts: Mapping[str, str]) -> Value | Told:
+def _statement(
+    said: Statement, names: PlatformNames, texts: Mapping[str, str]
+) -> CitedValue | LineOutcome:
     shown = said.text.strip()[:SHOWN]
-    if said.outcome is Outcome.UNKNOWN:
-        return Told(said.file, said.line, shown, Fate.UNKNOWN, f"{said.metric}: {said.reason}")
+    if said.outcome is StatementState.UNKNOWN:
+        return LineOutcome(
+            said.file, said.line, shown, LineFate.UNKNOWN, f"{said.metric}: {said.reason}"
+        )
     cited = said.citation
-    if said.outcome is not Outcome.OK or cited is None:
-        return Told(said.file, said.line, shown, Fate.UNRESOLVED, said.reason)
+    if said.outcome is not StatementState.OK or cited is None:
+        return LineOutcome(said.file, said.line, shown, LineFate.UNRESOLVED, said.reason)
     slug = names.documents.get(cited.path)
     if slug is None:
         why = f"{cited.path} does not say which platform it is about; accepted: the name of one as "
-        return Told(said.file, said.line, shown, Fate.UNRESOLVED, f"{why}its title or file name")
+        return LineOutcome(
+            said.file, said.line, shown, LineFate.UNRESOLVED, f"{why}its title or file name"
+        )
     try:
         facts = SpecFacts(
             said.metric,
             said.shown,
-            Evidence.DOCUMENTED,
+            EvidenceClass.DOCUMENTED,
             SourceKind.TERTIARY,
             f"{cited.path}, as cited in {said.file}",
         )
         return _resting(said.file, said.line, slug, facts, (cited, said.quote))
     except (CitationError, FactsError, MetricError, QuantityError) as error:
-        return Told(said.file, said.line, shown, Fate.UNRESOLVED, str(error))
+        return LineOutcome(said.file, said.line, shown, LineFate.UNRESOLVED, str(error))

@@ -25,7 +25,7 @@ from knowledge.specs.citation import (
 )
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.specs.hedges import hedged, hedged_number
-from knowledge.specs.metrics import Metric, MetricError, resolve_metric
+from knowledge.specs.metrics import MetricDefinition, MetricError, resolve_metric
 from knowledge.specs.quantity import Quantity, QuantityError
 from knowledge.specs.spellings import our_unit
 
@@ -42,7 +42,7 @@ MARKER = re.compile(r"^\s*(?:[-*+>]|\d+[.)])?\s*[*_]*")
 SOURCELESS = re.compile(r"\s*(?:[-*+]\s+)?[A-Za-z][\w ()-]*: [~≈]?\d[\d.,]* ?[A-Za-z/%]*\s*")
 
 
-class Outcome(StrEnum):
+class StatementState(StrEnum):
     """What became of one statement, or of a line without any."""
 
     OK = "ok"
@@ -63,7 +63,7 @@ class Statement:
     file: str
     line: int
     text: str
-    outcome: Outcome
+    outcome: StatementState
     reason: str = ""
     metric: str = ""
     shown: str = ""
@@ -98,7 +98,7 @@ def read_statements(documents: Mapping[str, str]) -> list[Statement]:
         statement
         for file in sorted(documents)
         for statement in read_list(file, documents[file], documents)
-        if statement.outcome is not Outcome.TEXT
+        if statement.outcome is not StatementState.TEXT
     ]
 
 
@@ -111,32 +111,32 @@ def _read_line(
         try:
             yield _resolved(here, each, documents)
         except _Unresolved as error:
-            unresolved = Outcome.UNRESOLVED
+            unresolved = StatementState.UNRESOLVED
             yield Statement(*here, unresolved, error.reason, citation=error.citation)
     if found:
         left = line.count(ARROW) - len(found)
         if left > 0:
             reason = f"{left} more '{ARROW}' in this line that do not read as {SHAPE}"
-            yield Statement(*here, Outcome.UNRESOLVED, reason)
+            yield Statement(*here, StatementState.UNRESOLVED, reason)
         return
     gap = GAP.search(line) if UNKNOWN_VALUE in line else None
     if gap is not None:
         yield _gap(here, gap)
     elif WIKI in line or (ARROW in line and ":" in line.partition(ARROW)[0]):
-        yield Statement(*here, Outcome.UNRESOLVED, f"it does not read as {SHAPE}")
+        yield Statement(*here, StatementState.UNRESOLVED, f"it does not read as {SHAPE}")
     elif SOURCELESS.fullmatch(line):
-        yield Statement(*here, Outcome.UNRESOLVED, "the value has no citation")
+        yield Statement(*here, StatementState.UNRESOLVED, "the value has no citation")
     else:
-        yield Statement(*here, Outcome.TEXT)
+        yield Statement(*here, StatementState.TEXT)
 
 
 def _gap(here: tuple[str, int, str], gap: re.Match[str]) -> Statement:
     try:
         metric = _metric(gap["metric"])
     except _Unresolved as error:
-        return Statement(*here, Outcome.UNRESOLVED, error.reason)
+        return Statement(*here, StatementState.UNRESOLVED, error.reason)
     why = gap["why"].strip(" ().") or "no reason given"
-    return Statement(*here, Outcome.UNKNOWN, why, metric.name, UNKNOWN_VALUE)
+    return Statement(*here, StatementState.UNKNOWN, why, metric.name, UNKNOWN_VALUE)
 
 
 def _resolved(
@@ -162,10 +162,10 @@ def _resolved(
     hedge = hedged_number(quote, written)
     if hedge:
         raise _Unresolved(f"hedged: {citation.locator} says '{hedge}' of {written}", citation)
-    return Statement(*here, Outcome.OK, "", metric.name, shown, citation, quote)
+    return Statement(*here, StatementState.OK, "", metric.name, shown, citation, quote)
 
 
-def _metric(written: str) -> Metric:
+def _metric(written: str) -> MetricDefinition:
     name = re.sub(r"[\s-]+", "_", MARKER.sub("", written).strip().lower())
     try:
         return resolve_metric(name)
@@ -173,7 +173,7 @@ def _metric(written: str) -> Metric:
         raise _Unresolved(str(error)) from None
 
 
-def _shown(metric: Metric, written: str) -> str:
+def _shown(metric: MetricDefinition, written: str) -> str:
     """The value in our spelling of its unit."""
     hedge = hedged(written)
     if hedge:
@@ -193,7 +193,7 @@ def _shown(metric: Metric, written: str) -> str:
     return shown
 
 
-def _citation(metric: Metric, shown: str, path: str, where: str | None) -> CitationLine:
+def _citation(metric: MetricDefinition, shown: str, path: str, where: str | None) -> CitationLine:
     lines = WHERE.fullmatch(where or "")
     if lines is None:
         named = f"'{where}' is no line" if where else "it names no line"

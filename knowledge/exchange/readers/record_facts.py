@@ -6,24 +6,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, FactsError, SourceKind, SpecFacts
 from knowledge.specs.hedges import hedged
-from knowledge.specs.json.strict import Node, Number
-from knowledge.specs.metrics import Metric, MetricError, resolve_metric
+from knowledge.specs.json.strict import JsonNumber, Node
+from knowledge.specs.metrics import MetricDefinition, MetricError, resolve_metric
 from knowledge.specs.quantity import QuantityError, parse_number
 from knowledge.specs.spellings import our_qualifier, our_unit
 
 UNAVAILABLE = "unavailable"
 SYSTEM_TOTAL = "derived-from-system-total"
 # Evidence class → ours, and how far the source stands from the maker where the record does not say.
-CLASSES: dict[str, tuple[Evidence, SourceKind]] = {
-    "documented": (Evidence.DOCUMENTED, SourceKind.SECONDARY),
-    "derived": (Evidence.DERIVED, SourceKind.SECONDARY),
-    "measured": (Evidence.MEASURED, SourceKind.MEASURED),
-    "vendor-published": (Evidence.DOCUMENTED, SourceKind.VENDOR),
-    SYSTEM_TOTAL: (Evidence.DERIVED, SourceKind.SECONDARY),
-    "architecture-analysis": (Evidence.DERIVED, SourceKind.TERTIARY),
+CLASSES: dict[str, tuple[EvidenceClass, SourceKind]] = {
+    "documented": (EvidenceClass.DOCUMENTED, SourceKind.SECONDARY),
+    "derived": (EvidenceClass.DERIVED, SourceKind.SECONDARY),
+    "measured": (EvidenceClass.MEASURED, SourceKind.MEASURED),
+    "vendor-published": (EvidenceClass.DOCUMENTED, SourceKind.VENDOR),
+    SYSTEM_TOTAL: (EvidenceClass.DERIVED, SourceKind.SECONDARY),
+    "architecture-analysis": (EvidenceClass.DERIVED, SourceKind.TERTIARY),
 }
 KINDS: dict[str, SourceKind] = {
     **{str(kind): kind for kind in SourceKind},
@@ -39,7 +39,7 @@ NO_SOURCE = "none found"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RecordSource:
     """Where a record has its values from."""
 
     title: str
@@ -52,14 +52,14 @@ class Origin:
     """What the values of a record or of a part of it have in common."""
 
     evidence_class: str
-    source: Source
+    source: RecordSource
     derivation: str = ""  # what was divided by what
     notes: tuple[str, ...] = ()
     kilobyte: int | None = None  # bytes that KB means here
     qualifiers: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_metric(node: Node) -> Metric:
+def read_metric(node: Node) -> MetricDefinition:
     """The metric of this name or alias; blanks and dashes count as underscores."""
     try:
         return resolve_metric(re.sub(r"[\s-]+", "_", node.text().lower()))
@@ -75,12 +75,12 @@ def read_class(node: Node) -> str:
     return word
 
 
-def read_source(node: Node) -> Source:
+def read_source(node: Node) -> RecordSource:
     """A source, as "title <https://…>" or as an object with title, ref and kind."""
     if not isinstance(node.value, dict):
         found = SOURCE.fullmatch(node.text())
         title, url = (found["title"], found["url"] or "") if found else (node.text(), "")
-        return Source(title or url, url)
+        return RecordSource(title or url, url)
     fields = node.fields(("title", "ref", "url", "kind"))
     if "title" not in fields:
         raise node.error("a source needs its title")
@@ -91,14 +91,14 @@ def read_source(node: Node) -> Source:
         raise fields["kind"].error(f"'{kind}'; accepted: {', '.join(KINDS)}")
     url = ref if ADDRESS.fullmatch(ref) else ""
     named = title if url or not ref else f"{title}, {ref}"
-    return Source(named, url, KINDS[kind] if kind else None)
+    return RecordSource(named, url, KINDS[kind] if kind else None)
 
 
 def _given(fields: Mapping[str, Node], name: str) -> bool:
     return name in fields and fields[name].value is not None
 
 
-def known_facts(metric: Metric, value: Node, unit: str, origin: Origin) -> SpecFacts:
+def known_facts(metric: MetricDefinition, value: Node, unit: str, origin: Origin) -> SpecFacts:
     """The facts of a value; RecordError for one that is hedged, no number or in a wrong unit."""
     if origin.evidence_class == SYSTEM_TOTAL and not origin.derivation:
         raise value.error(f"{SYSTEM_TOTAL} needs derivation, what was divided by what")
@@ -107,11 +107,11 @@ def known_facts(metric: Metric, value: Node, unit: str, origin: Origin) -> SpecF
     return _facts(value, metric, shown, (evidence, origin.source.kind or kind), origin)
 
 
-def unknown_facts(metric: Metric, how: Node, origin: Origin) -> SpecFacts:
+def unknown_facts(metric: MetricDefinition, how: Node, origin: Origin) -> SpecFacts:
     """UNKNOWN, with why it is missing and how to obtain it."""
     kind = origin.source.kind or SourceKind.SECONDARY
     return _facts(
-        how, metric, UNKNOWN_VALUE, (Evidence.DOCUMENTED, kind), origin, how_to_obtain(how)
+        how, metric, UNKNOWN_VALUE, (EvidenceClass.DOCUMENTED, kind), origin, how_to_obtain(how)
     )
 
 
@@ -126,7 +126,7 @@ def how_to_obtain(node: Node) -> str:
     return fields["how"].text() + why
 
 
-def _shown(metric: Metric, value: Node, unit: str, kilobyte: int | None) -> str:
+def _shown(metric: MetricDefinition, value: Node, unit: str, kilobyte: int | None) -> str:
     if not isinstance(value.value, str):
         raise value.error(f"{metric.name} needs a value; accepted: a number or a string")
     written = str(value.value).strip()
@@ -137,7 +137,7 @@ def _shown(metric: Metric, value: Node, unit: str, kilobyte: int | None) -> str:
         if unit:
             raise value.error(f"{metric.name} is a name; a unit '{unit}' is not accepted")
         return written
-    number = written.lower() if isinstance(value.value, Number) else written
+    number = written.lower() if isinstance(value.value, JsonNumber) else written
     try:
         parse_number(number)
         return f"{number} {our_unit(unit, kilobyte)}" if unit else number
@@ -147,9 +147,9 @@ def _shown(metric: Metric, value: Node, unit: str, kilobyte: int | None) -> str:
 
 def _facts(
     node: Node,
-    metric: Metric,
+    metric: MetricDefinition,
     shown: str,
-    stand: tuple[Evidence, SourceKind],
+    stand: tuple[EvidenceClass, SourceKind],
     origin: Origin,
     how: str = "",
 ) -> SpecFacts:
@@ -157,7 +157,7 @@ def _facts(
 
     A document line parts its fields with |, which titles of pages have too: there it becomes /.
     """
-    foreign = origin.evidence_class not in {*map(str, Evidence), UNAVAILABLE}
+    foreign = origin.evidence_class not in {*map(str, EvidenceClass), UNAVAILABLE}
     own_word = (f"evidence class {origin.evidence_class}",) if foreign else ()
     said = [how, *own_word, origin.derivation, *origin.notes]
     try:

@@ -15,7 +15,7 @@ from knowledge.exchange.readers.record_facts import (
     NO_SOURCE,
     UNAVAILABLE,
     Origin,
-    Source,
+    RecordSource,
     known_facts,
     read_class,
     read_metric,
@@ -24,7 +24,7 @@ from knowledge.exchange.readers.record_facts import (
 )
 from knowledge.exchange.readers.spec_sheets import SCHEMA, LeftOut, read_sheet
 from knowledge.specs.facts import SpecFacts
-from knowledge.specs.json.strict import Node, Number, parse_json
+from knowledge.specs.json.strict import JsonNumber, Node, parse_json
 
 FIELDS = (
     *("platform", "metric", "value", "unit", "evidence_class", "source"),
@@ -108,7 +108,7 @@ def _origin(
 ) -> Origin:
     if "source" not in fields and evidence_class != UNAVAILABLE:
         raise node.error("source is missing; accepted: title <https://address>, or an object")
-    source = read_source(fields["source"]) if "source" in fields else Source(NO_SOURCE)
+    source = read_source(fields["source"]) if "source" in fields else RecordSource(NO_SOURCE)
     derivation, note = (
         fields[name].text() if name in fields else "" for name in ("derivation", "note")
     )
@@ -122,10 +122,10 @@ def _origin(
 
 
 def _kilobyte(node: Node) -> int:
-    if node.value not in (Number("1000"), Number("1024")):
+    if node.value not in (JsonNumber("1000"), JsonNumber("1024")):
         raise node.error("accepted: 1000 or 1024, the bytes that KB means")
     return int(node.value)
 
 
 def _word(node: Node) -> str:
-    return str(node.value) if isinstance(node.value, Number) else node.text()
+    return str(node.value) if isinstance(node.value, JsonNumber) else node.text()

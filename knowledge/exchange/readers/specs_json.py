@@ -20,13 +20,13 @@ from knowledge.exchange.exported_specs import (
     STATES,
     VERSION,
     EarlierText,
-    Kept,
-    KeptFlag,
-    KeptSpec,
-    KeptStep,
-    KeptWaiver,
-    NotTaken,
-    Unread,
+    ExportedChange,
+    ExportedFlag,
+    ExportedSpec,
+    ExportedWaiver,
+    ExportedWiki,
+    RefusedValue,
+    UnreadLine,
     is_kept,
 )
 from knowledge.exchange.readers.specs_json_fields import (
@@ -45,7 +45,7 @@ from knowledge.exchange.readers.specs_json_fields import (
     user_name,
 )
 from knowledge.specs.citation import LONGEST_ORIGIN, CitationLine
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import (
     PlatformFacts,
     PlatformKind,
@@ -54,7 +54,7 @@ from knowledge.specs.facts import (
     SpecFacts,
 )
 from knowledge.specs.json.positions import line_of, value_lines
-from knowledge.specs.json.strict import Node, Number, RecordError, parse_json
+from knowledge.specs.json.strict import JsonNumber, Node, RecordError, parse_json
 
 T = TypeVar("T")
 OF_A_PLATFORM = ("slug", "name", "vendor", "arch", "kind", "target", "aliases")
@@ -72,24 +72,24 @@ LONGEST_FIGURE = 300  # characters of what a step changed
 LONGEST_EXCEPTION = 500  # characters of the reason of a waiver
 
 
-class KeptError(ValueError):
+class SpecsJsonError(ValueError):
     """A specs.json that cannot be read; the message starts with its file and line."""
 
 
-def read_kept(files: Mapping[str, str]) -> Kept:
+def read_kept(files: Mapping[str, str]) -> ExportedWiki:
     """Read the parts of a specs.json, path → text.
 
-    KeptError names the file, the line, the field and what is accepted. A value that breaks a rule
-    of today is in `not_taken`.
+    SpecsJsonError names the file, the line, the field and what is accepted. A value that breaks a
+    rule of today is in `not_taken`.
     """
     parts = sorted(files, key=_part)
     if parts and [_part(path) for path in parts] != list(range(1, len(parts) + 1)):
         missing = next(n for n, path in enumerate(parts, start=1) if _part(path) != n)
         name = KEPT_FILE if missing == 1 else f"specs-{missing}.json"
-        raise KeptError(f"{parts[-1]}:L1: {name} is missing; accepted: all parts of an export")
-    found = Kept()
+        raise SpecsJsonError(f"{parts[-1]}:L1: {name} is missing; accepted: all parts of an export")
+    found = ExportedWiki()
     for path in parts:
-        found += _Reader(path, files[path]).read(is_last=path == parts[-1])
+        found += _SpecsJsonReader(path, files[path]).read(is_last=path == parts[-1])
     _check_numbers(found.specs)
     return found
 
@@ -97,20 +97,21 @@ def read_kept(files: Mapping[str, str]) -> Kept:
 def own_names(texts: Mapping[str, str]) -> dict[str, str]:
     """These files by the paths of their documents, where an export had to call some otherwise.
 
-    Raises KeptError for a path that another file has; a specs.json that cannot be read names none.
+    Raises SpecsJsonError for a path that another file has. A specs.json that cannot be read names
+    none.
     """
     kept = {path: text for path, text in texts.items() if is_kept(path, text)}
     if not any('"names": [' in text for text in kept.values()):
         return dict(texts)
     try:
         names = dict(read_kept(kept).names)
-    except KeptError:
+    except SpecsJsonError:
         return dict(texts)
     found: dict[str, str] = {}
     for file, text in texts.items():
         path = names.get(file, file)
         if path in found or (path != file and path in texts and path not in names):
-            raise KeptError(f"{path}: stands twice, as {file} too; accepted: once")
+            raise SpecsJsonError(f"{path}: stands twice, as {file} too; accepted: once")
         found[path] = text
     return found
 
@@ -120,12 +121,12 @@ def _part(path: str) -> int:
     return int(found["part"] or 1) if found else 0
 
 
-def _check_numbers(specs: Sequence[KeptSpec[SpecFacts]]) -> None:
+def _check_numbers(specs: Sequence[ExportedSpec[SpecFacts]]) -> None:
     """Each number once, and no value that replaces itself in the end."""
     replaces: dict[int, int] = {}
     for spec in specs:
         if spec.number in replaces:
-            raise KeptError(f"{spec.file}:L{spec.line}: id {spec.number} stands twice")
+            raise SpecsJsonError(f"{spec.file}:L{spec.line}: id {spec.number} stands twice")
         replaces[spec.number] = spec.replaces
     sound: set[int] = set()
     for spec in specs:
@@ -133,7 +134,7 @@ def _check_numbers(specs: Sequence[KeptSpec[SpecFacts]]) -> None:
         number = spec.number
         while number and number not in sound:
             if number in chain:
-                raise KeptError(
+                raise SpecsJsonError(
                     f"{spec.file}:L{spec.line}: id {spec.number} replaces itself; accepted: values "
                     "that replace an older one"
                 )
@@ -142,53 +143,53 @@ def _check_numbers(specs: Sequence[KeptSpec[SpecFacts]]) -> None:
         sound |= chain
 
 
-class _Reader:
+class _SpecsJsonReader:
     """One part."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self.lines: Mapping[str, tuple[int, int]] = {}
-        self.not_taken: list[NotTaken] = []
+        self.not_taken: list[RefusedValue] = []
         self.is_first_version = False
 
-    def read(self, *, is_last: bool) -> Kept:
+    def read(self, *, is_last: bool) -> ExportedWiki:
         try:
             root = parse_json(self.text).fields((MARK, "part", *SECTIONS, "more"))
             self._check_head(root, is_last=is_last)
             self.lines = value_lines(self.text)
             specs = [each for node in items(root, "specs") if (each := self._spec(node))]
-            found = Kept(
-                tuple(each for each in specs if isinstance(each, KeptSpec)),
+            found = ExportedWiki(
+                tuple(each for each in specs if isinstance(each, ExportedSpec)),
                 tuple(self._earlier(node) for node in items(root, "earlier")),
                 tuple(_platform(node) for node in items(root, "platforms")),
-                tuple(each for each in specs if isinstance(each, Unread))
+                tuple(each for each in specs if isinstance(each, UnreadLine))
                 + tuple(self._unread(node) for node in items(root, "unread")),
                 tuple(_name(node) for node in items(root, "names")),
             )
             origins = tuple(_origin_of(node) for node in items(root, "documents"))
-            return found + Kept(not_taken=tuple(self.not_taken), origins=origins)
+            return found + ExportedWiki(not_taken=tuple(self.not_taken), origins=origins)
         except RecordError as error:
             place = str(error).partition(": ")[0]
             line = line_of(self.text, place)
-            raise KeptError(f"{self.path}:L{line}: {error}") from error
+            raise SpecsJsonError(f"{self.path}:L{line}: {error}") from error
 
     def _check_head(self, root: Fields, *, is_last: bool) -> None:
         version = root.get(MARK, Node(f"$.{MARK}", None))
-        if version.value not in (Number("1"), Number(str(VERSION))):
+        if version.value not in (JsonNumber("1"), JsonNumber(str(VERSION))):
             raise version.error(f"accepted: 1 or {VERSION}")
-        self.is_first_version = version.value == Number("1")
+        self.is_first_version = version.value == JsonNumber("1")
         if self.is_first_version:
             return
         part = root.get("part", Node("$.part", None))
-        if part.value != Number(str(_part(self.path))):
+        if part.value != JsonNumber(str(_part(self.path))):
             raise part.error(f"accepted in {self.path}: {_part(self.path)}")
         more = root.get("more", Node("$.more", None))
         if more.value is not (not is_last):
             follows = "false, as no part follows" if is_last else "true, as a part follows"
             raise more.error(f"accepted: {follows}; every part of an export is needed")
 
-    def _spec(self, node: Node) -> KeptSpec[SpecFacts] | Unread | None:
+    def _spec(self, node: Node) -> ExportedSpec[SpecFacts] | UnreadLine | None:
         line = self.lines[node.place][0]
         fields = all_of(node, OF_A_FIRST_SPEC if self.is_first_version else OF_A_SPEC)
         first, last = two_lines(fields["lines"])
@@ -196,7 +197,7 @@ class _Reader:
         state = one_of(fields["state"], STATES)
         instead = flag(fields["instead"])
         if self.is_first_version and state == "retired":
-            return Unread(path, first, quote, (self.path, line))
+            return UnreadLine(path, first, quote, (self.path, line))
         stated = _stated(fields)
         number = _place_in(node) if self.is_first_version else count(fields["id"])
         try:
@@ -210,7 +211,7 @@ class _Reader:
             self._lose(node, fields, str(error))
             return None
         platform = string(fields["platform"])
-        return KeptSpec(number, platform, facts, cited, quote, *kept, *more, self.path, line)
+        return ExportedSpec(number, platform, facts, cited, quote, *kept, *more, self.path, line)
 
     def _lose(self, node: Node, fields: Fields, why: str) -> None:
         """Note a value that is not taken; the line that it speaks for makes no value either."""
@@ -218,12 +219,14 @@ class _Reader:
         own = (string(fields["path"]), two_lines(fields["lines"])[0], string(fields["quote"]))
         spoken = own if flag(fields["instead"]) else None
         why = why if why.startswith("$") else f"{node.place}: {why}"
-        self.not_taken.append(NotTaken(self.path, self.lines[node.place][0], text, why, spoken))
+        self.not_taken.append(RefusedValue(self.path, self.lines[node.place][0], text, why, spoken))
 
-    def _unread(self, node: Node) -> Unread:
+    def _unread(self, node: Node) -> UnreadLine:
         fields = all_of(node, ("path", "line", "quote"))
         place = (self.path, self.lines[node.place][0])
-        return Unread(string(fields["path"]), count(fields["line"]), string(fields["quote"]), place)
+        return UnreadLine(
+            string(fields["path"]), count(fields["line"]), string(fields["quote"]), place
+        )
 
     def _earlier(self, node: Node) -> EarlierText:
         fields = all_of(node, ("path", "sha256", "text"))
@@ -246,7 +249,7 @@ def _stated(fields: Fields) -> Callable[[], SpecFacts]:
     return lambda: SpecFacts(
         said["metric"],
         said["shown"],
-        Evidence(said["evidence"]),
+        EvidenceClass(said["evidence"]),
         SourceKind(said["kind"]),
         said["source"],
         said["source_url"],
@@ -266,7 +269,7 @@ def _origin(fields: Fields, is_first_version: bool) -> tuple[int, str, str]:
 
 def _events(
     fields: Fields, is_first_version: bool
-) -> tuple[tuple[KeptWaiver, ...], tuple[KeptFlag, ...], tuple[KeptStep, ...]]:
+) -> tuple[tuple[ExportedWaiver, ...], tuple[ExportedFlag, ...], tuple[ExportedChange, ...]]:
     waivers = tuple(_waiver(each, is_first_version) for each in fields["waivers"].items())
     if is_first_version:
         return waivers, (), ()
@@ -274,23 +277,23 @@ def _events(
     return waivers, flags, tuple(_step(each) for each in fields["history"].items())
 
 
-def _waiver(node: Node, is_first_version: bool) -> KeptWaiver:
+def _waiver(node: Node, is_first_version: bool) -> ExportedWaiver:
     names = ("constraint", "reason", "by")
     fields = all_of(node, names if is_first_version else (*names, "at"))
     constraint, reason = string(fields["constraint"], 40), string(fields["reason"])
     if len(reason) > LONGEST_EXCEPTION:
         raise fields["reason"].error(f"accepted: at most {LONGEST_EXCEPTION} characters")
     at = "" if is_first_version else moment(fields["at"])
-    return KeptWaiver(constraint, reason, user_name(fields["by"]), at)
+    return ExportedWaiver(constraint, reason, user_name(fields["by"]), at)
 
 
-def _flag_of(node: Node) -> KeptFlag:
+def _flag_of(node: Node) -> ExportedFlag:
     fields = all_of(node, OF_A_FLAG)
     answer = one_of(fields["answer"], ("", *ANSWERS))
     lines = tuple(count(each) for each in fields["lines"].items())
     if len(lines) not in (0, 2):
         raise fields["lines"].error("accepted: the first and the last line, or none")
-    return KeptFlag(
+    return ExportedFlag(
         kind=one_of(fields["kind"], FLAG_KINDS),
         path=string(fields["path"]),
         revision=string(fields["revision"]),
@@ -306,9 +309,9 @@ def _flag_of(node: Node) -> KeptFlag:
     )
 
 
-def _step(node: Node) -> KeptStep:
+def _step(node: Node) -> ExportedChange:
     fields = all_of(node, OF_A_STEP)
-    return KeptStep(
+    return ExportedChange(
         one_of(fields["action"], ACTIONS),
         user_name(fields["by"]),
         moment(fields["at"]),

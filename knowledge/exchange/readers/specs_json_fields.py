@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from knowledge.specs.citation import MAX_PATH, CitationError, check_path
-from knowledge.specs.json.strict import Node, Number, RecordError
+from knowledge.specs.json.strict import JsonNumber, Node, RecordError
 
 Fields = Mapping[str, Node]
 
@@ -31,7 +31,7 @@ def all_of(node: Node, names: tuple[str, ...]) -> dict[str, Node]:
 
 def string(node: Node, most: int | None = None) -> str:
     """A text of at most so many characters."""
-    if not isinstance(node.value, str) or isinstance(node.value, Number):
+    if not isinstance(node.value, str) or isinstance(node.value, JsonNumber):
         raise node.error("accepted: a string")
     if most is not None and len(node.value) > most:
         raise node.error(f"{len(node.value)} characters; accepted: at most {most}")
@@ -101,7 +101,7 @@ def two_lines(node: Node) -> tuple[int, int]:
 
 def count(node: Node) -> int:
     """A whole number from 1, of at most nine digits."""
-    digits = isinstance(node.value, Number) and node.value.isdecimal() and len(node.value) < 10
+    digits = isinstance(node.value, JsonNumber) and node.value.isdecimal() and len(node.value) < 10
     if not digits or not int(node.value):
         raise node.error("accepted: a whole number from 1")
     return int(node.value)

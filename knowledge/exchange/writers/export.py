@@ -30,7 +30,7 @@ from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder,
 from knowledge.exchange.snapshot import snapshot
 from knowledge.exchange.writers.export_names import INDEX, file_names, needs_index
 from knowledge.exchange.writers.exported_rows import (
-    Place,
+    FilePosition,
     brought_at,
     kept_spec,
     special_specs,
@@ -125,7 +125,9 @@ class _Export:
     special: set[int] = field(default_factory=set)
     newest: dict[int, _Newest] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    places: dict[int, Place] = field(default_factory=dict)  # spec → where it stands in specs.json
+    places: dict[int, FilePosition] = field(
+        default_factory=dict
+    )  # spec → where it stands in specs.json
     texts: set[int] = field(default_factory=set)  # revisions that are no document of the export
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     described: dict[str, PlatformFacts] = field(default_factory=dict)
@@ -197,7 +199,7 @@ class _Export:
             earlier = not self._is_newest(citation)
             if earlier:
                 self.texts.add(citation.revision_id)
-            self.places[citation.spec_id] = Place(len(self.places) + 1, instead, earlier)
+            self.places[citation.spec_id] = FilePosition(len(self.places) + 1, instead, earlier)
         for number in sorted(set(lines) - rebuilt - claimed):
             self.unread.append((document.path, number, lines[number].quote))
 

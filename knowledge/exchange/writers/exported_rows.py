@@ -9,7 +9,13 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from knowledge.exchange.exported_specs import KeptFlag, KeptSpec, KeptStep, KeptWaiver, Stated
+from knowledge.exchange.exported_specs import (
+    ExportedChange,
+    ExportedFlag,
+    ExportedSpec,
+    ExportedWaiver,
+    StatedFacts,
+)
 from knowledge.models import Action, Citation, Flag, Spec, SpecChange, SpecState, Waiver
 from knowledge.specs.citation import CitationLine
 from knowledge.specs.facts import SpecFacts
@@ -34,7 +40,7 @@ def special_specs() -> set[int]:
 
 
 @dataclass(slots=True)
-class Whole:
+class SpecWithHistory:
     """A value with all that is stored of it, each in the order in which it came."""
 
     spec: Spec
@@ -44,10 +50,10 @@ class Whole:
     waivers: list[Waiver] = field(default_factory=list)
 
 
-def with_everything(keys: Sequence[int]) -> dict[int, Whole]:
+def with_everything(keys: Sequence[int]) -> dict[int, SpecWithHistory]:
     """The specs of these keys; five queries."""
     specs = Spec.objects.filter(pk__in=keys).select_related("platform", "proposed_by")
-    found = {spec.pk: Whole(spec) for spec in specs}
+    found = {spec.pk: SpecWithHistory(spec) for spec in specs}
     cited = Citation.objects.select_related("revision__document").defer("revision__text")
     for citation in cited.filter(spec__in=keys).order_by("pk"):
         found[citation.spec_id].citations.append(citation)
@@ -64,7 +70,7 @@ def with_everything(keys: Sequence[int]) -> dict[int, Whole]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePosition:
     """Where a value stands in the file. earlier: it does not rest on a text of the export."""
 
     number: int
@@ -72,11 +78,13 @@ class Place:
     earlier: bool
 
 
-def kept_spec(whole: Whole, places: Mapping[int, Place]) -> KeptSpec[Stated]:
+def kept_spec(
+    whole: SpecWithHistory, places: Mapping[int, FilePosition]
+) -> ExportedSpec[StatedFacts]:
     """The value as the file keeps it; what it replaces is among `places` too."""
     spec, citation = whole.spec, whole.citations[-1]
     own = places[spec.pk]
-    return KeptSpec(
+    return ExportedSpec(
         number=own.number,
         platform=spec.platform.slug,
         facts=stated(spec),
@@ -97,11 +105,11 @@ def kept_spec(whole: Whole, places: Mapping[int, Place]) -> KeptSpec[Stated]:
     )
 
 
-def stated(said: Spec | SpecFacts) -> Stated:
+def stated(said: Spec | SpecFacts) -> StatedFacts:
     """The same of a stored value and of a line, to compare them."""
     source = (str(said.source_kind), said.source, said.source_url)
     own = (said.metric, said.shown, dict(said.qualifiers), str(said.evidence))
-    return Stated(*own, *source, said.note, str(said.rank))
+    return StatedFacts(*own, *source, said.note, str(said.rank))
 
 
 def brought_at(spec: Spec) -> str:
@@ -109,9 +117,9 @@ def brought_at(spec: Spec) -> str:
     return str((spec.elsewhere or {}).get("at") or _iso(spec.created_at))
 
 
-def _step(change: SpecChange) -> KeptStep:
+def _step(change: SpecChange) -> ExportedChange:
     known = change.elsewhere or {}
-    return KeptStep(
+    return ExportedChange(
         change.action,
         _by(change.by, known, "by"),
         known.get("at") or _iso(change.at),
@@ -123,12 +131,12 @@ def _step(change: SpecChange) -> KeptStep:
     )
 
 
-def _flag(flag: Flag) -> KeptFlag:
+def _flag(flag: Flag) -> ExportedFlag:
     known = flag.elsewhere or {}
     lines = [line for line in (flag.first_line, flag.last_line) if line is not None]
     noticed = flag.revision
     answered_at = _iso(flag.answered_at) if flag.answered_at is not None else ""
-    return KeptFlag(
+    return ExportedFlag(
         kind=flag.kind,
         path=noticed.document.path if noticed is not None else "",
         revision=noticed.sha256 if noticed is not None else "",
@@ -144,9 +152,9 @@ def _flag(flag: Flag) -> KeptFlag:
     )
 
 
-def _waiver(waiver: Waiver) -> KeptWaiver:
+def _waiver(waiver: Waiver) -> ExportedWaiver:
     known = waiver.elsewhere or {}
-    return KeptWaiver(
+    return ExportedWaiver(
         waiver.constraint,
         known.get("reason", waiver.reason),
         _by(waiver.by, known, "by"),

@@ -20,7 +20,7 @@ class RecordError(ValueError):
         super().__init__(printable(message))
 
 
-class Number(str):
+class JsonNumber(str):
     """A JSON number as written: a float would turn 989.40 into 989.4 and lose long ones."""
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class Node:
 
     def text(self) -> str:
         """A string that says something, on one line and without outer blanks."""
-        if not isinstance(self.value, str) or isinstance(self.value, Number):
+        if not isinstance(self.value, str) or isinstance(self.value, JsonNumber):
             raise self.error(f"{_kind(self.value)} is not accepted; accepted: a string")
         if not self.value.strip():
             raise self.error("an empty string; accepted: a string that says something")
@@ -74,8 +74,8 @@ def parse_json(text: str) -> Node:
     try:
         value = json.loads(
             text,
-            parse_float=Number,
-            parse_int=Number,
+            parse_float=JsonNumber,
+            parse_int=JsonNumber,
             parse_constant=_constant,
             object_pairs_hook=_once,
         )
@@ -118,5 +118,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _kind(value: Any) -> str:
-    kinds = {Number: "a number", str: "a string", bool: "true or false", list: "an array"}
+    kinds = {JsonNumber: "a number", str: "a string", bool: "true or false", list: "an array"}
     return kinds.get(type(value), "null" if value is None else "an object")

@@ -79,7 +79,7 @@ def cells(row: str) -> list[str]:
 
 def read_outline(lines: Sequence[str]) -> Outline:
     """Read the lines of a document, without blanks at their ends, in one pass."""
-    reading = _Reading(lines)
+    reading = _ContextReader(lines)
     for number in range(len(lines)):
         reading.take(number)
     reading.end_json(len(lines))
@@ -114,7 +114,7 @@ class _Item:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ContextReader:
     """The state after the lines read so far."""
 
     lines: Sequence[str]

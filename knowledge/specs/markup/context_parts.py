@@ -12,7 +12,7 @@ MOST_SHOWN = 120  # characters of a changed line in a note
 SHOWN_BEFORE = 40  # of those, before the first that differs
 
 
-class Part(StrEnum):
+class ContextPart(StrEnum):
     """One part of a context, as a note names it."""
 
     TITLE = "title"
@@ -32,11 +32,11 @@ def plain(text: str) -> str:
     return " ".join(bare.split()).casefold()
 
 
-def change(part: Part, before: Sequence[str], now: Sequence[str]) -> str:
+def change(part: ContextPart, before: Sequence[str], now: Sequence[str]) -> str:
     """What became of one part of a context, from what to what; "" where it reads as it did."""
     old, new = list(before), list(now)
     # A unit in a JSON field means another one in other letters: GB and Gb.
-    words = str if part is Part.FIELD else plain
+    words = str if part is ContextPart.FIELD else plain
     while old and new and words(old[0]) == words(new[0]):
         old, new = old[1:], new[1:]
     while old and new and words(old[-1]) == words(new[-1]):

@@ -20,7 +20,7 @@ REFERENCE = re.compile(
 MOST_LINES = 20  # of one note
 
 
-class Notes:
+class Footnotes:
     """The notes of a document, by what refers to them."""
 
     def __init__(self, lines: Sequence[str]) -> None:

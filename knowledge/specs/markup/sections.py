@@ -11,8 +11,8 @@ from functools import cached_property
 from knowledge.specs.citation import split_lines
 from knowledge.specs.json.around import JsonAround
 from knowledge.specs.markup.context import Above, read_outline, sentence_of
-from knowledge.specs.markup.context_parts import Part, plain
-from knowledge.specs.markup.notes import Notes
+from knowledge.specs.markup.context_parts import ContextPart, plain
+from knowledge.specs.markup.notes import Footnotes
 
 WORD = re.compile(r"\w+(?:\.\w+)*")
 DIGITS = re.compile(r"\d+")
@@ -23,7 +23,7 @@ Trail = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LineSpan:
     """The lines `first` up to but not including `end`, from 0."""
 
     first: int
@@ -36,7 +36,7 @@ class Place:
         return first if self.end == self.first + 1 else f"{first}-L{self.end}"
 
 
-def listed(places: list[Place]) -> str:
+def listed(places: list[LineSpan]) -> str:
     """The places for a sentence: `L23, L31-L32`."""
     return ", ".join(place.locator for place in places)
 
@@ -65,29 +65,33 @@ class Text:
         headings = tuple(number for number in above.headings if number != title)
         return Above(headings, above.leads, above.heads, above.group)
 
-    def context(self, place: Place) -> dict[Part, list[str]]:
+    def context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
         """What gives the lines of a place their meaning, as it reads, without those lines."""
         spoken = (number for number in range(place.first, place.end) if self.keys[number])
         above = self.outline.above[next(spoken, place.first)]
         title = self.outline.title
         parts = {
-            Part.TITLE: () if title is None else (title,),
-            Part.HEADING: tuple(number for number in above.headings if number != title),
-            Part.LEAD: above.leads,
-            Part.HEAD: above.heads,
-            Part.GROUP: above.group,
+            ContextPart.TITLE: () if title is None else (title,),
+            ContextPart.HEADING: tuple(number for number in above.headings if number != title),
+            ContextPart.LEAD: above.leads,
+            ContextPart.HEAD: above.heads,
+            ContextPart.GROUP: above.group,
         }
         quoted = range(place.first, place.end)
         found = {
             part: [self.outline.said[number] for number in numbers if number not in quoted]
             for part, numbers in parts.items()
         }
-        said = (*self.keys[place.first : place.end], *found[Part.HEAD], *found[Part.LEAD])
-        found[Part.SENTENCE] = self._sentence(place)
-        found[Part.NOTE] = self._notes.of(map(plain, said), place.end)
+        said = (
+            *self.keys[place.first : place.end],
+            *found[ContextPart.HEAD],
+            *found[ContextPart.LEAD],
+        )
+        found[ContextPart.SENTENCE] = self._sentence(place)
+        found[ContextPart.NOTE] = self._notes.of(map(plain, said), place.end)
         return found | self._json_context(place)
 
-    def _sentence(self, place: Place) -> list[str]:
+    def _sentence(self, place: LineSpan) -> list[str]:
         """The beginning of the sentence that the first line goes on with, if there is one."""
         start = self.outline.paragraphs.get(place.first, place.first)
         # One word to a line is a list without marks, and no sentence.
@@ -96,14 +100,14 @@ class Text:
         said = sentence_of(self.keys, start, place.first)
         return [said] if said else []
 
-    def _json_context(self, place: Place) -> dict[Part, list[str]]:
+    def _json_context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
         starts = [start for start, _ in self.outline.json]
         at = bisect_right(starts, place.first) - 1
         if at < 0 or place.first >= self.outline.json[at][1]:
-            return {Part.KEYS: [], Part.FIELD: []}
+            return {ContextPart.KEYS: [], ContextPart.FIELD: []}
         first, end = place.first - starts[at], place.end - starts[at]
         around = self._json_around(at)
-        return {Part.KEYS: around.keys(first), Part.FIELD: around.fields(first, end)}
+        return {ContextPart.KEYS: around.keys(first), ContextPart.FIELD: around.fields(first, end)}
 
     def _json_around(self, at: int) -> JsonAround:
         if at not in self._read_json:
@@ -112,8 +116,8 @@ class Text:
         return self._read_json[at]
 
     @cached_property
-    def _notes(self) -> Notes:
-        return Notes(self.keys)
+    def _notes(self) -> Footnotes:
+        return Footnotes(self.keys)
 
     @cached_property
     def numbers(self) -> dict[str, list[int]]:
@@ -132,7 +136,7 @@ class Text:
         """The lines with every number as '#': equal when only digits were altered."""
         return [DIGITS.sub("#", key) for key in self.keys]
 
-    def around(self, place: Place) -> tuple[list[str], list[str]]:
+    def around(self, place: LineSpan) -> tuple[list[str], list[str]]:
         """The nearest lines of the section before and after that are not blank."""
         before = self._nearest(place.first, range(place.first - 1, -1, -1))
         return before, self._nearest(place.first, range(place.end, len(self.keys)))

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from knowledge.specs.citation import CitationError, CitationLine, CitationState
-from knowledge.specs.markup.context_parts import Part
-from knowledge.specs.markup.sections import Place, listed
+from knowledge.specs.markup.context_parts import ContextPart
+from knowledge.specs.markup.sections import LineSpan, listed
 from knowledge.specs.reader import ITEM, platform_named_in, section_lines
 from knowledge.specs.tracking.linemap import LineMap
 
@@ -62,7 +62,7 @@ class Reanchor:
         """
         if self._map is None:
             return Anchor(CitationState.SOURCE_MISSING, None, None, "", "the document is gone")
-        old = Place(citation.first_line - 1, citation.last_line)
+        old = LineSpan(citation.first_line - 1, citation.last_line)
         if not self._map.stands_in_old(old, quote):
             raise CitationError(
                 f"{citation}: the old text reads otherwise there; accepted is its own quote"
@@ -114,15 +114,15 @@ class _Product:
         return section_lines(self._text, SPECS)
 
 
-def _parts(*, is_own: bool, is_named: bool) -> tuple[Part, ...]:
+def _parts(*, is_own: bool, is_named: bool) -> tuple[ContextPart, ...]:
     """The parts of the context that matter.
 
     Spec lines of our own form say everything but the product, which the platform section of their
     document names; where it has none, the title does.
     """
     if not is_own:
-        return tuple(Part)
-    return () if is_named else (Part.TITLE,)
+        return tuple(ContextPart)
+    return () if is_named else (ContextPart.TITLE,)
 
 
 class _Search:
@@ -133,8 +133,8 @@ class _Search:
         lines: LineMap,
         citation: CitationLine,
         quote: str,
-        old: Place,
-        parts: tuple[Part, ...],
+        old: LineSpan,
+        parts: tuple[ContextPart, ...],
     ) -> None:
         self.lines = lines
         self.parts = parts
@@ -155,7 +155,7 @@ class _Search:
             return self._changed(edited, self._difference(edited) + elsewhere)
         return self._chosen(here or copies)
 
-    def _chosen(self, copies: list[Place]) -> Anchor:
+    def _chosen(self, copies: list[LineSpan]) -> Anchor:
         """The copy with the surroundings of the old line, if there is just one."""
         claimed = [] if copies else self.lines.claimed(self.old)
         best = self.lines.best(self.old, copies) if copies else claimed
@@ -167,7 +167,7 @@ class _Search:
             return self._undecided(best[0], f"the text stands at {listed(best)}")
         return self._found(best[0])
 
-    def _found(self, place: Place) -> Anchor:
+    def _found(self, place: LineSpan) -> Anchor:
         """The exact text at `place`: ok or moved, unless it never held the number or says another
         thing there.
         """
@@ -181,19 +181,19 @@ class _Search:
         state = CitationState.MOVED if moved else CitationState.OK
         return self._at(state, place, "".join(moved))
 
-    def _changed(self, place: Place, note: str) -> Anchor:
+    def _changed(self, place: LineSpan, note: str) -> Anchor:
         return self._at(CitationState.CHANGED, place, note)
 
-    def _undecided(self, place: Place, where: str) -> Anchor:
+    def _undecided(self, place: LineSpan, where: str) -> Anchor:
         return self._changed(place, f"{where}; what is around does not say which is meant")
 
-    def _at(self, state: CitationState, place: Place, note: str) -> Anchor:
+    def _at(self, state: CitationState, place: LineSpan, note: str) -> Anchor:
         if self.lines.disappeared(self.old, place):
             hidden = f"{place.locator} stands in an HTML comment now"
             return Anchor(CitationState.LOST, None, None, "", hidden)
         return Anchor(state, place.first + 1, place.end, self.lines.new_text(place), note)
 
-    def _difference(self, place: Place) -> str:
+    def _difference(self, place: LineSpan) -> str:
         """What reads otherwise at `place`, and whether the number still stands there."""
         now = self.lines.new_text(place)
         before, after = self.quote.split(), now.split()

@@ -12,7 +12,7 @@ from knowledge.specs.citation import split_lines
 CONTEXT = 3  # equal lines shown around a change
 
 
-class Mark(StrEnum):
+class DiffMark(StrEnum):
     """What a row is: the class in the page, and the sign that is printed."""
 
     SAME = "same"
@@ -32,7 +32,7 @@ class DiffRow:
     old, new: its numbers in the two texts, from 1. A gap says how many lines it hides.
     """
 
-    mark: Mark
+    mark: DiffMark
     old: int | None = None
     new: int | None = None
     html: str = ""
@@ -53,12 +53,12 @@ def unified(
     seen = None
     for group in matcher.get_grouped_opcodes(context):
         if hidden := group[0][1] - (seen or 0):
-            yield DiffRow(Mark.GAP, hidden=hidden)
+            yield DiffRow(DiffMark.GAP, hidden=hidden)
         for opcode in group:
             yield from _rows(opcode, before, after)
         seen = group[-1][2]
     if seen is not None and (hidden := len(before) - seen):
-        yield DiffRow(Mark.GAP, hidden=hidden)
+        yield DiffRow(DiffMark.GAP, hidden=hidden)
 
 
 def _rows(
@@ -67,9 +67,9 @@ def _rows(
     tag, i1, i2, j1, j2 = opcode
     if tag == "equal":
         for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-            yield DiffRow(Mark.SAME, i + 1, j + 1, after[j])
+            yield DiffRow(DiffMark.SAME, i + 1, j + 1, after[j])
         return
     for i in range(i1, i2):
-        yield DiffRow(Mark.REMOVED, old=i + 1, html=before[i])
+        yield DiffRow(DiffMark.REMOVED, old=i + 1, html=before[i])
     for j in range(j1, j2):
-        yield DiffRow(Mark.ADDED, new=j + 1, html=after[j])
+        yield DiffRow(DiffMark.ADDED, new=j + 1, html=after[j])

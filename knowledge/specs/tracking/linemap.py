@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from knowledge.specs.markup.context_parts import Part, change
-from knowledge.specs.markup.sections import NEIGHBOURS, Place, Text, Trail, listed
+from knowledge.specs.markup.context_parts import ContextPart, change
+from knowledge.specs.markup.sections import NEIGHBOURS, LineSpan, Text, Trail, listed
 from knowledge.specs.tracking.alignment import align
 
 MOST_PLACES = 32  # copies of a quote that are compared, on each side of its line
@@ -24,7 +24,7 @@ SIMILAR = 0.6  # share of common words from which a line counts as the same line
 
 
 @dataclass(slots=True)
-class _Section:
+class _SectionPair:
     """The line numbers of one section on both sides. A rank is a position in `old` or `new`."""
 
     old: list[int] = field(default_factory=list)
@@ -81,8 +81,8 @@ class LineMap:
     def __init__(self, old_text: str, new_text: str) -> None:
         self._old = Text(old_text)
         self._new = Text(new_text)
-        self._section_of_old: dict[int, tuple[_Section, int]] = {}  # with its rank there
-        self._section_of_new: dict[int, _Section] = {}
+        self._section_of_old: dict[int, tuple[_SectionPair, int]] = {}  # with its rank there
+        self._section_of_new: dict[int, _SectionPair] = {}
         self._alike_in: dict[str, tuple[dict[int, list[int]], dict[int, list[int]]]] = {}
         self._pairs = dict(_ends(self._old, self._new))
         kept, vanished = self._sections()
@@ -93,13 +93,13 @@ class LineMap:
         self._partners = {new: old for old, new in self._pairs.items()}
         self._unpaired = set(range(len(self._new.keys))) - set(self._partners)
 
-    def _sections(self) -> tuple[list[_Section], _Section]:
+    def _sections(self) -> tuple[list[_SectionPair], _SectionPair]:
         """The sections that both versions have, and one with all other old lines."""
         taken = set(self._pairs.values())
         new = [n for n in range(len(self._new.keys)) if n not in taken]
         old = [n for n in range(len(self._old.keys)) if n not in self._pairs]
-        sections: dict[Trail, _Section] = defaultdict(_Section)
-        others = _Section()
+        sections: dict[Trail, _SectionPair] = defaultdict(_SectionPair)
+        others = _SectionPair()
         kept = {self._old.trails[n] for n in old} & {self._new.trails[n] for n in new}
         for number in old:
             trail = self._old.trails[number]
@@ -109,7 +109,7 @@ class LineMap:
                 sections[self._new.trails[number]].new.append(number)
         return list(sections.values()), others
 
-    def _take(self, section: _Section) -> None:
+    def _take(self, section: _SectionPair) -> None:
         """Pair a section; a new line belongs to the first one that had it or that paired it."""
         self._section_of_old.update((i, (section, rank)) for rank, i in enumerate(section.old))
         for number in section.new:
@@ -118,48 +118,50 @@ class LineMap:
             self._pairs[old] = new
             self._section_of_new[new] = section
 
-    def stands_in_old(self, place: Place, quote: str) -> bool:
+    def stands_in_old(self, place: LineSpan, quote: str) -> bool:
         """Whether the old text reads as the quote there, blanks at line ends apart."""
         wanted = [line.rstrip() for line in quote.split("\n")]
         return 0 <= place.first < place.end and self._old.keys[place.first : place.end] == wanted
 
-    def new_text(self, place: Place) -> str:
+    def new_text(self, place: LineSpan) -> str:
         return "\n".join(self._new.lines[place.first : place.end])
 
-    def context_changes(self, old: Place, new: Place, parts: Iterable[Part]) -> list[str]:
+    def context_changes(
+        self, old: LineSpan, new: LineSpan, parts: Iterable[ContextPart]
+    ) -> list[str]:
         """Which of these parts of the context read otherwise, each from what to what."""
         before, now = self._old.context(old), self._new.context(new)
         found = (change(part, before[part], now[part]) for part in parts)
         return [words for words in found if words]
 
-    def disappeared(self, old: Place, new: Place) -> bool:
+    def disappeared(self, old: LineSpan, new: LineSpan) -> bool:
         """Whether an HTML comment hides the lines of a place that were seen before."""
         hidden, before = self._new.outline.hidden, self._old.outline.hidden
         return any(number in hidden for number in range(new.first, new.end)) and not any(
             number in before for number in range(old.first, old.end)
         )
 
-    def same_section(self, old: Place, new: Place) -> bool:
+    def same_section(self, old: LineSpan, new: LineSpan) -> bool:
         return self._old_section(old.first) is self._new_section(new.first)
 
-    def distinct(self, old: Place) -> bool:
+    def distinct(self, old: LineSpan) -> bool:
         """Whether a line of the place stood nowhere else, so that it can be known by its text."""
         return any(len(self._old.numbers[key]) == 1 for key in self._old.keys[old.first : old.end])
 
-    def paired(self, old: Place) -> Place | None:
+    def paired(self, old: LineSpan) -> LineSpan | None:
         """Where all lines pair, side by side; else None."""
         found = [self._pairs.get(number) for number in range(old.first, old.end)]
         start = found[0]
         if start is None or found != list(range(start, start + len(found))):
             return None
-        return Place(start, start + len(found))
+        return LineSpan(start, start + len(found))
 
-    def copies(self, old: Place) -> list[Place]:
+    def copies(self, old: LineSpan) -> list[LineSpan]:
         """Where the same text stands in lines that pair with nothing, the nearest ones."""
         starts = self._free_numbers.get(self._old.keys[old.first], [])
         return self._reading(self._new, old, starts, old.first)
 
-    def doubt(self, old: Place, new: Place) -> str:
+    def doubt(self, old: LineSpan, new: LineSpan) -> str:
         """Why a pair may be another one, "" where its surroundings decide.
 
         Only where equal lines came to its section or went is there anything to decide: as many as
@@ -177,19 +179,19 @@ class LineMap:
             return ""
         return f"the text stood at {listed(twins)} and stands at {listed(copies)}"
 
-    def claimed(self, old: Place) -> list[Place]:
+    def claimed(self, old: LineSpan) -> list[LineSpan]:
         """Equal lines of the section that pair with others, but are as much like `old` around."""
         alike = self._reading(self._new, old, self._alike(old)[1], old.first)
         places = [place for place in alike if place.first in self._partners]
         length = old.end - old.first
-        partners = [Place(p, p + length) for p in (self._partners[q.first] for q in places)]
+        partners = [LineSpan(p, p + length) for p in (self._partners[q.first] for q in places)]
         return [
             place
             for place, partner in zip(places, partners, strict=True)
             if self._likeness(old, place) >= self._likeness(partner, place)
         ]
 
-    def _alike(self, old: Place) -> tuple[list[int], list[int]]:
+    def _alike(self, old: LineSpan) -> tuple[list[int], list[int]]:
         """Lines of the section, old and new, that read as the first one does."""
         key, home = self._old.keys[old.first], self._section_of_old.get(old.first)
         if home is None:
@@ -209,28 +211,28 @@ class LineMap:
             self._alike_in[key] = before, now
         return self._alike_in[key]
 
-    def _old_section(self, number: int) -> _Section | None:
+    def _old_section(self, number: int) -> _SectionPair | None:
         """None for lines at either end that pair without a doubt."""
         return self._section_of_old[number][0] if number in self._section_of_old else None
 
-    def _new_section(self, number: int) -> _Section | None:
+    def _new_section(self, number: int) -> _SectionPair | None:
         return self._section_of_new.get(number)
 
-    def _reading(self, text: Text, old: Place, starts: list[int], near: int) -> list[Place]:
+    def _reading(self, text: Text, old: LineSpan, starts: list[int], near: int) -> list[LineSpan]:
         """Of the places that start there those that read as `old`, the nearest to `near`."""
         wanted = self._old.keys[old.first : old.end]
         middle = bisect_left(starts, near)
         window = starts[max(0, middle - MOST_PLACES) : middle + MOST_PLACES]
-        places = [Place(first, first + len(wanted)) for first in window]
+        places = [LineSpan(first, first + len(wanted)) for first in window]
         return [place for place in places if text.keys[place.first : place.end] == wanted]
 
-    def best(self, old: Place, places: list[Place]) -> list[Place]:
+    def best(self, old: LineSpan, places: list[LineSpan]) -> list[LineSpan]:
         """The places whose surroundings are most like the old ones; several where they tie."""
         scores = [self._likeness(old, place) for place in places]
         most = max(scores)
         return [place for place, score in zip(places, scores, strict=True) if score == most]
 
-    def _likeness(self, old: Place, new: Place) -> int:
+    def _likeness(self, old: LineSpan, new: LineSpan) -> int:
         """How many headings, counted from the nearest, and neighbouring lines agree."""
         trails = zip(
             reversed(self._old.trails[old.first]),
@@ -246,7 +248,7 @@ class LineMap:
             score += len(set(mine) & set(theirs))
         return score
 
-    def edited(self, old: Place) -> Place | None:
+    def edited(self, old: LineSpan) -> LineSpan | None:
         """Where the lines stand in other words: their own pairs, or what replaced them."""
         found = [self._pairs.get(number) for number in range(old.first, old.end)]
         if all(number is None for number in found):
@@ -257,10 +259,10 @@ class LineMap:
         first, end = min(known), max(known) + 1
         lead = next(i for i, number in enumerate(found) if number is not None)
         tail = next(i for i, number in enumerate(reversed(found)) if number is not None)
-        place = Place(self._grow(first, -lead), self._grow(end - 1, tail) + 1)
+        place = LineSpan(self._grow(first, -lead), self._grow(end - 1, tail) + 1)
         if place.end - place.first <= 2 * len(found) + SMALL_GAP:
             return place
-        return Place(known[0], known[0] + 1)  # torn far apart: show where it began
+        return LineSpan(known[0], known[0] + 1)  # torn far apart: show where it began
 
     def _grow(self, number: int, lines: int) -> int:
         """`number` moved by up to `lines` over lines of its section that pair with nothing."""

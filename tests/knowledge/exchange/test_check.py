@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from knowledge.curation.answer import recite
 from knowledge.curation.errors import Conflict
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, retire
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.importer import (
     SHIPPED,
-    Intake,
+    ImportOptions,
     import_wiki,
     read_folder,
     take_files,
@@ -80,9 +80,9 @@ PEAKS = "# X 1\n\nDense:\n\n| type | TFLOPS |\n|---|--:|\n| bf16 | 989 |\n"
 @pytest.fixture
 def peak(wiki):
     """An approved value on a row of a table in a plain document, which states 989."""
-    take_files({PLAIN: PEAKS}, Intake(origin="plain"))
+    take_files({PLAIN: PEAKS}, ImportOptions(origin="plain"))
     fact = facts("989 TFLOPS", metric="peak_bf16_tensor_dense")
-    place = Place(Document.objects.get(path=PLAIN).latest, 7, 7)
+    place = CitedLines(Document.objects.get(path=PLAIN).latest, 7, 7)
     x1 = Platform.objects.get(slug="x-1")
     return approve(propose(x1, fact, place, None, "read"), None)
 
@@ -120,7 +120,7 @@ def test_it_shows_a_row_that_means_another_thing_now_before_and_after_the_import
 )
 def test_it_judges_what_no_import_followed_or_flagged_as_an_import_would(peak, wiki, now, state):
     retire(Spec.objects.get(pk=peak.pk), None, "for a while")
-    take_files({PLAIN: now}, Intake(origin="plain"))
+    take_files({PLAIN: now}, ImportOptions(origin="plain"))
     # As `restore` of an earlier version left it: it did not look at the text.
     Spec.objects.filter(pk=peak.pk).update(state="proposed")
     back = Spec.objects.get(pk=peak.pk)
@@ -135,9 +135,11 @@ def test_it_judges_what_no_import_followed_or_flagged_as_an_import_would(peak, w
 
 
 def test_it_does_not_call_moved_what_a_person_cited_on_other_lines(peak):
-    take_files({PLAIN: "\n" + PEAKS.replace("Dense", "All of it")}, Intake(origin="plain"))
+    take_files({PLAIN: "\n" + PEAKS.replace("Dense", "All of it")}, ImportOptions(origin="plain"))
     newest = Document.objects.get(path=PLAIN).latest
-    recite(Flag.objects.open().get(spec=peak), Place(newest, 8, 8), None, "it still says dense")
+    recite(
+        Flag.objects.open().get(spec=peak), CitedLines(newest, 8, 8), None, "it still says dense"
+    )
     assert standings(Spec.objects.for_sheet().filter(pk=peak.pk)) == {peak.pk: "ok"}
 
 

@@ -6,7 +6,7 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.exchange.confirm import confirm, drop, take_at_once
 from knowledge.exchange.importer import import_wiki, write_measured_document
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import Batch, Document, Platform, Revision, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP, X1, person
 
@@ -16,13 +16,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 @pytest.fixture
 def batch(wiki, engineer, page_text):
     files = {X1: page_text(BANDWIDTH.replace("4.8", "4.9"), TDP)}
-    return plan_import(Brought("wiki", files, whole=False), engineer)
+    return plan_import(WikiFiles("wiki", files, whole=False), engineer)
 
 
 @pytest.fixture
 def own(wiki, engineer):
     """A plan of new documents, under a name that nobody else has used."""
-    return plan_import(Brought("team", {"docs/n.md": "# N\n"}), engineer)
+    return plan_import(WikiFiles("team", {"docs/n.md": "# N\n"}), engineer)
 
 
 def test_it_does_what_was_planned_in_the_name_of_its_author(batch, curator, engineer):
@@ -48,7 +48,7 @@ def test_it_lets_its_author_confirm_but_no_other_engineer(own, engineer, viewer)
 
 def test_it_leaves_a_new_description_of_a_platform_to_a_curator(wiki, engineer, curator, page_text):
     files = {X1: page_text(BANDWIDTH, TDP).replace("sm_1", "sm_2")}
-    batch = plan_import(Brought("wiki", files, whole=False), engineer)
+    batch = plan_import(WikiFiles("wiki", files, whole=False), engineer)
     with pytest.raises(Forbidden, match=r"describes x-1 anew; .* a curator other than its author"):
         confirm(batch, engineer)
     confirm(batch, curator)
@@ -74,14 +74,14 @@ def test_it_refuses_when_a_document_changed_since(batch, wiki, curator, page_tex
 
 
 def test_it_refuses_when_a_new_document_was_stored_since(wiki, engineer):
-    batch = plan_import(Brought("team", {"x.json": "[]", "docs/n.md": "# N\n"}), engineer)
-    take_at_once(Brought("other", {"x.json": "{}"}))
+    batch = plan_import(WikiFiles("team", {"x.json": "[]", "docs/n.md": "# N\n"}), engineer)
+    take_at_once(WikiFiles("other", {"x.json": "{}"}))
     with pytest.raises(Conflict, match=r"^x.json.md changed since"):
         confirm(batch, engineer)
 
 
 def test_it_refuses_a_plan_with_refused_files(wiki, engineer):
-    batch = plan_import(Brought("team", {"a b.md": "# A\n", "c.md": "# C\n"}), engineer)
+    batch = plan_import(WikiFiles("team", {"a b.md": "# A\n", "c.md": "# C\n"}), engineer)
     with pytest.raises(CurationError, match="some files are refused"):
         confirm(batch, engineer)
     assert not Document.objects.filter(path="c.md").exists()
@@ -90,8 +90,8 @@ def test_it_refuses_a_plan_with_refused_files(wiki, engineer):
 def test_it_stores_nothing_when_the_import_fails_at_last(wiki, engineer, page_text):
     files = {"docs/y.md": page_text(TDP).replace("x-1", "y-1").replace("Maker X 1; X1", "Y")}
     later = {"docs/z.md": f"# Z\n\n## Platform\n\n- platform: y-1\n\n## Specs\n\n{TDP}\n"}
-    take_at_once(Brought("first", files))
-    batch = plan_import(Brought("team", later), engineer)
+    take_at_once(WikiFiles("first", files))
+    batch = plan_import(WikiFiles("team", later), engineer)
     Batch.objects.filter(pk=batch.pk).update(
         files={"docs/z.md": later["docs/z.md"].replace("y-1", "q-1")}
     )
@@ -111,7 +111,7 @@ def test_it_drops_the_files_and_keeps_the_plan(batch, engineer):
 
 def test_it_remembers_no_import_that_changed_nothing(wiki):
     text = (wiki / X1).read_text()
-    batch, summary = take_at_once(Brought("team", {X1: text}))
+    batch, summary = take_at_once(WikiFiles("team", {X1: text}))
     assert (batch, summary.changed) == (None, False)
     assert not Batch.objects.exists()
 
@@ -123,6 +123,6 @@ def test_it_remembers_no_import_that_only_met_an_own_measurement(wiki):
     write_measured_document(path, f"{head}- copy_bandwidth: 4.1 TB/s | {own}\n")
     theirs = f"{head}- copy_bandwidth: 4.0 TB/s | {own}\n"
     for _ in range(2):
-        batch, summary = take_at_once(Brought("shipped", {path: theirs}, whole=False))
+        batch, summary = take_at_once(WikiFiles("shipped", {path: theirs}, whole=False))
         assert (batch, summary.changed) == (None, False)
         assert [str(told.fate) for told in summary.told] == ["left out"]

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from knowledge.exchange.check import check_wiki
-from knowledge.exchange.importer import SHIPPED, Intake, take_files
+from knowledge.exchange.importer import SHIPPED, ImportOptions, take_files
 from knowledge.exchange.readers.folder import read_folder
 from knowledge.models import Citation, Flag, Spec, SpecState
 from knowledge.specs.citation import split_lines
@@ -20,7 +20,7 @@ DIGIT = re.compile(r"\d")
 
 
 def import_changed(changed):
-    take_files(FILES | changed, Intake())
+    take_files(FILES | changed, ImportOptions())
 
 
 def flagged_lines():

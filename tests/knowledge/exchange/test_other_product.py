@@ -7,7 +7,7 @@ import pytest
 from knowledge.curation.review import approve
 from knowledge.exchange.confirm import confirm
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.undo import undo
 from knowledge.models import Document, Flag, Spec
 from tests.knowledge.conftest import X1
@@ -22,7 +22,7 @@ def bring(wiki, engineer, third_curator):
     """An import of one file, confirmed by somebody else."""
 
     def make(path, text):
-        batch = plan_import(Brought("wiki", {path: text}, whole=False), engineer)
+        batch = plan_import(WikiFiles("wiki", {path: text}, whole=False), engineer)
         confirm(batch, third_curator)
         return batch
 

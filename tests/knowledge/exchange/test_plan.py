@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import (
     Batch,
     Citation,
@@ -36,7 +36,7 @@ def rows(batch):
 def plan(wiki, engineer):
     def make(files, name="team", **options):
         before = counts()
-        batch = plan_import(Brought(name, files, **options), engineer)
+        batch = plan_import(WikiFiles(name, files, **options), engineer)
         assert counts() == before
         assert Batch.objects.get() == batch
         return batch
@@ -129,9 +129,9 @@ def test_it_takes_so_many_values_of_a_person_and_all_of_a_command(wiki, engineer
     monkeypatch.setattr("knowledge.exchange.plan.MOST_VALUES", 1)
     files = {"records.json": json.dumps([{"value": 1}, {"value": 2}])}
     with pytest.raises(CurationError, match="files: 2 values; accepted: 1 at a time"):
-        plan_import(Brought("team", files, whole=False), engineer)
+        plan_import(WikiFiles("team", files, whole=False), engineer)
     assert not Batch.objects.exists()
-    assert plan_import(Brought("team", files, whole=False), None).plan["told"]
+    assert plan_import(WikiFiles("team", files, whole=False), None).plan["told"]
 
 
 def test_it_withdraws_nothing_for_loose_files(plan):
@@ -142,12 +142,12 @@ def test_it_withdraws_nothing_for_loose_files(plan):
 @pytest.mark.parametrize("name", ["shipped", "Measured", " "])
 def test_it_lets_nobody_take_a_name_of_this_installation(wiki, engineer, name):
     with pytest.raises(CurationError, match="origin"):
-        plan_import(Brought(name, {"a.md": "# A\n"}), engineer)
+        plan_import(WikiFiles(name, {"a.md": "# A\n"}), engineer)
 
 
 def test_it_lets_no_viewer_plan(wiki, viewer):
     with pytest.raises(Forbidden):
-        plan_import(Brought("team", {"a.md": "# A\n"}), viewer)
+        plan_import(WikiFiles("team", {"a.md": "# A\n"}), viewer)
     assert not Batch.objects.exists()
 
 

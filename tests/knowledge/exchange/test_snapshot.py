@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.curation.review import approve
-from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.exchange.snapshot import snapshot
 from knowledge.exchange.writers.export import export_files
 from knowledge.models import Spec
@@ -22,7 +22,7 @@ def test_documents_and_values_are_of_one_moment(wiki, proposal, curator):
     """Meanwhile a document comes in, and a proposal takes the place of a document's own line."""
 
     def meanwhile():
-        take_files({"z.md": "# Z\n"}, Intake(origin="z"))
+        take_files({"z.md": "# Z\n"}, ImportOptions(origin="z"))
         return approve(Spec.objects.get(pk=proposal.pk), curator, "checked").state
 
     before = dict(export_files())

@@ -3,12 +3,12 @@
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, restore, retire
 from knowledge.exchange.confirm import confirm, take_at_once
-from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Flag, Platform, Revision, Spec, SpecChange
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES, X1, facts
@@ -33,7 +33,7 @@ def team(wiki, engineer, third_curator):
     """Plan an import of these files; a curator confirms it."""
 
     def make(files, name="wiki", *, whole=False):
-        batch = plan_import(Brought(name, files, whole=whole), engineer)
+        batch = plan_import(WikiFiles(name, files, whole=whole), engineer)
         confirm(batch, third_curator)
         return batch
 
@@ -73,7 +73,7 @@ def test_it_puts_everything_back_and_keeps_the_history(wiki, changed, curator, e
 
 def test_it_leaves_the_approved_values_as_they_were(wiki, engineer, curator, page_text):
     before = records()
-    batch = plan_import(Brought("wiki", {
+    batch = plan_import(WikiFiles("wiki", {
         X1: page_text(TDP, FASTER).replace("sm_1", "sm_2"),
         "x.json": '[{"platform": "x-1", "metric": "tdp", "value": 710, "unit": "W",'
         ' "evidence_class": "documented", "source": "s"}]',
@@ -119,7 +119,7 @@ def test_it_reverses_what_a_command_had_approved(wiki, curator, page_text):
     sheet = page_text(TDP.replace("700", "650")).replace("x-1", "y-1")
     sheet = sheet.replace("aliases: Maker X 1; X1", "aliases: Y")
     files = {X1: page_text(FASTER, TDP, UNKNOWN_CORES), "docs/y.md": sheet}
-    batch, summary = take_at_once(Brought("wiki", files, whole=False), vouched=True)
+    batch, summary = take_at_once(WikiFiles("wiki", files, whole=False), vouched=True)
     assert (summary.specs_added, summary.specs_retired) == (2, 1)
     undo(batch, curator, "no")
     specs, texts, platforms = records()
@@ -166,7 +166,7 @@ def test_it_refuses_when_a_value_of_it_replaced_another(changed, curator):
 def test_it_refuses_when_a_value_rests_on_its_text(changed, curator, x1):
     newest = Document.objects.get(path="docs/n.md").latest
     other = facts("50 MiB", metric="infinity_cache")
-    spec = propose(x1, other, Place(newest, 9, 9), curator, "the same line")
+    spec = propose(x1, other, CitedLines(newest, 9, 9), curator, "the same line")
     refused(changed, curator, r"docs/n.md:L9 of x-1 was cited by hand")
     retire(spec, curator, "mistaken")
     undo(changed, curator, "no")
@@ -175,15 +175,15 @@ def test_it_refuses_when_a_value_rests_on_its_text(changed, curator, x1):
 def test_it_refuses_when_a_value_of_it_was_replaced(changed, curator, second_curator, x1):
     mine = Spec.objects.get(metric="l2_size")
     approve(mine, curator)
-    take_files({"o.md": "# O\n\n60 MiB\n"}, Intake(origin="o"))
-    place = Place(Document.objects.get(path="o.md").latest, 3, 3)
+    take_files({"o.md": "# O\n\n60 MiB\n"}, ImportOptions(origin="o"))
+    place = CitedLines(Document.objects.get(path="o.md").latest, 3, 3)
     propose(x1, facts("60 MiB", metric="l2_size"), place, second_curator, "newer", mine)
     refused(changed, curator, r"x-1 l2_size: 60 MiB replaces 50 MiB")
 
 
 def test_it_refuses_when_what_it_retired_was_judged_since(wiki, curator, engineer, page_text):
     files = {X1: page_text(FASTER, TDP, UNKNOWN_CORES)}
-    batch, _ = take_at_once(Brought("wiki", files, whole=False), vouched=True)
+    batch, _ = take_at_once(WikiFiles("wiki", files, whole=False), vouched=True)
     old = Spec.objects.get(shown="4.8 TB/s")
     restore(old, engineer, "maybe it was right")
     retire(Spec.objects.get(pk=old.pk), curator, "no: it is wrong")
@@ -208,6 +208,6 @@ def test_it_is_undone_once(changed, curator, second_curator):
 
 
 def test_it_undoes_no_plan(wiki, engineer, curator):
-    batch = plan_import(Brought("team", {"a.md": "# A\n"}), engineer)
+    batch = plan_import(WikiFiles("team", {"a.md": "# A\n"}), engineer)
     with pytest.raises(Conflict, match="only a confirmed import"):
         undo(batch, curator, "no")

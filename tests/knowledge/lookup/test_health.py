@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.curation.review import approve
-from knowledge.exchange.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.lookup.health import happenings, health, never_reviewed
 from knowledge.models import FlagKind, Spec
 from tests.knowledge.conftest import BANDWIDTH, X1
@@ -19,7 +19,7 @@ def test_it_counts_by_state(wiki, proposal):
 
 def test_it_counts_values_with_an_open_flag_by_kind(wiki, page_text, engineer):
     text = page_text("", BANDWIDTH.replace("4.8", "4.9"))
-    take_files({X1: text, "README.md": "# Index\n"}, Intake(by=engineer))
+    take_files({X1: text, "README.md": "# Index\n"}, ImportOptions(by=engineer))
     flags = health().flags
     assert flags[FlagKind.CHANGED] + flags[FlagKind.LOST] == 3
     assert flags[FlagKind.CHANGED] >= 1

@@ -10,7 +10,7 @@ from knowledge.exchange.importer import (
     read_folder,
     write_measured_document,
 )
-from knowledge.exchange.readers.foreign import Fate
+from knowledge.exchange.readers.foreign import LineFate
 from knowledge.lookup.measured import measured_elsewhere, measured_here
 from knowledge.lookup.value import bandwidth_ceilings
 from knowledge.models import Document, Platform, Spec
@@ -72,7 +72,7 @@ def test_it_lets_a_local_measurement_take_the_shipped_one_over(shipping):
     assert (elsewhere(), here()) == ([], True)
     again = import_wiki(shipping)
     assert state() == (MEASURED_ORIGIN, "3.9 TB/s")
-    assert [(t.file, t.fate) for t in again.told] == [(PATH, Fate.LEFT_OUT)]
+    assert [(t.file, t.fate) for t in again.told] == [(PATH, LineFate.LEFT_OUT)]
     assert "own device" in again.told[0].why
     assert not again.changed
     assert check_wiki(shipping) == []
@@ -87,7 +87,7 @@ def test_it_leaves_a_measurement_alone_that_was_there_first(shipping):
     held.write_text(shipped)
     summary = import_wiki(shipping)
     assert state() == (MEASURED_ORIGIN, "3.9 TB/s")
-    assert [(t.file, t.fate) for t in summary.told] == [(PATH, Fate.LEFT_OUT)]
+    assert [(t.file, t.fate) for t in summary.told] == [(PATH, LineFate.LEFT_OUT)]
     assert Spec.objects.filter(metric="copy_bandwidth").count() == 1
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from knowledge.exchange.importer import Intake, import_wiki, take_files
-from knowledge.lookup.sheet import Choice, sheet_of
+from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
+from knowledge.lookup.sheet import SheetFilter, sheet_of
 from knowledge.models import Platform, Spec, SpecState
 from knowledge.specs.groups import Group
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP
@@ -16,7 +16,7 @@ RIVAL = f"- memory_bandwidth: 4.7 TB/s | {SOURCE.replace('rank=preferred', 'rank
 
 
 def read(choice=None, slug="x-1"):
-    return sheet_of(Platform.objects.get(slug=slug), choice or Choice())
+    return sheet_of(Platform.objects.get(slug=slug), choice or SheetFilter())
 
 
 def test_it_puts_rivals_below_the_preferred_value(wiki, page_text):
@@ -46,7 +46,7 @@ def test_needs_that_nobody_wrote_down_are_rows_too(wiki):
     gaps = {row.metric: row for row in read().rows if row.spec is None}
     assert "add a sourced line for sm_count" in gaps["sm_count"].how
     assert "memory_bandwidth" not in gaps
-    assert [r for r in read(Choice(evidence="documented")).rows if r.spec is None] == []
+    assert [r for r in read(SheetFilter(evidence="documented")).rows if r.spec is None] == []
 
 
 def test_a_stored_unknown_takes_the_place_of_the_gap(wiki, page_text):
@@ -57,7 +57,7 @@ def test_a_stored_unknown_takes_the_place_of_the_gap(wiki, page_text):
 
 
 def test_it_keeps_what_a_roofline_needs(wiki):
-    metrics = {row.metric for row in read(Choice(roofline_only=True)).rows}
+    metrics = {row.metric for row in read(SheetFilter(roofline_only=True)).rows}
     assert "memory_bandwidth" in metrics
     assert not metrics & {"tdp", "cuda_cores"}
 
@@ -71,7 +71,7 @@ def test_proposed_values_stand_apart(wiki):
 
 def test_it_shows_what_became_of_a_citation(wiki, page_text):
     text = page_text("", BANDWIDTH, TDP.replace("700", "750"))
-    take_files({X1: text, "README.md": "# Index\n"}, Intake())
+    take_files({X1: text, "README.md": "# Index\n"}, ImportOptions())
     rows = {row.metric: row for row in read().rows}
     assert rows["memory_bandwidth"].standing == "moved"
     assert rows["tdp"].standing == "changed"
@@ -80,16 +80,16 @@ def test_it_shows_what_became_of_a_citation(wiki, page_text):
 
 def test_it_shows_a_day_that_has_passed(wiki, page_text):
     before = datetime.now(UTC)
-    take_files({X1: page_text(BANDWIDTH.replace("4.8", "4.9"))}, Intake(vouched=True))
+    take_files({X1: page_text(BANDWIDTH.replace("4.8", "4.9"))}, ImportOptions(vouched=True))
     now = {row.amount for row in read().rows if row.spec}
-    then = {row.amount: row for row in read(Choice(asof=before)).rows if row.spec}
+    then = {row.amount: row for row in read(SheetFilter(asof=before)).rows if row.spec}
     assert "4.9" in now
     assert "700" not in now
     assert {"4.8", "700"} < set(then)
     assert (then["4.8"].spec.state, then["4.8"].spec.rank) == ("approved", "preferred")
     assert then["4.8"].citation.line.first_line == 15
     assert then["4.8"].standing == "ok"
-    assert [r for r in read(Choice(asof=before - timedelta(days=1))).rows if r.spec] == []
+    assert [r for r in read(SheetFilter(asof=before - timedelta(days=1))).rows if r.spec] == []
 
 
 def test_records_are_the_rows_in_order(shipped):
@@ -105,7 +105,7 @@ def test_it_asks_the_same_for_any_number_of_values(shipped, django_assert_num_qu
     platform = Platform.objects.get(slug="h100-sxm5-80gb")
     # specs, citations, flags, drift, newest texts
     with django_assert_num_queries(5):
-        sheet_of(platform, Choice(evidence="documented"))
+        sheet_of(platform, SheetFilter(evidence="documented"))
 
 
 def test_it_puts_the_steps_of_a_sweep_last_in_the_order_of_sizes(wiki, page_text):

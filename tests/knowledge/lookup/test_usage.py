@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.lookup.usage import Swap, Use, register, unregister, uses
+from knowledge.lookup.usage import Replacement, SpecUse, register, unregister, uses
 from knowledge.models import Platform, Spec
 
 X = Platform(slug="x-1")
@@ -22,7 +22,7 @@ def provider():
 
     def answer(swaps):
         asked.append([(swap.spec.pk, swap.replacement and swap.replacement.pk) for swap in swaps])
-        return [[Use(f"campaign on {swap.spec.pk}", "/c/1/", "power")] for swap in swaps]
+        return [[SpecUse(f"campaign on {swap.spec.pk}", "/c/1/", "power")] for swap in swaps]
 
     answer.asked = asked
     register(answer)
@@ -31,7 +31,7 @@ def provider():
 
 
 def test_it_asks_once_about_all_values(provider):
-    found = uses([Swap(OLD, NEW), Swap(NEW)])
+    found = uses([Replacement(OLD, NEW), Replacement(NEW)])
     assert [[use.title for use in each] for each in found] == [["campaign on 1"], ["campaign on 2"]]
     assert provider.asked == [[(1, 2), (2, None)]]
 
@@ -43,7 +43,7 @@ def test_it_asks_nobody_about_nothing(provider):
 
 def test_it_registers_a_provider_once(provider):
     register(provider)
-    assert len(uses([Swap(OLD)])[0]) == 1
+    assert len(uses([Replacement(OLD)])[0]) == 1
 
 
 def test_it_refuses_an_answer_of_another_length():
@@ -53,7 +53,7 @@ def test_it_refuses_an_answer_of_another_length():
     register(short)
     try:
         with pytest.raises(ValueError, match="zip"):
-            uses([Swap(OLD)])
+            uses([Replacement(OLD)])
     finally:
         unregister(short)
 
@@ -63,4 +63,4 @@ def test_it_refuses_an_answer_of_another_length():
     [("5 µs", "6 µs", True), ("5 µs", "5 µs", False), ("5 µs", "", False), ("", "", False)],
 )
 def test_it_says_whether_a_target_moves(target, would_be, moves):
-    assert Use("c", "/c/1/", "power", target, would_be).moves is moves
+    assert SpecUse("c", "/c/1/", "power", target, would_be).moves is moves

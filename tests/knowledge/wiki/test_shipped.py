@@ -10,7 +10,7 @@ from knowledge.lookup.measured import measured_here
 from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings, find
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState, parse_citation, resolve, split_lines
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank, SourceKind
 from knowledge.specs.metrics import METRICS
 from knowledge.specs.reader import read_page
@@ -122,7 +122,7 @@ def test_it_gives_a_source_for_each_line():
     for path, text in read_folder(SHIPPED).items():
         for spec in read_page(path, text).specs:
             facts = spec.facts
-            ours = path.startswith(MEASURED) and facts.evidence == Evidence.MEASURED
+            ours = path.startswith(MEASURED) and facts.evidence == EvidenceClass.MEASURED
             told = facts.source_url or "not recorded" in facts.source or not facts.known
             assert told or ours, spec.quote
 
@@ -130,7 +130,7 @@ def test_it_gives_a_source_for_each_line():
 def test_it_ships_what_one_h200_reached(shipped):
     h200 = Platform.objects.get(slug="h200-sxm")
     bandwidth, *_ = bandwidth_ceilings(h200)
-    assert (bandwidth.metric, bandwidth.evidence) == ("copy_bandwidth", Evidence.MEASURED)
+    assert (bandwidth.metric, bandwidth.evidence) == ("copy_bandwidth", EvidenceClass.MEASURED)
     assert 0.85 < bandwidth.value / find(h200, "memory_bandwidth").value < 1
     assert not measured_here(h200, ["copy_bandwidth"])
 
@@ -181,7 +181,7 @@ def test_it_marks_what_was_divided_or_inherited_as_derived():
             facts = spec.facts
             derived = any(sign in facts.note for sign in signs) and facts.known
             if derived and (page.platform.slug, facts.metric) not in PRINTED:
-                assert facts.evidence == Evidence.DERIVED, spec.quote
+                assert facts.evidence == EvidenceClass.DERIVED, spec.quote
 
 
 def test_it_calls_no_data_sheet_of_nvidia_a_vendor_source():

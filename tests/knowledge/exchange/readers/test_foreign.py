@@ -6,9 +6,9 @@ import pytest
 
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.confirm import confirm
-from knowledge.exchange.importer import Intake, import_wiki, take_files
+from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.models import Document, Spec
 from knowledge.specs.citation import resolve
@@ -29,7 +29,7 @@ def records(*changes):
 
 
 def take(files, **options):
-    summary = take_files(files, Intake(**({"origin": "team", "whole": False} | options)))
+    summary = take_files(files, ImportOptions(**({"origin": "team", "whole": False} | options)))
     return summary, [(t.line, str(t.fate)) for t in summary.told]
 
 
@@ -210,7 +210,7 @@ def test_it_tells_a_hostile_record_by_its_line_and_takes_the_others(
     other = dict(RECORD, metric="tdp", value=710, unit="W")
     bad = record if isinstance(record, str) else json.dumps(record)
     text = f"[\n{bad},\n{json.dumps(other)}\n]\n"
-    batch = plan_import(Brought("team", {"x.json": text}, whole=False), engineer)
+    batch = plan_import(WikiFiles("team", {"x.json": text}, whole=False), engineer)
     batch.refresh_from_db()
     told = {line["fate"]: line for line in batch.plan["told"]}
     assert (told["unresolved"]["file"], told["unresolved"]["line"]) == ("x.json", 2)

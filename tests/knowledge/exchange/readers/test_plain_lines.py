@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from knowledge.exchange.readers.plain_lines import Outcome, read_list, read_statements
+from knowledge.exchange.readers.plain_lines import StatementState, read_list, read_statements
 from knowledge.specs.citation import CitationState, resolve
 
 H200 = "docs/hardware/h200.md"
@@ -43,10 +43,10 @@ def one(line):
 def test_it_resolves_a_statement_wherever_it_stands(line, metric, shown, locator):
     found = one(line)
     if metric is None:
-        assert found.outcome is Outcome.UNRESOLVED
+        assert found.outcome is StatementState.UNRESOLVED
         return
     assert (found.outcome, found.reason, found.metric, found.shown) == (
-        Outcome.OK,
+        StatementState.OK,
         "",
         metric,
         shown,
@@ -84,14 +84,14 @@ def test_it_resolves_a_statement_wherever_it_stands(line, metric, shown, locator
 )
 def test_it_says_why_a_statement_does_not_resolve(line, reason):
     found = one(line)
-    assert found.outcome is Outcome.UNRESOLVED
+    assert found.outcome is StatementState.UNRESOLVED
     assert found.reason.startswith(reason)
     assert found.quote == ""
 
 
 def test_it_reads_a_gap_as_unknown():
     found = one("- tdp: UNKNOWN (gpu-wiki not found)")
-    assert (found.outcome, found.metric, found.shown) == (Outcome.UNKNOWN, "tdp", "UNKNOWN")
+    assert (found.outcome, found.metric, found.shown) == (StatementState.UNKNOWN, "tdp", "UNKNOWN")
     assert found.reason == "gpu-wiki not found"
 
 
@@ -100,19 +100,19 @@ def test_it_lists_every_line_that_is_not_blank_and_all_statements_of_one():
     torn = f"sm_count: 132 SM <- {PLACE}:L5 and tdp <- elsewhere"
     text = f"# Specs\r\n\r\n{two}\r\nwords: none\n{torn}\n"
     assert [(s.line, s.outcome) for s in read_list("specs.md", text, DOCUMENTS)] == [
-        (1, Outcome.TEXT),
-        (3, Outcome.OK),
-        (3, Outcome.UNRESOLVED),
-        (4, Outcome.TEXT),
-        (5, Outcome.OK),
-        (5, Outcome.UNRESOLVED),
+        (1, StatementState.TEXT),
+        (3, StatementState.OK),
+        (3, StatementState.UNRESOLVED),
+        (4, StatementState.TEXT),
+        (5, StatementState.OK),
+        (5, StatementState.UNRESOLVED),
     ]
 
 
 def test_it_finds_the_statements_of_a_whole_folder():
     files = {**DOCUMENTS, "README.md": f"# Index\n\ntdp: 1 W <- {PLACE}:L9\n"}
     assert [(s.file, s.line, s.outcome) for s in read_statements(files)] == [
-        ("README.md", 3, Outcome.UNRESOLVED)
+        ("README.md", 3, StatementState.UNRESOLVED)
     ]
 
 

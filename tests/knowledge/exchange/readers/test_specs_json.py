@@ -13,12 +13,12 @@ from knowledge.exchange.exported_specs import (
     FLAG_KINDS,
     STATES,
     EarlierText,
-    Kept,
-    KeptFlag,
-    KeptSpec,
-    KeptStep,
-    KeptWaiver,
-    Unread,
+    ExportedChange,
+    ExportedFlag,
+    ExportedSpec,
+    ExportedWaiver,
+    ExportedWiki,
+    UnreadLine,
     document_row,
     earlier_row,
     is_kept,
@@ -28,17 +28,17 @@ from knowledge.exchange.exported_specs import (
     unread_row,
     write_kept,
 )
-from knowledge.exchange.readers.specs_json import KeptError, own_names, read_kept
-from knowledge.models import Action, Answer, FlagKind, SpecState
+from knowledge.exchange.readers.specs_json import SpecsJsonError, own_names, read_kept
+from knowledge.models import Action, FlagAnswer, FlagKind, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.citation import CitationLine
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
 
 FACTS = SpecFacts(
     "memory_bandwidth",
     "4.8 TB/s",
-    Evidence.DOCUMENTED,
+    EvidenceClass.DOCUMENTED,
     SourceKind.VENDOR,
     "sheet “A”",
     "https://example.org/x",
@@ -48,24 +48,26 @@ FACTS = SpecFacts(
 )
 PLACE = CitationLine("memory_bandwidth", "4.8 TB/s", "docs/x.md", 5, 6)
 AT = "2026-01-31T12:00:00.123456+00:00"
-WAIVER = KeptWaiver("range", "a new part", "cora", AT)
+WAIVER = ExportedWaiver("range", "a new part", "cora", AT)
 SHA = text_hash("# X\r\n\n")
-FLAG = KeptFlag(
+FLAG = ExportedFlag(
     "lost", "docs/x.md", SHA, (3, 4), "it was", "gone", "enzo", AT, "recited", "cora", AT, "found"
 )
 OPEN = replace(FLAG, path="", revision="", lines=(), answer="", answered_by="", answered_at="")
-STEP = KeptStep("approved", "", AT, "approved", "normal", "", "4.8 TB/s", "imported (x)")
+STEP = ExportedChange("approved", "", AT, "approved", "normal", "", "4.8 TB/s", "imported (x)")
 QUOTE = "it has\n4.8 TB/s"
-OLD = KeptSpec(1, "x-1", FACTS, PLACE, QUOTE, "approved", 0, "", AT, True, SHA, line=18)
-NEW = KeptSpec(
+OLD = ExportedSpec(1, "x-1", FACTS, PLACE, QUOTE, "approved", 0, "", AT, True, SHA, line=18)
+NEW = ExportedSpec(
     *(2, "x-1", FACTS, PLACE, QUOTE, "proposed", 1, "enzo", AT, False, ""),
     *((WAIVER,), (FLAG, OPEN), (STEP, STEP), "specs.json", 19),
 )
 PLATFORM = PlatformFacts("x-1", "X 1", "Maker", "Arch", PlatformKind.GPU, "sm_1", ("X1",))
 EARLIER = EarlierText("docs/x.md", SHA, "# X\r\n\n", ("specs.json", 12))
-UNREAD = Unread("docs/x.md", 7, "- tdp: 1 W", ("specs.json", 15))
-KEPT = Kept((OLD, NEW), (EARLIER,), (PLATFORM,), (UNREAD,), (("renamed/1.md", "docs/A.md"),),
-            origins=(("docs/A.md", "team"),))  # fmt: skip
+UNREAD = UnreadLine("docs/x.md", 7, "- tdp: 1 W", ("specs.json", 15))
+KEPT = ExportedWiki(
+    *((OLD, NEW), (EARLIER,), (PLATFORM,), (UNREAD,), (("renamed/1.md", "docs/A.md"),)),
+    origins=(("docs/A.md", "team"),),
+)
 ROWS = [
     name_row("renamed/1.md", "docs/A.md"),
     document_row("docs/A.md", "team"),
@@ -85,7 +87,7 @@ def test_it_reads_what_it_wrote():
     assert not is_kept("docs/specs.json", files["specs.json"])
     nothing = dict(write_kept([]))
     assert nothing == {"specs.json": '{"kopt_wiki": 2, "part": 1,\n"more": false}\n'}
-    assert (read_kept(nothing), read_kept({})) == (Kept(), Kept())
+    assert (read_kept(nothing), read_kept({})) == (ExportedWiki(), ExportedWiki())
 
 
 def test_it_puts_one_record_on_one_line():
@@ -109,7 +111,7 @@ def test_it_goes_on_in_further_files_and_needs_them_all(monkeypatch):
     for missing in files:
         rest = {path: text for path, text in files.items() if path != missing}
         last = missing == list(files)[-1]
-        with pytest.raises(KeptError, match="as no part follows" if last else "is missing"):
+        with pytest.raises(SpecsJsonError, match="as no part follows" if last else "is missing"):
             read_kept(rest)
 
 
@@ -117,7 +119,7 @@ def test_it_knows_the_words_of_the_models():
     assert set(STATES) == set(SpecState.values)
     assert set(ACTIONS) == set(Action.values)
     assert set(FLAG_KINDS) == set(FlagKind.values)
-    assert set(ANSWERS) == set(Answer.values)
+    assert set(ANSWERS) == set(FlagAnswer.values)
 
 
 FIRST = """{"kopt_wiki": 1,
@@ -136,15 +138,15 @@ def test_it_reads_its_first_version():
     (spec,) = read_kept({"specs.json": FIRST.replace("STATE", "approved")}).specs
     assert (spec.number, spec.state, spec.facts.shown, spec.line) == (1, "approved", "700 W", 5)
     assert (spec.by, spec.at, spec.history, spec.flags) == ("", "", (), ())
-    assert spec.waivers == (KeptWaiver("range", "big", "cora"),)
+    assert spec.waivers == (ExportedWaiver("range", "big", "cora"),)
     retired = read_kept({"specs.json": FIRST.replace("STATE", "retired")})
-    assert retired == Kept(unread=(Unread("docs/x.md", 9, "700 W", ("specs.json", 5)),))
+    assert retired == ExportedWiki(unread=(UnreadLine("docs/x.md", 9, "700 W", ("specs.json", 5)),))
 
 
 def test_it_gives_documents_their_own_names_back():
     files = {"renamed/1.md": "A", "docs/a.md": "a", **dict(write_kept(ROWS))}
     assert set(own_names(files)) == {"docs/A.md", "docs/a.md", "specs.json"}
-    with pytest.raises(KeptError, match=r"^docs/A.md: stands twice"):
+    with pytest.raises(SpecsJsonError, match=r"^docs/A.md: stands twice"):
         own_names(files | {"docs/A.md": "B"})
     broken = {"specs.json": files["specs.json"][:-3], "renamed/1.md": "A"}
     assert own_names(broken) == broken
@@ -200,7 +202,7 @@ def named(path):
     ],
 )  # fmt: skip
 def test_it_names_line_and_field_of_what_it_does_not_take(text, message):
-    with pytest.raises(KeptError, match=message):
+    with pytest.raises(SpecsJsonError, match=message):
         read_kept({"specs.json": text})
 
 

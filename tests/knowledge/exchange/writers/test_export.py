@@ -6,20 +6,20 @@ import re
 import pytest
 from django.db import connection
 
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, retire, set_rank
 from knowledge.curation.revise import store_text
 from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.exported_specs import earlier_row, write_kept
 from knowledge.exchange.importer import (
     SHIPPED,
-    Intake,
+    ImportOptions,
     import_wiki,
     take_files,
     write_measured_document,
 )
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import Brought, read_archive, write_archive
+from knowledge.exchange.readers.archive import WikiFiles, read_archive, write_archive
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.writers.export import ExportRefused, export_files, export_folder
 from knowledge.lookup.value import find
@@ -124,27 +124,29 @@ EDITED = {"docs/hardware/h200-sxm.md"}
 def by_hand(curator, second_curator):
     """A value on prose, an exchanged rank, a retired line, a changed line, a withdrawn document."""
     h200 = Platform.objects.get(slug="h200-sxm")
-    take_files({"docs/notes.md": "# Notes\n\nat 4.9 TB/s\n"}, Intake(origin="notes"))
+    take_files({"docs/notes.md": "# Notes\n\nat 4.9 TB/s\n"}, ImportOptions(origin="notes"))
     note = Document.objects.get(path="docs/notes.md").latest
     prose = propose(
-        h200, facts("4.9 TB/s", rank=Rank.NORMAL), Place(note, 3, 3), curator, "measured"
+        h200, facts("4.9 TB/s", rank=Rank.NORMAL), CitedLines(note, 3, 3), curator, "measured"
     )
     approve(prose, second_curator)
     set_rank(prose, Rank.PREFERRED, second_curator, "newer")
     Waiver.objects.create(spec=prose, constraint="duplicate", reason="known", by=curator)
-    propose(h200, facts("5 TB/s"), Place(_stored("docs/five.md", "5 TB/s"), 3, 3), curator, "?")
+    propose(
+        h200, facts("5 TB/s"), CitedLines(_stored("docs/five.md", "5 TB/s"), 3, 3), curator, "?"
+    )
     retire(Spec.objects.approved().get(platform=h200, metric="tdp"), curator, "doubtful")
     text = Document.objects.get(path="docs/hardware/h200-sxm.md").latest.text
     changed = text.replace("- memory_capacity: 141 GB", "- memory_capacity: 142 GB")
     assert changed != text
-    take_files({"docs/hardware/h200-sxm.md": changed}, Intake(by=curator, whole=False))
+    take_files({"docs/hardware/h200-sxm.md": changed}, ImportOptions(by=curator, whole=False))
     gone = Spec.objects.approved().filter(platform__slug="t4").first().citation.revision.document
     files = {d.path: d.latest.text for d in Document.objects.filter(origin="shipped")}
-    take_files({p: t for p, t in files.items() if p != gone.path}, Intake(by=curator))
+    take_files({p: t for p, t in files.items() if p != gone.path}, ImportOptions(by=curator))
 
 
 def _stored(path, line):
-    take_files({path: f"# Five\n\n{line}\n"}, Intake(origin=path))
+    take_files({path: f"# Five\n\n{line}\n"}, ImportOptions(origin=path))
     return Document.objects.get(path=path).latest
 
 
@@ -157,14 +159,14 @@ def test_it_says_nothing_of_what_the_documents_say(wiki):
 
 
 def test_it_keeps_every_byte(wiki, empty_database):
-    take_files({"docs/crlf.md": "# C\r\n\r\nlast — line"}, Intake(origin="c"))
+    take_files({"docs/crlf.md": "# C\r\n\r\nlast — line"}, ImportOptions(origin="c"))
     before, files = round_trip(empty_database)
     assert files["docs/crlf.md"] == "# C\r\n\r\nlast — line"
     assert records() == before
 
 
 def test_it_writes_an_index_where_there_is_none(db):
-    take_files({"docs/a.md": "# A b\n"}, Intake(origin="c"))
+    take_files({"docs/a.md": "# A b\n"}, ImportOptions(origin="c"))
     assert "- [A b](docs/a.md)" in export_texts()["README.md"]
 
 
@@ -175,12 +177,12 @@ def test_it_exports_the_same_bytes_again(wiki):
 def test_it_believes_nothing_when_a_person_brings_it(wiki, engineer, curator, empty_database):
     prose = _stored("docs/p.md", "720 W")
     other = propose(
-        Platform.objects.get(), facts("720 W", metric="tdp"), Place(prose, 3, 3), engineer, "x"
+        Platform.objects.get(), facts("720 W", metric="tdp"), CitedLines(prose, 3, 3), engineer, "x"
     )
     approve(other, curator)
     files = export_texts()
     empty_database()
-    take_files(files, Intake(origin="team", by=engineer))
+    take_files(files, ImportOptions(origin="team", by=engineer))
     assert {s.state for s in Spec.objects.all()} == {"proposed"}
     assert Spec.objects.filter(proposed_by=engineer, shown="720 W", rank="preferred").exists()
 
@@ -190,7 +192,7 @@ def test_it_keeps_exceptions_as_those_of_nobody_here(wiki, engineer, curator, em
     Waiver.objects.create(spec=spec, constraint="range", reason="big", by=curator)
     files = export_texts()
     empty_database()
-    summary = take_files(files, Intake(origin="team"))
+    summary = take_files(files, ImportOptions(origin="team"))
     waiver = Waiver.objects.get()
     assert (waiver.by, waiver.who, waiver.spec.metric) == (None, "cora, imported", "tdp")
     assert re.fullmatch(r"imported: cora on .* UTC: big", waiver.reason)
@@ -201,11 +203,13 @@ def test_it_keeps_exceptions_as_those_of_nobody_here(wiki, engineer, curator, em
 def test_it_says_which_record_no_longer_holds(wiki, engineer, curator, empty_database):
     prose = _stored("docs/p.md", "720 W")
     stated = facts("720 W", metric="tdp", rank=Rank.NORMAL)
-    approve(propose(Platform.objects.get(), stated, Place(prose, 3, 3), engineer, "x"), curator)
+    approve(
+        propose(Platform.objects.get(), stated, CitedLines(prose, 3, 3), engineer, "x"), curator
+    )
     files = export_texts()
     line = next(n for n, t in enumerate(files["specs.json"].splitlines(), 1) if "720 W" in t)
     empty_database()
-    summary = take_files(files | {"docs/p.md": "# P\n\n730 W\n"}, Intake(origin="team"))
+    summary = take_files(files | {"docs/p.md": "# P\n\n730 W\n"}, ImportOptions(origin="team"))
     lost = [told for told in summary.told if told.fate == "unresolved"]
     assert [(told.file, told.line) for told in lost] == [("specs.json", line)]
     assert not Spec.objects.filter(shown="720 W").exists()
@@ -235,7 +239,7 @@ def test_it_writes_over_nothing_else(wiki, tmp_path, name, text):
 
 def test_it_exports_changed_and_moved_lines_too(wiki, curator, page_text, empty_database):
     files = {X1: page_text("", BANDWIDTH.replace("4.8", "4.9"), TDP)}
-    take_files(files, Intake(origin="wiki", by=curator, whole=False))
+    take_files(files, ImportOptions(origin="wiki", by=curator, whole=False))
     assert Flag.objects.open().count() == 2
     before, _ = round_trip(empty_database)
     assert records() == before
@@ -244,7 +248,7 @@ def test_it_exports_changed_and_moved_lines_too(wiki, curator, page_text, empty_
 
 def test_it_can_be_brought_in_again_without_a_change(wiki, empty_database):
     _, files = round_trip(empty_database)
-    assert take_at_once(Brought("export", files))[1].changed is False
+    assert take_at_once(WikiFiles("export", files))[1].changed is False
     assert import_wiki(wiki).new_revisions == 0
 
 
@@ -259,22 +263,24 @@ OUTSIDE = ["../../x.md", "/tmp/x.md", "", "..", "a\nb.md", "x.txt", "x" * 198 + 
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_it_takes_no_earlier_text_of_a_path_that_is_no_document(wiki, path):
     with pytest.raises(ImportRefused, match=r"^specs.json:L3: \$.earlier\[0\].path: "):
-        take_at_once(Brought("evil", kept_earlier(path), whole=False))
+        take_at_once(WikiFiles("evil", kept_earlier(path), whole=False))
     assert Document.objects.count() == 2
 
 
 def test_it_takes_no_earlier_text_with_the_hash_of_another(wiki):
     with pytest.raises(ImportRefused, match=r"L3: \$.earlier\[0\].sha256: accepted: the hash"):
-        take_at_once(Brought("evil", kept_earlier("docs/a.md", sha256="ab" * 32), whole=False))
+        take_at_once(WikiFiles("evil", kept_earlier("docs/a.md", sha256="ab" * 32), whole=False))
 
 
 def test_it_stores_no_earlier_text_that_a_person_brings(wiki, engineer):
     files = kept_earlier("docs/a.md")
-    plan = plan_import(Brought("evil", files, whole=False), engineer).plan
+    plan = plan_import(WikiFiles("evil", files, whole=False), engineer).plan
     assert [(t["text"], t["fate"]) for t in plan["told"]] == [("docs/a.md", "left out")]
-    assert take_files(files, Intake(origin="evil", by=engineer, whole=False)).changed is False
+    assert (
+        take_files(files, ImportOptions(origin="evil", by=engineer, whole=False)).changed is False
+    )
     assert not Document.objects.filter(path="docs/a.md").exists()
-    take_at_once(Brought("mine", files, whole=False))
+    take_at_once(WikiFiles("mine", files, whole=False))
     assert Document.objects.get(path="docs/a.md").latest.text == "# T\n\nhello\n"
 
 
@@ -303,8 +309,8 @@ def backup(wiki):
     """An export of a wiki with shipped documents, one of which was measured here since."""
     Document.objects.update(origin="shipped")
     files = {d.path: d.latest.text for d in Document.objects.all()}
-    take_files(files | {MEASURED: measured("4.0")}, Intake(whole=False))
-    take_files({"docs/notes.md": "# N\n"}, Intake(origin="team"))
+    take_files(files | {MEASURED: measured("4.0")}, ImportOptions(whole=False))
+    take_files({"docs/notes.md": "# N\n"}, ImportOptions(origin="team"))
     write_measured_document(MEASURED, measured("4.1"))
     return export_texts()
 
@@ -317,33 +323,33 @@ def test_a_restored_measurement_stays_before_the_shipped_wiki(backup, empty_data
     before = origins()
     assert set(before.values()) == {"shipped", "measured", "team"}
     empty_database()
-    take_at_once(Brought("backup", backup))
+    take_at_once(WikiFiles("backup", backup))
     assert origins() == before
     shipped = {path: text for path, text in backup.items() if before.get(path) == "shipped"}
     shipped[MEASURED] = measured("4.0")
-    assert take_at_once(Brought("shipped", shipped))[0] is None
+    assert take_at_once(WikiFiles("shipped", shipped))[0] is None
     assert find(Platform.objects.get(), "copy_bandwidth").shown == "4.1 TB/s"
     assert not Flag.objects.open().exists()
     assert export_texts() == backup
     # The folder that brought a document may bring it again.
-    take_files({"docs/notes.md": "# N 2\n"}, Intake(origin="team", whole=False))
+    take_files({"docs/notes.md": "# N 2\n"}, ImportOptions(origin="team", whole=False))
 
 
 def test_nothing_becomes_an_own_document_beside_own_documents(backup, wiki, empty_database):
     shipped = {path: backup[path] for path in ("README.md", X1)}
     empty_database()
-    take_files(shipped, Intake())
-    take_at_once(Brought("backup", backup))
+    take_files(shipped, ImportOptions())
+    take_at_once(WikiFiles("backup", backup))
     assert origins() == dict.fromkeys(shipped, "shipped") | {
         MEASURED: "backup", "docs/notes.md": "team",
     }  # fmt: skip
     empty_database()
-    take_files(shipped | {MEASURED: measured("4.0")}, Intake())
+    take_files(shipped | {MEASURED: measured("4.0")}, ImportOptions())
     with pytest.raises(ImportRefused, match=r"belongs to 'shipped'; .*a backup is restored into"):
-        take_at_once(Brought("backup", backup))
+        take_at_once(WikiFiles("backup", backup))
 
 
 def test_no_person_says_whose_a_document_is(backup, engineer, empty_database):
     empty_database()
-    take_files(backup, Intake(origin="mine", by=engineer))
+    take_files(backup, ImportOptions(origin="mine", by=engineer))
     assert set(origins().values()) == {"mine"}

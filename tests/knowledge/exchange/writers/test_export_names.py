@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from knowledge.exchange.importer import Intake, import_wiki, take_files
+from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
 from knowledge.exchange.readers.folder import TAKEN, read_folder
 from knowledge.exchange.writers.export import export_files, export_folder
 from knowledge.exchange.writers.export_names import file_names
@@ -48,7 +48,7 @@ CLASHING = {
 
 @pytest.mark.django_db
 def test_it_imports_again_to_the_same_paths(tmp_path, monkeypatch):
-    take_files(CLASHING, Intake(origin="team"))
+    take_files(CLASHING, ImportOptions(origin="team"))
     out = tmp_path / "export"
     export_folder(out)
     files = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 from knowledge.curation.answer import explain, recite
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
 from knowledge.curation.warn import warnings_of
 from knowledge.exchange import exported_specs as kept
 from knowledge.exchange.confirm import take_at_once
-from knowledge.exchange.importer import Intake, import_wiki, take_files
-from knowledge.exchange.readers.archive import Brought
+from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import export_files, export_folder
 from knowledge.lookup.health import happenings
 from knowledge.lookup.value import find
 from knowledge.models import (
-    Answer,
     Document,
     Flag,
+    FlagAnswer,
     FlagKind,
     Platform,
     Spec,
@@ -51,7 +51,7 @@ def export():
 
 
 def bring(files):
-    return take_at_once(Brought("export", dict(files)))
+    return take_at_once(WikiFiles("export", dict(files)))
 
 
 def dump():
@@ -161,7 +161,7 @@ class Team:
         files = {"README.md": "# Index\n", X1: page}
         if self.prose:
             files[NOTES] = "# Notes\n\n" + "\n".join(self.prose) + "\n"
-        take_files(files, Intake(origin="team", by=by))
+        take_files(files, ImportOptions(origin="team", by=by))
 
     def act(self, name, one, two):
         who = self.people[one % len(self.people)]
@@ -182,7 +182,7 @@ class Team:
         shown = " ".join(lines[number - 1].split()[:2])
         old = spec if two % 2 and spec.metric == "memory_bandwidth" else None
         rank = (Rank.PREFERRED, Rank.NORMAL)[one % 2]
-        place = Place(notes, number, min(number + one % 2, len(lines)))
+        place = CitedLines(notes, number, min(number + one % 2, len(lines)))
         stated = facts(shown, rank=rank, source=f"sheet {one}")
         propose(spec.platform, stated, place, who, f"read “{one}”", old)
 
@@ -236,12 +236,12 @@ class Team:
         if flag is None:
             return
         if flag.kind == FlagKind.SAME_CITATION:
-            explain(flag, Answer.MISREAD, who, "read again")
+            explain(flag, FlagAnswer.MISREAD, who, "read again")
             return
         newest = Document.objects.get(path=NOTES).latest
         lines = newest.text.splitlines()
         number = next((n for n, t in enumerate(lines, 1) if flag.spec.shown in t), 1)
-        recite(flag, Place(newest, number, number), who, "stands here")
+        recite(flag, CitedLines(newest, number, number), who, "stands here")
 
 
 STEPS = [name.removeprefix("do_") for name in vars(Team) if name.startswith("do_")]
@@ -271,12 +271,12 @@ def worked_on(db):
     """A wiki in which people proposed, approved, returned, retired, replaced and flagged."""
     team = Team()
     enzo, cora, carl, _ = team.people
-    notes = Place(Document.objects.get(path=NOTES).latest, 3, 3)
+    notes = CitedLines(Document.objects.get(path=NOTES).latest, 3, 3)
     x1 = Platform.objects.get()
     old = Spec.objects.get(metric="memory_bandwidth")
     new = propose(x1, facts("4.9 TB/s", note="by hand"), notes, enzo, "newer", old)
     approve(new, cora, "checked")
-    other = Place(notes.revision, 4, 4)
+    other = CitedLines(notes.revision, 4, 4)
     back = propose(x1, facts("5.1 TB/s", rank=Rank.NORMAL), other, cora, "rival")
     give_back(back, carl, "which sheet?")
     propose(x1, facts("5.1 TB/s", rank=Rank.NORMAL), other, enzo, "rival again")
@@ -343,7 +343,7 @@ def test_vouching_for_a_text_approves_no_proposal_of_elsewhere(worked_on):
     files = export()
     empty_wiki()
     bring(files)
-    take_files({NOTES: files[NOTES]}, Intake(origin="export", vouched=True, whole=False))
+    take_files({NOTES: files[NOTES]}, ImportOptions(origin="export", vouched=True, whole=False))
     assert by_state() == STATES
 
 
@@ -367,7 +367,7 @@ def test_a_person_brings_proposals_and_is_told_what_is_not_believed(worked_on):
     files = export()
     empty_wiki()
     enzo = worked_on.people[0]
-    summary = take_files(files, Intake(origin="theirs", by=enzo))
+    summary = take_files(files, ImportOptions(origin="theirs", by=enzo))
     assert {s.state for s in Spec.objects.all()} == {"proposed"}
     assert {s.proposed_by for s in Spec.objects.all()} == {enzo}
     assert not Waiver.objects.exists()
@@ -379,7 +379,7 @@ def test_a_person_brings_proposals_and_is_told_what_is_not_believed(worked_on):
     lost = {t.why for t in summary.told if str(t.fate) == "unresolved"}
     assert lost == {"the text it rests on is not stored here"}
     specs = Spec.objects.count()
-    assert take_files(files, Intake(origin="theirs", by=enzo)).changed is False
+    assert take_files(files, ImportOptions(origin="theirs", by=enzo)).changed is False
     assert Spec.objects.count() == specs
 
 
@@ -387,7 +387,7 @@ def test_it_refuses_a_second_preferred_answer(worked_on):
     files = export()
     empty_wiki()
     rival = f"# Other\n\n{PLATFORM}\n## Specs\n\n{BANDWIDTH}\n"
-    take_files({"docs/other.md": rival}, Intake(origin="other"))
+    take_files({"docs/other.md": rival}, ImportOptions(origin="other"))
     with pytest.raises(ImportRefused, match=r"^specs.json:L\d+: memory_bandwidth of x-1 has "):
         bring(files)
     assert set(Document.objects.values_list("path", flat=True)) == {"docs/other.md"}

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
-from knowledge.specs.markup.context_parts import Part, change, plain
-from knowledge.specs.markup.sections import Place, Text
+from knowledge.specs.markup.context_parts import ContextPart, change, plain
+from knowledge.specs.markup.sections import LineSpan, Text
 from knowledge.specs.tracking.anchoring import Reanchor
 
 ROW = "| bf16 | 989 |"
@@ -103,7 +103,7 @@ def test_it_does_not_look_above_for_what_the_quote_holds_itself():
     whole = "\n".join(split_lines(TABLE))
     line = CitationLine("m", "989", "a.md", 1, 9)
     assert Reanchor(old, f"new\n{old}").anchor(line, whole).state is CitationState.MOVED
-    assert Text(old).context(Place(0, 9)) == {part: [] for part in Part}
+    assert Text(old).context(LineSpan(0, 9)) == {part: [] for part in ContextPart}
     assert Reanchor(old, new).anchor(line, whole).state is CitationState.CHANGED
 
 
@@ -141,7 +141,7 @@ Dense:
 )
 def test_it_reads_an_item_under_the_items_that_it_is_nested_in(quote, shown, above):
     number = split_lines(NESTED).index(quote)
-    assert Text(NESTED).context(Place(number, number + 1))[Part.LEAD] == above
+    assert Text(NESTED).context(LineSpan(number, number + 1))[ContextPart.LEAD] == above
     for line in {"With sparsity:", "1. bf16", "- tensor: 989", "Dense:"} - {quote.strip()}:
         other = line.replace("s", "z").replace("b", "z")
         wanted = CitationState.CHANGED if line in above else CitationState.OK
@@ -151,44 +151,60 @@ def test_it_reads_an_item_under_the_items_that_it_is_nested_in(quote, shown, abo
 @pytest.mark.parametrize(
     ("lines", "above"),
     [
-        pytest.param(["All:", "", "```", "# no", "x 1", "```"], {Part.LEAD: ["All:"]}, id="code"),
+        pytest.param(
+            ["All:", "", "```", "# no", "x 1", "```"], {ContextPart.LEAD: ["All:"]}, id="code"
+        ),
         pytest.param(["```", "# no", "- no:", "- x 1"], {}, id="code that never ends"),
         pytest.param(["````", "```", "## no", "````", "x 1"], {}, id="a longer fence"),
-        pytest.param(["```", "|a|b|", "|-|-|", "|x|1|"], {Part.HEAD: ["a | b"]}, id="text table"),
+        pytest.param(
+            ["```", "|a|b|", "|-|-|", "|x|1|"], {ContextPart.HEAD: ["a | b"]}, id="text table"
+        ),
         pytest.param(["|a|b|", "|-|-|", "", "|x|1|"], {}, id="after the table"),
         pytest.param(["|a|b|", "|-|", "|x|1|"], {}, id="no head: other columns"),
         pytest.param(["|a|b|", "|x|1|"], {}, id="no head"),
-        pytest.param([r"|a\|b|c|", "|-|-|", "|x|1|"], {Part.HEAD: [r"a\|b | c"]}, id="pipe"),
-        pytest.param(["a | b", "- | -", "x | 1"], {Part.HEAD: ["a | b"]}, id="no outer pipes"),
+        pytest.param([r"|a\|b|c|", "|-|-|", "|x|1|"], {ContextPart.HEAD: [r"a\|b | c"]}, id="pipe"),
+        pytest.param(
+            ["a | b", "- | -", "x | 1"], {ContextPart.HEAD: ["a | b"]}, id="no outer pipes"
+        ),
         pytest.param(
             ["> All:", "> |a|", "> |-|", "> |1|"],
-            {Part.LEAD: ["> All:"], Part.HEAD: ["a"]},
+            {ContextPart.LEAD: ["> All:"], ContextPart.HEAD: ["a"]},
             id="quotation",
         ),
-        pytest.param(["> ```", "> x", "", "## A", "1"], {Part.HEADING: ["A"]}, id="its end"),
-        pytest.param(["**All:**", "- 1"], {Part.LEAD: ["**All:**"]}, id="bold"),
-        pytest.param(["Alle\uff1a", "- 1"], {Part.LEAD: ["Alle\uff1a"]}, id="full-width colon"),
-        pytest.param(["## All:", "- 1"], {Part.HEADING: ["All:"]}, id="a heading leads nothing in"),
+        pytest.param(["> ```", "> x", "", "## A", "1"], {ContextPart.HEADING: ["A"]}, id="its end"),
+        pytest.param(["**All:**", "- 1"], {ContextPart.LEAD: ["**All:**"]}, id="bold"),
+        pytest.param(
+            ["Alle\uff1a", "- 1"], {ContextPart.LEAD: ["Alle\uff1a"]}, id="full-width colon"
+        ),
+        pytest.param(
+            ["## All:", "- 1"], {ContextPart.HEADING: ["All:"]}, id="a heading leads nothing in"
+        ),
         pytest.param(["All:", "", "1"], {}, id="prose"),
-        pytest.param(["two", "lines", "---", "1"], {Part.HEADING: ["two lines"]}, id="setext"),
+        pytest.param(
+            ["two", "lines", "---", "1"], {ContextPart.HEADING: ["two lines"]}, id="setext"
+        ),
         pytest.param(
             ["A", "===", "B", "---", "1"],
-            {Part.TITLE: ["A"], Part.HEADING: ["B"]},
+            {ContextPart.TITLE: ["A"], ContextPart.HEADING: ["B"]},
             id="both levels",
         ),
         pytest.param(["- item", "---", "1"], {}, id="a rule below an item"),
         pytest.param(["text", "", "---", "1"], {}, id="a rule"),
-        pytest.param(["  ## A ##", "1"], {Part.HEADING: ["A"]}, id="indented, closed"),
+        pytest.param(["  ## A ##", "1"], {ContextPart.HEADING: ["A"]}, id="indented, closed"),
         pytest.param(["    ## A", "1"], {}, id="code by indentation"),
-        pytest.param(["- a:", "lazy", "1"], {Part.LEAD: ["- a:"]}, id="text goes on below an item"),
-        pytest.param(["- a", "All:", "- 1"], {Part.LEAD: ["All:"]}, id="a lead-in ends a list"),
+        pytest.param(
+            ["- a:", "lazy", "1"], {ContextPart.LEAD: ["- a:"]}, id="text goes on below an item"
+        ),
+        pytest.param(
+            ["- a", "All:", "- 1"], {ContextPart.LEAD: ["All:"]}, id="a lead-in ends a list"
+        ),
         pytest.param(["- a", "", "1"], {}, id="after a list"),
-        pytest.param(["- a", "", "  1"], {Part.LEAD: ["- a"]}, id="in an item"),
+        pytest.param(["- a", "", "  1"], {ContextPart.LEAD: ["- a"]}, id="in an item"),
     ],
 )
 def test_it_reads_markdown_as_it_is_rendered(lines, above):
     last = max(n for n, line in enumerate(lines) if "1" in line)
-    found = Text("\n".join(lines)).context(Place(last, last + 1))
+    found = Text("\n".join(lines)).context(LineSpan(last, last + 1))
     assert {part: words for part, words in found.items() if words} == above
 
 
@@ -223,7 +239,7 @@ def test_it_compares_words_without_case_emphasis_and_blanks(written, words):
 
 def test_it_shows_of_long_lines_where_they_differ():
     same = "column | " * 80
-    note = change(Part.HEAD, [f"{same}GB/s"], [f"{same}TB/s"])
+    note = change(ContextPart.HEAD, [f"{same}GB/s"], [f"{same}TB/s"])
     assert "GB/s' and is" in note
     assert note.endswith("TB/s'")
     assert len(note) < 200
