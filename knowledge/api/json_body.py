@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework.parsers import JSONParser
+
+from knowledge.specs.json.strict import RecordError, load_strict
 
 MOST_BYTES = 200_000
 
@@ -40,28 +41,13 @@ class StrictJson(JSONParser):
         if len(raw) > MOST_BYTES:
             raise TooLarge(f"accepted: up to {MOST_BYTES:,} bytes")
         try:
-            found = json.loads(raw.decode(), object_pairs_hook=_each_once, parse_constant=_refuse)
-            _check_texts(found)
-        except BadBody:
-            raise
-        except RecursionError:
-            raise BadBody("nested too deeply; accepted: one JSON object") from None
-        except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
+            found = load_strict(raw.decode())
+        except RecordError as error:
+            raise BadBody(str(error).removeprefix("$: "), error.key or "body") from error
+        except ValueError as error:  # no UTF-8, or a number of thousands of digits
             raise BadBody(f"no JSON in UTF-8: {error}") from error
+        _check_texts(found)
         return found
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadBody("stands twice; accepted: each key once", twice)
-    return found
-
-
-def _refuse(constant: str) -> Any:
-    raise BadBody(f"{constant} is no number; accepted: finite numbers")
 
 
 def _check_texts(found: Any, field: str = "body") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,10 +15,14 @@ LONGEST_WORDS = 1000  # characters of a message, in which a file may be quoted
 
 
 class RecordError(ValueError):
-    """A JSON file that cannot be read; the message starts with the JSON path."""
+    """A JSON file that cannot be read; the message starts with the JSON path.
 
-    def __init__(self, message: str) -> None:
+    key: the name that is wrong, where one is.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
         super().__init__(printable(message))
+        self.key = key
 
 
 class JsonNumber(str):
@@ -63,26 +68,25 @@ class Node:
 
 
 def parse_json(text: str) -> Node:
-    """Read a JSON text of at most 10 MB; RecordError where it is not strict JSON.
-
-    Refused are NaN and infinities, a name given twice in one object, and deep nesting.
-    """
+    """Read a JSON text of at most 10 MB, its numbers as written; see `load_strict`."""
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise RecordError(f"$: more than {MAX_BYTES} bytes; accepted are at most that many")
+    return Node("$", load_strict(text, parse_float=JsonNumber, parse_int=JsonNumber))
+
+
+def load_strict(text: str, **numbers: Callable[[str], Any] | None) -> Any:
+    """Read a JSON text; RecordError where it is not strict JSON.
+
+    Refused are NaN and infinities, a name given twice in one object, and deep nesting. numbers: how
+    `json.loads` reads them.
+    """
     if _depth(text) > MAX_DEPTH:
         raise RecordError(f"$: nested too deep; accepted are at most {MAX_DEPTH} levels")
     try:
-        value = json.loads(
-            text,
-            parse_float=JsonNumber,
-            parse_int=JsonNumber,
-            parse_constant=_constant,
-            object_pairs_hook=_once,
-        )
+        return json.loads(text, parse_constant=_constant, object_pairs_hook=_once, **numbers)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise RecordError(f"$: no JSON at {place}: {error.msg}") from error
-    return Node("$", value)
 
 
 def printable(text: str) -> str:
@@ -105,7 +109,7 @@ def _depth(text: str) -> int:
 
 
 def _constant(name: str) -> NoReturn:
-    raise RecordError(f"$: {name} is no JSON number; accepted: null and why it is unavailable")
+    raise RecordError(f"$: {name} is no JSON number; accepted: null or a finite number")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -113,7 +117,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise RecordError(f"$: the name '{twice}' stands twice in one object; accepted: once")
+        message = f"$: the name '{twice}' stands twice in one object; accepted: once"
+        raise RecordError(message, twice)
     return found
 
 
