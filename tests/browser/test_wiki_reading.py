@@ -321,3 +321,31 @@ def test_the_contrast_check_sees_faint_text(visit, wiki):
     assert page.evaluate(FAINT) == []
     page.evaluate("document.querySelector('h1').style.setProperty('color', '#999')")
     assert page.evaluate(FAINT) == ["H1. 2.85"]
+
+
+FIELDS = """[...document.querySelectorAll("main form[role=search] :is(input, select)")]
+  .map(field => [field.name, field.value])"""
+
+
+def test_back_shows_the_words_and_choices_that_the_address_has(visit, wiki):
+    seen = visit()
+    page = seen.page
+    seen.open("/w/specs/")
+    page.fill("#s-q", "h200")
+    page.select_option("#s-state", "approved")
+    with page.expect_navigation():
+        page.click("#s-go")
+    asked = page.evaluate(FIELDS)
+    assert dict(asked)["q"] == "h200"
+    page.locator("#found .rowlink").first.click()
+    page.wait_for_url("**/w/s/**")
+    page.go_back()
+    page.wait_for_url("**q=h200**")
+    assert page.evaluate(FIELDS) == asked
+    page.fill("#s-q", "tdp")  # typed, but never asked for
+    page.go_back()
+    page.wait_for_url("**/w/specs/")
+    assert not any(value for _, value in page.evaluate(FIELDS))
+    page.go_forward()
+    page.wait_for_url("**q=h200**")
+    assert page.evaluate(FIELDS) == asked
