@@ -9,7 +9,7 @@ class CampaignsConfig(AppConfig):
     def ready(self) -> None:
         from campaigns.records.used_specs import uses_in_campaigns
         from campaigns.roles import ensure_roles
-        from knowledge.usage import register
+        from knowledge.lookup.usage import register
 
         post_migrate.connect(ensure_roles, sender=self)
         register(uses_in_campaigns)

@@ -26,15 +26,15 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 
-from knowledge.archive import Brought
-from knowledge.check import check_wiki
-from knowledge.curation.plan import plan_import
-from knowledge.lookup import find
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.lookup.value import find
 from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecChange, SpecState
 from knowledge.models.document import text_hash
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
-from knowledge.specs.metrics import METRICS, Metric
+from knowledge.specs.metrics import METRICS, MetricDefinition
 
 LOOKUPS = 500
 SHEETS = 40
@@ -129,7 +129,7 @@ def fill(size: Size) -> None:
             cursor.execute("ANALYZE")
 
 
-Question = tuple[Metric, dict[str, str]]  # with its qualifiers
+Question = tuple[MetricDefinition, dict[str, str]]  # with its qualifiers
 
 
 def _questions() -> Iterator[Question]:
@@ -148,7 +148,7 @@ def _facts(n: int, asked: Sequence[Question]) -> SpecFacts:
     return SpecFacts(
         metric.name,
         shown,
-        Evidence.DOCUMENTED,
+        EvidenceClass.DOCUMENTED,
         SourceKind.VENDOR,
         "made up",
         rank=Rank.PREFERRED,
@@ -201,7 +201,7 @@ def made_up_folder(values: int) -> dict[str, str]:
 
 def _plan_s(values: int) -> float:
     """How long it takes to plan an import of so many values, in seconds."""
-    brought = Brought("brought", made_up_folder(values))
+    brought = WikiFiles("brought", made_up_folder(values))
     started = time.perf_counter()
     plan = plan_import(brought, None).plan
     took = time.perf_counter() - started

@@ -21,7 +21,7 @@ from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.workers.notify import notify
-from knowledge.api.door import Door
+from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
@@ -39,7 +39,7 @@ OPTIONAL = (
 )
 
 
-class Campaigns(Door):
+class Campaigns(ApiView):
     """POST creates a campaign and starts it; 201.
 
     problem (a shipped one's name), platform and backend are needed; rounds, target, title,
@@ -63,7 +63,7 @@ class Campaigns(Door):
         return Response(_facts(campaign), 201)
 
 
-class Restart(Door):
+class Restart(ApiView):
     """POST answers the restart in part that a campaign offers: {"answer": "take" or "decline"}.
 
     409 where none is offered.
@@ -84,7 +84,7 @@ class Restart(Door):
         return Response(_facts(campaign))
 
 
-class Findings(Door):
+class Findings(ApiView):
     """GET: the campaign's policy, and the findings of every candidate by round."""
 
     def get(self, request: Request, pk: int) -> Response:

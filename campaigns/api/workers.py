@@ -13,13 +13,13 @@ from campaigns.records.passport_facts import passport_facts, worker_facts
 from campaigns.records.passports import state_of
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.workers.notify import notify_worker
-from knowledge.api.door import Door
+from knowledge.api.view import ApiView
 from knowledge.curation.errors import Forbidden
 
 MAY_ASK = "campaigns.change_campaign"
 
 
-class Workers(Door):
+class Workers(ApiView):
     """GET: every worker, with what counts of its noise and who waits for its device."""
 
     def get(self, request: Request) -> Response:
@@ -28,7 +28,7 @@ class Workers(Door):
         return Response({"results": [worker_facts(w, state_of(w), waits) for w in found]})
 
 
-class OnePassport(Door):
+class OnePassport(ApiView):
     """GET: a worker's noise passport as it stands. POST: ask for a new one; 202."""
 
     def get(self, request: Request, pk: int) -> Response:

@@ -7,10 +7,7 @@ from campaigns.models import (
     Placeholder,
 )
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings
-from knowledge.lookup import (
-    bandwidth_ceilings,
-    compute_ceilings,
-)
+from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
 from knowledge.specs.cited import Cited
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from campaigns.models import Campaign
-from knowledge.lookup import MATMUL, UNITS, find, how_to_obtain, peak_question
+from knowledge.lookup.value import MATMUL, UNITS, find, how_to_obtain, peak_question
 from knowledge.models import Platform, Spec
 from knowledge.specs.cited import UNKNOWN
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank

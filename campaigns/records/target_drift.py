@@ -16,7 +16,7 @@ from campaigns.rules.noise.means import geomean
 from campaigns.rules.target.ceilings import Ceilings, target_under
 from campaigns.rules.target.roofline import Work
 from campaigns.rules.wording import duration
-from knowledge.lookup import cited
+from knowledge.lookup.value import cited
 from knowledge.models import DRIFT, Citation, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationError, CitationState, parse_citation
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in

@@ -10,8 +10,8 @@ from campaigns.models import PitfallKind
 from campaigns.rules.target.ceilings import Ceilings
 from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak
 from campaigns.rules.wording import share
-from knowledge.lookup import of_whole_module, spec_behind
-from knowledge.measured import measured_elsewhere
+from knowledge.lookup.measured import measured_elsewhere
+from knowledge.lookup.value import of_whole_module, spec_behind
 from knowledge.models import DRIFT, Flag, Platform
 from knowledge.specs.cited import Cited
 

@@ -1,6 +1,6 @@
 """Which campaigns rest on a value, and what their targets would be with another one.
 
-`knowledge.usage` asks this about every page of values; it is registered when the app is loaded.
+`knowledge.lookup.usage` asks this about every page of values; it is registered when the app loads.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from campaigns.records.target_drift import (
     target_words,
 )
 from campaigns.rules.target.roofline import choose_ceiling
-from knowledge.lookup import cited
+from knowledge.lookup.usage import Replacement, SpecUse
+from knowledge.lookup.value import cited
 from knowledge.models import Citation, Spec
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
-from knowledge.usage import Swap, Use
 
 Found = tuple[Campaign, str, Cited]  # a campaign, the role in its target, the value as pinned
 
 
-def uses_in_campaigns(swaps: Sequence[Swap]) -> list[list[Use]]:
+def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
     """For each swap the campaigns whose target cites its value, newest first; two queries."""
     keys = _keys([swap.spec for swap in swaps])
     pinned: dict[Key, list[Found]] = defaultdict(list)
@@ -56,12 +56,12 @@ def _keys(specs: Sequence[Spec]) -> dict[int, set[Key]]:
     return found
 
 
-def _use(found: Found, swap: Swap) -> Use:
+def _use(found: Found, swap: Replacement) -> SpecUse:
     campaign, role, pinned = found
     target: Mapping[str, Any] = campaign.target
     now = target_words([case.get("target_us") for case in target["cases"].values()])
     would_be, reason = _would_be(target, role, pinned, swap.replacement)
-    return Use(
+    return SpecUse(
         title=campaign.title,
         url=reverse("campaign", args=[campaign.pk]),
         purpose=_purpose(target, role, pinned),

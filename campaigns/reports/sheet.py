@@ -28,7 +28,7 @@ from campaigns.rules.target.goal import Kind
 from campaigns.rules.target.roofline import share_of_floor
 from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
-from knowledge.specs.cited import Cited, Evidence
+from knowledge.specs.cited import Cited, EvidenceClass
 
 BASELINE = "v0 (round 1)"
 # Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
@@ -281,7 +281,7 @@ def _above_measured(row: RoundRow, target: CampaignTarget) -> Iterator[LowCeilin
         if known is None or known.limit is None or not known.floor_us or not result.time:
             continue
         reached = known.floor_us / result.time.median
-        if reached > 1 and known.limit.evidence == Evidence.MEASURED:
+        if reached > 1 and known.limit.evidence == EvidenceClass.MEASURED:
             yield LowCeiling(known.limit, row.number, result.case, reached)
 
 

@@ -17,7 +17,7 @@ from campaigns.rules.target.tiles import Waves, matmul_tile
 from campaigns.rules.verdict.machine_code import launch_words
 from campaigns.rules.wording import digits, duration
 from campaigns.syntax.tunables import find_tunables
-from knowledge.lookup import cited_or_none, unit_count
+from knowledge.lookup.value import cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited
 

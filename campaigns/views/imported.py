@@ -21,7 +21,7 @@ from campaigns.lineage.trail.archive import packed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.steps.lifecycle.import_trail import Planned, import_trail, plan_import
 from campaigns.views.download import ZIP, download
-from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
+from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines
 
 PER_PAGE = 50

@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.lifecycle.run_here import run_here
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.campaigns.steps import cast
 
@@ -38,7 +38,7 @@ Written by a test.
 def write(text: str = TEXT, *, vouched: bool = False) -> None:
     """Import the document; an empty text takes it away."""
     texts = {PATH: text} if text else {"docs/other.md": "# Other\n"}
-    take_files(texts, Intake(origin="lab", vouched=vouched))
+    take_files(texts, ImportOptions(origin="lab", vouched=vouched))
 
 
 def revised(new: str) -> str:

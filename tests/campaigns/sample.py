@@ -25,7 +25,9 @@ from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.measuring.record_report import record_report
-from knowledge.importer import MEASURED, SHIPPED, SHIPPED_ORIGIN, read_folder
+from knowledge.exchange.importer import MEASURED, SHIPPED
+from knowledge.exchange.readers.folder import read_folder
+from knowledge.models.document import SHIPPED_ORIGIN
 from tests.kept_rows import made_once
 from tests.kept_wiki import put_files
 

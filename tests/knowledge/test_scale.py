@@ -4,12 +4,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from knowledge.archive import Brought
-from knowledge.check import check_wiki
-from knowledge.curation.confirm import take_at_once
-from knowledge.curation.plan import plan_import
-from knowledge.curation.undo import undo
-from knowledge.lookup import find
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.confirm import take_at_once
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.undo import undo
+from knowledge.lookup.value import find
 from knowledge.models import Citation, Document, Platform, Spec, SpecChange
 from knowledge.scale import Size, WikiTimes, fill, made_up_folder, to_markdown
 
@@ -50,8 +50,8 @@ def queries(step):
 
 
 def test_it_plans_a_folder_without_a_query_for_each_value(db):
-    few, _ = queries(lambda: plan_import(Brought("brought", made_up_folder(50)), None))
-    many, batch = queries(lambda: plan_import(Brought("brought", made_up_folder(450)), None))
+    few, _ = queries(lambda: plan_import(WikiFiles("brought", made_up_folder(50)), None))
+    many, batch = queries(lambda: plan_import(WikiFiles("brought", made_up_folder(450)), None))
     assert batch.plan["counts"]["specs_added"] == 450
     # Rows go in by parts; nothing is asked of each value.
     assert many - few < 100
@@ -66,9 +66,9 @@ def test_it_follows_a_text_without_a_query_for_each_value(db, outcome):
 
     def again(values):
         texts = made_up_folder(values)
-        take_at_once(Brought("brought", texts))
+        take_at_once(WikiFiles("brought", texts))
         after = {path: text.replace(*changed[outcome]) for path, text in texts.items()}
-        count, done = queries(lambda: take_at_once(Brought("brought", after)))
+        count, done = queries(lambda: take_at_once(WikiFiles("brought", after)))
         return count, getattr(done[1], outcome)
 
     few, of_few = again(50)
@@ -79,7 +79,7 @@ def test_it_follows_a_text_without_a_query_for_each_value(db, outcome):
 
 def test_it_undoes_without_a_query_for_each_value(db):
     def undone(values):
-        batch, _ = take_at_once(Brought("brought", made_up_folder(values)))
+        batch, _ = take_at_once(WikiFiles("brought", made_up_folder(values)))
         return queries(lambda: undo(batch, None, "no"))[0]
 
     few = undone(50)

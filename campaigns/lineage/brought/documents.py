@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from campaigns.lineage.brought.claims import Claim, TrailRefused, Value, refused
-from knowledge.specs.json_lines import value_lines
-from knowledge.specs.json_text import MAX_DEPTH, Number, RecordError, parse_json
+from knowledge.specs.json.positions import value_lines
+from knowledge.specs.json.strict import MAX_DEPTH, JsonNumber, RecordError, parse_json
 
 # What Python writes for numbers that JSON does not have.
 NO_NUMBER = re.compile(r"(?<![\w\"])-?(?:NaN|Infinity)\b")
@@ -148,7 +148,7 @@ def read_yaml(path: str, text: str) -> Sheet:
 
 def _plain(path: str, value: Any) -> Any:
     """Numbers as Python has them; the JSON reader keeps them as texts."""
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         return _number(path, 1, value)
     if isinstance(value, dict):
         return {name: _plain(path, each) for name, each in value.items()}

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from campaigns.lineage.brought.claims import TrailRefused
-from knowledge.archive import read_entries
-from knowledge.folder import MAX_TOTAL_BYTES, ImportRefused, read_folder
+from knowledge.exchange.readers.archive import read_entries
+from knowledge.exchange.readers.folder import MAX_TOTAL_BYTES, ImportRefused, read_folder
 
 # Texts alone: a pickle, a library or a profiler's database is left out, and said to be.
 TAKEN = (

@@ -22,7 +22,7 @@ from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.notify import notify_worker
-from knowledge.lookup import platform_for_device
+from knowledge.lookup.value import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.
 LOCAL = "local-passport"

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.wording import amount, digits, duration, share
-from knowledge.specs.cited import UNKNOWN, Cited, Evidence
+from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
 TARGET_FRACTION = 0.90
 # The least share of a ceiling that anybody may ask for: any kernel that runs well enough to be
@@ -133,8 +133,8 @@ def below_peak(ceilings: Iterable[Cited]) -> tuple[Cited, Cited] | None:
 
 def _first(ceilings: Sequence[Cited]) -> tuple[Cited | None, Cited | None]:
     """The first measured and the first documented one."""
-    measured = next((c for c in ceilings if c.evidence == Evidence.MEASURED), None)
-    return measured, next((c for c in ceilings if c.evidence == Evidence.DOCUMENTED), None)
+    measured = next((c for c in ceilings if c.evidence == EvidenceClass.MEASURED), None)
+    return measured, next((c for c in ceilings if c.evidence == EvidenceClass.DOCUMENTED), None)
 
 
 def place(
@@ -212,12 +212,14 @@ def target_met(reached: float, fraction: float = TARGET_FRACTION) -> bool:
 
 def _peak(ceilings: Sequence[Cited]) -> Cited | None:
     """The highest; of equal ones the documented, which needs no slack."""
-    return max(ceilings, key=lambda c: (c.value, c.evidence == Evidence.DOCUMENTED), default=None)
+    return max(
+        ceilings, key=lambda c: (c.value, c.evidence == EvidenceClass.DOCUMENTED), default=None
+    )
 
 
 def _floor(need: float, peak: Cited, unit: str, measured: float) -> Floor:
-    other = 0.0 if peak.evidence == Evidence.DOCUMENTED else MEASURED_SLACK
-    slack = measured if peak.evidence == Evidence.MEASURED else other
+    other = 0.0 if peak.evidence == EvidenceClass.DOCUMENTED else MEASURED_SLACK
+    slack = measured if peak.evidence == EvidenceClass.MEASURED else other
     floor_us = need / (_rate(peak, unit) * (1 + slack)) * _MICROSECONDS
     allowance = f" + {share(slack)} slack ({peak.evidence})" if slack else ""
     arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ ({peak.display}{allowance})"

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from campaigns.rules.target.roofline import TARGET_FRACTION, Bound, Placement
 from campaigns.rules.wording import amount, duration, share
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 
 
 class Op(StrEnum):
@@ -96,7 +96,7 @@ def ceiling_target(placed: Placement) -> Target:
     bandwidth, of which a measured value goes before a documented one (`choose_ceiling`).
     """
     ceiling = placed.bandwidth if placed.bound is Bound.MEMORY else placed.compute
-    measured = ceiling.evidence == Evidence.MEASURED
+    measured = ceiling.evidence == EvidenceClass.MEASURED
     return Target(
         metric="time_us",
         op=Op.AT_MOST,

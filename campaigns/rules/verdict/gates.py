@@ -17,7 +17,7 @@ from campaigns.rules.verdict.finding_kinds import Examined
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.rules.verdict.levels import Level, level_words
 from campaigns.rules.wording import digits, duration, share
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 
 # Device counters leave out the gaps between kernels and differ a little from the clock besides.
 DEVICE_SLACK = 0.05
@@ -161,7 +161,7 @@ def plausibility(report: Report, standard: Standard) -> Finding:
     limit = f"floor {duration(floor.floor_us)} ({floor.arithmetic})"
     if ratio < 1:
         gate = Gate("plausibility", False, found, limit, floor.limit.citation)
-        if floor.limit.evidence == Evidence.MEASURED:
+        if floor.limit.evidence == EvidenceClass.MEASURED:
             # No document says that this is impossible, and its results were proven call by call.
             sentence = (
                 f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "

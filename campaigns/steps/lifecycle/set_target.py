@@ -30,7 +30,7 @@ from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 from campaigns.workers.tempdirs import tempdir
-from knowledge.lookup import (
+from knowledge.lookup.value import (
     cache_bandwidth_ceilings,
     higher_rivals,
     host_busy_share,

@@ -10,7 +10,7 @@ from campaigns.devices.measuring import Measured
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import wiki
-from knowledge.importer import SHIPPED, write_measured_document
+from knowledge.exchange.importer import SHIPPED, write_measured_document
 from knowledge.models import Document, Revision
 
 LINE = "memory_bandwidth: 4.8 TB/s | evidence=measured | kind=measured | rank=preferred | source=s"

@@ -10,7 +10,7 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.records.missing_specs import missing_spec_of
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from knowledge.importer import write_measured_document
+from knowledge.exchange.importer import write_measured_document
 from knowledge.models import Document, Flag, Spec
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.rules.target.ridges import Level, ridges
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 
 BF16 = ceiling(989.4e12, "op/s")
@@ -16,7 +16,7 @@ def test_r4_the_ridge_of_the_h100_fixture():
 
 
 def test_it_has_one_ridge_for_each_dtype_and_level():
-    cache = ceiling(8e12, evidence=Evidence.MEASURED)
+    cache = ceiling(8e12, evidence=EvidenceClass.MEASURED)
     found = ridges(
         {"bfloat16": [BF16], "float8_e4m3fn": [FP8]}, {Level.DRAM: [DRAM], Level.CACHE: [cache]}
     )
@@ -37,6 +37,6 @@ def test_it_says_unknown_where_the_level_has_no_bandwidth():
 
 
 def test_it_prefers_the_measured_bandwidth():
-    measured = ceiling(3.0e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.0e12, evidence=EvidenceClass.MEASURED)
     (ridge,) = ridges({"bfloat16": [BF16]}, {Level.DRAM: [DRAM, measured]})
     assert ridge.bandwidth is measured

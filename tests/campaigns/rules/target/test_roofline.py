@@ -13,7 +13,7 @@ from campaigns.rules.target.roofline import (
     share_of_floor,
     target_met,
 )
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 
 # Requirements §7, fixture of R4: one H100 tile in bf16.
@@ -83,22 +83,22 @@ def test_it_refuses_impossible_work(flops, size):
 
 
 def test_it_prefers_a_measured_ceiling():
-    measured = ceiling(3.0e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.0e12, evidence=EvidenceClass.MEASURED)
     assert choose_ceiling([BANDWIDTH, measured]) is measured
     assert choose_ceiling([BANDWIDTH]) is BANDWIDTH
     assert choose_ceiling([]) is None
 
 
 def test_it_does_not_believe_a_measurement_above_the_documented_peak():
-    measured = ceiling(3.6e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.6e12, evidence=EvidenceClass.MEASURED)
     assert choose_ceiling([measured, BANDWIDTH]) is BANDWIDTH
 
 
 @pytest.mark.parametrize("unit", ["B/s", "op/s"])
 def test_it_takes_no_slow_method_for_the_limit_of_the_device(unit):
     peak = ceiling(2e15, unit)
-    slow = ceiling(0.5999 * 2e15, unit, Evidence.MEASURED)
-    sound = ceiling(0.6 * 2e15, unit, Evidence.MEASURED)
+    slow = ceiling(0.5999 * 2e15, unit, EvidenceClass.MEASURED)
+    sound = ceiling(0.6 * 2e15, unit, EvidenceClass.MEASURED)
     assert choose_ceiling([slow, peak]) is peak
     assert below_peak([slow, peak]) == (slow, peak)
     assert choose_ceiling([sound, peak]) is sound
@@ -108,7 +108,7 @@ def test_it_takes_no_slow_method_for_the_limit_of_the_device(unit):
 
 
 def test_it_builds_the_physical_floor_from_the_documented_peak():
-    measured = ceiling(3.0e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.0e12, evidence=EvidenceClass.MEASURED)
     floor = physical_floor(TILE, [measured, BANDWIDTH], [PEAK])
     assert floor is not None
     assert floor.limit is BANDWIDTH
@@ -117,14 +117,14 @@ def test_it_builds_the_physical_floor_from_the_documented_peak():
 
 
 def test_it_gives_a_measured_floor_three_percent_of_slack_and_says_so():
-    floor = physical_floor(TILE, [ceiling(3.0e12, evidence=Evidence.MEASURED)], [])
+    floor = physical_floor(TILE, [ceiling(3.0e12, evidence=EvidenceClass.MEASURED)], [])
     assert floor is not None
     assert floor.floor_us == pytest.approx(TILE.bytes / 3.0e12 / 1.03 * 1e6)
     assert "3 % slack (measured)" in floor.arithmetic
 
 
 def test_law_6_calls_nothing_impossible_that_was_measured():
-    measured = ceiling(3.6e12, evidence=Evidence.MEASURED)
+    measured = ceiling(3.6e12, evidence=EvidenceClass.MEASURED)
     floor = physical_floor(TILE, [measured, BANDWIDTH], [PEAK])
     assert floor is not None
     assert floor.limit is measured
@@ -132,7 +132,7 @@ def test_law_6_calls_nothing_impossible_that_was_measured():
 
 
 def test_law_6_adds_back_what_others_took_of_a_busy_host():
-    measured = ceiling(2.0e12, evidence=Evidence.MEASURED)
+    measured = ceiling(2.0e12, evidence=EvidenceClass.MEASURED)
     idle, busy = (
         physical_floor(TILE, [measured], [], measured_slack(share)) for share in (0.0, 0.5)
     )

@@ -9,12 +9,12 @@ from campaigns.rules.target.target import (
     baseline_target,
     ceiling_target,
 )
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 
 TILE = Work(flops=134_217_728, bytes=1_212_416)
 DOCUMENTED = ceiling(3.35e12)
-MEASURED = ceiling(3.0e12, evidence=Evidence.MEASURED)
+MEASURED = ceiling(3.0e12, evidence=EvidenceClass.MEASURED)
 PEAK = ceiling(989.4e12, "op/s")
 
 
