@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from campaigns.lineage.brought.claims import System, TrailRefused
-from campaigns.lineage.brought.files import read_path
-from campaigns.lineage.trail.archive import packed
 from campaigns.management.door import Door, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
 from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.trails.exporters.archive import packed
+from campaigns.trails.importers.claims import System, TrailRefused
+from campaigns.trails.importers.files import read_path
 
 IMPORT = (
     argument("path", type=Path, help="a folder or a .zip: a trail of kopt, or of another system"),

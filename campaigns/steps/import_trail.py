@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.lineage.brought.claims import ClaimedCampaign, ClaimedRound, System, refused
-from campaigns.lineage.brought.files import Trail
-from campaigns.lineage.brought.which import claimed_in
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, refused
+from campaigns.trails.importers.detect import claimed_in
+from campaigns.trails.importers.files import Trail
 
 LONGEST_PATH = 500
 AT_ONCE = 100

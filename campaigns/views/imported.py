@@ -15,11 +15,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.charts import claimed
-from campaigns.lineage.brought.claims import System, TrailRefused
-from campaigns.lineage.brought.files import read_zip
-from campaigns.lineage.trail.archive import packed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.trails.exporters.archive import packed
+from campaigns.trails.importers.claims import System, TrailRefused
+from campaigns.trails.importers.files import read_zip
 from campaigns.views.download import ZIP, download
 from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines

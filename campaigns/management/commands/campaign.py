@@ -16,28 +16,11 @@ from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.findings.kinds import PolicyError, parse_choices
-from campaigns.lineage.brought.claims import TrailRefused
-from campaigns.lineage.brought.manifest import Offered
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
-from campaigns.lineage.trail.archive import (
-    reproducer_archive,
-    trail_archive,
-    trail_name,
-)
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
-from campaigns.management.door import ExitCode, Verb, argument
-from campaigns.management.facts import (
-    campaign_details,
-    campaign_facts,
-    campaign_line,
-    campaign_text,
-    event_facts,
-)
-from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
-from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.management.wishes import (
+from campaigns.management.campaign_options import (
     ASSUMED,
     BISECT,
     FROM,
@@ -55,6 +38,16 @@ from campaigns.management.wishes import (
     offer_text,
     offered_in,
 )
+from campaigns.management.door import ExitCode, Verb, argument
+from campaigns.management.facts import (
+    campaign_details,
+    campaign_facts,
+    campaign_line,
+    campaign_text,
+    event_facts,
+)
+from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
+from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -87,6 +80,13 @@ from campaigns.steps.resume import resume
 from campaigns.steps.run_here import run_here
 from campaigns.steps.stop import stop
 from campaigns.steps.worker_beat import worker_beat
+from campaigns.trails.exporters.archive import (
+    reproducer_archive,
+    trail_archive,
+    trail_name,
+)
+from campaigns.trails.importers.claims import TrailRefused
+from campaigns.trails.importers.manifest import Offered
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 

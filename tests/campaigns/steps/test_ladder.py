@@ -16,10 +16,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Job, Launch, MachineCode, Report
-from campaigns.lineage.trail.memory import memory_files
-from campaigns.lineage.trail.record import record_files
-from campaigns.lineage.trail.rounds import round_files
-from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Restart, Review
@@ -27,6 +23,10 @@ from campaigns.models.transitions import claim
 from campaigns.steps.evaluate import Bench
 from campaigns.steps.restart import decline_restart, take_restart, unmask
 from campaigns.steps.run_here import run_here
+from campaigns.trails.exporters.atrex import memory_files
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_optimize import round_files
+from campaigns.trails.exporters.kopt import record_files
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 

@@ -16,8 +16,6 @@ import pytest
 
 from campaigns.dispatch import runs_of
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source
-from campaigns.lineage.trail.rounds import round_files
-from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
 from campaigns.reports.stored import borne_of, hypothesis_of
@@ -29,6 +27,8 @@ from campaigns.steps.create_campaign import Wish, create_campaign
 from campaigns.steps.propose import propose
 from campaigns.steps.run_here import run_here
 from campaigns.steps.split import NO_SPLIT, split_of
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 
 TOML = """

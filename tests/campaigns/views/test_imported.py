@@ -10,12 +10,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from campaigns.lineage.brought.files import Trail, read_path, read_zip
 from campaigns.models import ImportedCampaign
 from campaigns.steps.import_trail import import_trail, plan_import
+from campaigns.trails.importers.files import Trail, read_path, read_zip
 from tests.campaigns.sample import HOSTILE
 
-TRAILS = Path(__file__).parents[1] / "lineage" / "brought" / "trails"
+TRAILS = Path(__file__).parents[1] / "trails" / "importers" / "trails"
 pytestmark = pytest.mark.django_db
 
 

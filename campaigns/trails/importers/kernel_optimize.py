@@ -1,0 +1,201 @@
+"""A campaign folder of kernel-optimize: manifest.yaml, rounds/, logs/ that only grow, tips.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from campaigns.trails.importers.claims import (
+    Claim,
+    ClaimedCampaign,
+    ClaimedRound,
+    System,
+    lacking,
+    refused,
+)
+from campaigns.trails.importers.documents import Sheet, read_yaml
+from campaigns.trails.importers.markdown_reader import (
+    Section,
+    Table,
+    facts,
+    figure,
+    row_claims,
+    said,
+    sections,
+    tables,
+    title_of,
+)
+from campaigns.trails.importers.tips import tips_of
+
+FOLDER = re.compile(r"rounds/round-(\d{1,6})/(.+)")
+TREND = "logs/performance_trend.md"
+HISTORY = "logs/optimize.md"
+STATES = ("BASELINE", "ACCEPTED", "ROLLBACK", "ROLLED BACK")
+COMBINED = "combined step"
+KEYS = (
+    *("target_op", "target_backend", "target_lang", "target_gpu", "execution_mode"),
+    *("project_skill", "performance_target", "primary_metric", "target_shapes"),
+    *("kernel_source", "test_command", "benchmark_command", "quick_command"),
+    *("representative_shapes", "git_commit", "git_branch", "max_iterations", "created"),
+)
+CONVENTION = (
+    "geometric mean over the shapes that pass, of forward and backward together, wall clock around "
+    "50 calls; higher is better, and a failing shape makes it 0"
+)
+
+
+def read(files: Mapping[str, str]) -> ClaimedCampaign:
+    """The whole campaign folder. Raises TrailRefused."""
+    manifest = read_yaml("manifest.yaml", files.get("manifest.yaml", ""))
+    rows = _amended(list(_rows(files.get(TREND, ""))))
+    told = {one.number for one in rows}
+    folders = {int(found[1]) for name in files if (found := FOLDER.fullmatch(name))}
+    alone = [_without_row(number, files) for number in sorted(folders - told)]
+    rounds = tuple(_with_folder(one, files) for one in [*rows, *alone])
+    history = files.get(HISTORY, "")
+    tips = tuple(tips_of("tips.md", files.get("tips.md", "")))
+    stopped, best = _stopped(history), _best(history)
+    known = {name: manifest.get(name) for name in KEYS}
+    known |= {"current best": best, "termination check": stopped}
+    return ClaimedCampaign(
+        System.OPTIMIZE,
+        rounds,
+        title=title_of(history),
+        operator=manifest.text("target_op"),
+        platform=manifest.text("target_gpu"),
+        backend=manifest.text("target_backend"),
+        incumbent=best,
+        stop_reason=stopped,
+        claims=(*_checked(manifest).claims, *_ineffective(history)),
+        missing=lacking(known.items()),
+        tips=tips,
+    )
+
+
+def _checked(manifest: Sheet) -> Sheet:
+    manifest.word("execution_mode", ("repo", "workspace"))
+    manifest.number("max_iterations")
+    return manifest
+
+
+def _rows(text: str) -> Iterator[ClaimedRound]:
+    for table in tables(TREND, text):
+        number, status = table.place("round"), table.place("status")
+        combined = table.place(COMBINED)
+        if number is None or status is None or combined is None:
+            accepted = "columns Round, Status and Combined Step <unit>"
+            raise refused(TREND, table.line, f"the head {', '.join(table.head)}", accepted)
+        for line, row in table.rows:
+            yield _row(table, line, row, (number, status, combined))
+
+
+def _row(
+    table: Table, line: int, row: tuple[str, ...], places: tuple[int, int, int]
+) -> ClaimedRound:
+    number, status, combined = (row[place] for place in places)
+    digits = re.search(r"\d{1,6}", number)
+    if not digits:
+        raise refused(TREND, line, f"Round: {number!r}", "a round's number")
+    word = status.upper().strip("*")
+    if word not in STATES:
+        raise refused(TREND, line, f"Status: {status!r}", ", ".join(STATES))
+    name = table.head[places[2]]
+    value, _ = figure(TREND, line, name, combined)
+    title = table.place("description")
+    claims = row_claims(TREND, table, line, row)
+    return ClaimedRound(
+        name=f"round-{int(digits[0])}",
+        path=TREND,
+        line=line,
+        number=int(digits[0]),
+        title=said(row[title]) if title is not None else "",
+        status=word,
+        kept=word in ("BASELINE", "ACCEPTED"),
+        figure=value,
+        unit=name[len(COMBINED) :].strip(),
+        metric=name,
+        convention=CONVENTION,
+        claims=claims,
+        missing=tuple(
+            column for column, cell in zip(table.head, row, strict=True) if not said(cell)
+        ),
+    )
+
+
+def _amended(rows: list[ClaimedRound]) -> list[ClaimedRound]:
+    """A log that only grows corrects a row by another one with the same number."""
+    first: dict[int | None, int] = {}
+    found = []
+    for one in rows:
+        earlier = first.get(one.number)
+        first[one.number] = one.line
+        found.append(replace(one, amends=f"{TREND}:L{earlier}") if earlier else one)
+    return found
+
+
+def _without_row(number: int, files: Mapping[str, str]) -> ClaimedRound:
+    path = min(name for name in files if name.startswith(f"rounds/round-{number}/"))
+    missing = ("row in the trend", "Status", "Combined Step")
+    return ClaimedRound(f"round-{number}", path, 1, number, missing=missing)
+
+
+def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
+    folder = f"rounds/round-{one.number}/"
+    path = f"{folder}summary.md"
+    found = sections(files.get(path, ""))
+    kernels = sorted(name for name in files if name.startswith(f"{folder}kernel_snapshot/"))
+    told = tuple(
+        Claim(section.title, section.text, path, section.line)
+        for section in found
+        if section.level > 1 and said(section.text) and not _is_table(section)
+    )
+    results = tuple(
+        claim
+        for table in tables(path, files.get(path, ""))
+        for line, row in table.rows
+        for claim in row_claims(path, table, line, row)
+    )
+    hypothesis, change = _said(found, "hypothesis"), _said(found, "single change")
+    known = {"summary.md": path if path in files else "", "kernel_snapshot": "".join(kernels[:1])}
+    known |= {"hypothesis": hypothesis} if one.number != 1 else {}
+    return replace(
+        one,
+        title=one.title or change,
+        hypothesis=hypothesis,
+        rationale=_said(found, "attribution"),
+        kernel=kernels[0] if kernels else "",
+        claims=(*one.claims, *told, *results, *facts(path, files.get(path, "")).values()),
+        missing=(*one.missing, *lacking(known.items()), "masked"),
+    )
+
+
+def _is_table(section: Section) -> bool:
+    return any(line.lstrip().startswith("|") for _, line in section.body)
+
+
+def _said(found: list[Section], title: str) -> str:
+    return next((said(one.text) for one in found if one.title.lower().startswith(title)), "")
+
+
+def _stopped(history: str) -> str:
+    return _said(sections(history), "termination check")
+
+
+def _best(history: str) -> str:
+    """The round that the log calls its best; of several such sections the last, as it grows."""
+    found = ""
+    for one in sections(history):
+        if one.title.lower().startswith("current best"):
+            named = re.search(
+                r"\bround[\s:|*-]*(\d{1,6})\b", " ".join(t for _, t in one.body), re.I
+            )
+            found = f"round-{int(named[1])}" if named else found
+    return found
+
+
+def _ineffective(history: str) -> Iterator[Claim]:
+    for table in tables(HISTORY, history):
+        if "ineffective" in table.title.lower():
+            for line, row in table.rows:
+                yield Claim(table.title, " · ".join(filter(None, row)), HISTORY, line)

@@ -1,0 +1,176 @@
+"""Markdown that other systems write: sections, tables, facts and figures, each with its line."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from campaigns.trails.importers.claims import Claim, refused
+from knowledge.specs.citation import split_lines
+
+FENCE = re.compile(r"\s*(```+|~~~+)")
+HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
+BAR = re.compile(r"(?<!\\)\|")
+RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+FACT = re.compile(
+    r"\s*(?:[-*+]\s+)?(?:\*\*)?([A-Za-z][\w .()/%-]{0,60}?)(?:\*\*)?\s*[:=](?:\*\*)?\s+(.*)"
+)
+ESCAPED = re.compile(r"\\([\\`*\[\]|_#<>-])")
+FIGURE = re.compile(r"([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\d\s(±,;][^\s(±,;]*)?")
+NOTHING = re.compile(r"(?:|-+|–|—|n/?a\b.*|tbd|unknown|none|null|nan)\s*", re.IGNORECASE)
+
+
+# A longer line is data and no prose; patterns over it would take their time.
+LONGEST_LINE = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, its line, and the prose below it up to the next heading: (number, text)."""
+
+    title: str
+    level: int
+    line: int
+    body: tuple[tuple[int, str], ...]
+
+    @property
+    def text(self) -> str:
+        """What it says, as one paragraph."""
+        return " ".join(plain(line) for _, line in self.body if line.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Column names and rows: (line, cells). title: of the section that it stands in."""
+
+    title: str
+    line: int
+    head: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+
+    def place(self, *begins: str) -> int | None:
+        """The first column whose name begins so, whatever its case."""
+        for index, name in enumerate(self.head):
+            if name.lower().startswith(begins):
+                return index
+        return None
+
+
+def sections(text: str) -> list[Section]:
+    """All sections; what stands before the first heading has an empty title."""
+    found: list[tuple[str, int, int, list[tuple[int, str]]]] = [("", 0, 1, [])]
+    for number, line, fenced in _lines(text):
+        heading = None if fenced else HEADING.match(line)
+        if heading:
+            found.append((plain(heading[2]), len(heading[1]), number, []))
+        elif not fenced:
+            found[-1][3].append((number, line))
+    return [Section(title, level, line, tuple(body)) for title, level, line, body in found]
+
+
+def title_of(text: str) -> str:
+    """The first heading of the first level, empty without one."""
+    return next((one.title for one in sections(text) if one.level == 1), "")
+
+
+def tables(path: str, text: str) -> list[Table]:
+    """All tables. TrailRefused for a row with another number of cells than the head."""
+    found = []
+    for section in sections(text):
+        lines = [(n, line) for n, line in section.body if line.lstrip().startswith("|")]
+        for block in _blocks(lines):
+            if len(block) < 2 or not RULE.match(block[1][1].strip()):
+                continue
+            head = cells(block[0][1])
+            rows = tuple((n, cells(line)) for n, line in block[2:])
+            for number, row in rows:
+                if len(row) != len(head):
+                    what = f"a row of {len(row)} cells"
+                    raise refused(path, number, what, f"{len(head)}: {', '.join(head)}")
+            found.append(Table(section.title, block[0][0], head, rows))
+    return found
+
+
+def facts(path: str, text: str) -> dict[str, Claim]:
+    """Name in small letters → what is said: `- **Name:** value`, or a table of two columns."""
+    found: dict[str, Claim] = {}
+    for number, line, fenced in _lines(text):
+        fact = None if fenced or line.lstrip().startswith("|") else FACT.match(line)
+        if fact and said(fact[2]):
+            claim = Claim(plain(fact[1]), said(fact[2]), path, number)
+            found.setdefault(claim.field.lower(), claim)
+    for table in tables(path, text):
+        for number, row in table.rows:
+            if len(row) == 2 and said(row[1]):
+                found.setdefault(row[0].lower(), Claim(row[0], said(row[1]), path, number))
+    return found
+
+
+def value_of(known: Mapping[str, Claim], *names: str) -> str:
+    """What the first of these facts that is there says; empty where none is."""
+    return next((str(known[name].value) for name in names if name in known), "")
+
+
+def cells(line: str) -> tuple[str, ...]:
+    """The cells of a table's line, without their marks."""
+    inner = line.strip().removeprefix("|")
+    parts = BAR.split(inner)
+    return tuple(plain(part) for part in (parts[:-1] if not parts[-1].strip() else parts))
+
+
+def plain(text: str) -> str:
+    """A line without the marks of Markdown around its words."""
+    bare = re.sub(r"(?<!\\)(\*\*|`)", "", text.strip())
+    return html.unescape(ESCAPED.sub(r"\1", bare)).strip()
+
+
+def said(text: str) -> str:
+    """The text; empty where it only says that there is nothing."""
+    bare = plain(text)
+    return "" if NOTHING.fullmatch(bare) else bare
+
+
+def figure(path: str, line: int, name: str, text: str) -> tuple[float | None, str]:
+    """The number at the start of a cell and its unit; None where the cell says nothing."""
+    bare = said(text)
+    if not bare:
+        return None, ""
+    found = FIGURE.match(bare)
+    if not found:
+        accepted = "a number, or N/A, - or — where there is none"
+        raise refused(path, line, f"{name}: {bare[:60]!r}", accepted)
+    return float(found[1].replace(",", "")), found[2] or ""
+
+
+def row_claims(path: str, table: Table, line: int, row: Sequence[str]) -> tuple[Claim, ...]:
+    """Every cell of a row that says something."""
+    pairs = zip(table.head, row, strict=True)
+    return tuple(Claim(name, said(cell), path, line) for name, cell in pairs if said(cell))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """(number, line, whether it belongs to a fenced block or is too long for prose)."""
+    fence = ""
+    for number, line in enumerate(split_lines(text), 1):
+        if len(line) > LONGEST_LINE:
+            yield number, line, True
+            continue
+        mark = FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+            yield number, line, True
+        else:
+            yield number, line, bool(fence)
+
+
+def _blocks(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    block: list[tuple[int, str]] = []
+    for number, line in lines:
+        if block and number != block[-1][0] + 1:
+            yield block
+            block = []
+        block.append((number, line))
+    if block:
+        yield block
