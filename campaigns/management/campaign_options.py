@@ -15,7 +15,7 @@ from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.stop import RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
 from campaigns.trails.importers.claims import TrailRefused
-from campaigns.trails.importers.manifest import Known, Offered, offered
+from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
 from knowledge.models import Platform
 
 KEY = argument("campaign", type=int, help="the campaign's number")
@@ -136,14 +136,14 @@ def goal_share(percent: float) -> float:
     return percent / 100
 
 
-def known() -> Known:
+def manifest_choices() -> ManifestChoices:
     """What a manifest can choose from."""
     problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in shipped_problems()}
     platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
-    return Known(problems, platforms)
+    return ManifestChoices(problems, platforms)
 
 
-def offered_in(manifest: Path) -> Offered:
+def offered_in(manifest: Path) -> ManifestDefaults:
     """The defaults of a manifest. Raises TrailRefused, FileNotFoundError."""
     try:
         text = manifest.read_text()
@@ -151,10 +151,10 @@ def offered_in(manifest: Path) -> Offered:
         raise
     except (OSError, UnicodeDecodeError) as error:
         raise TrailRefused(f"{manifest}: {error}; accepted: a manifest in UTF-8") from None
-    return offered(manifest.name, text, known())
+    return read_manifest(manifest.name, text, manifest_choices())
 
 
-def filled(wish: dict[str, Any], found: Offered) -> dict[str, Any]:
+def filled(wish: dict[str, Any], found: ManifestDefaults) -> dict[str, Any]:
     """The wish with what the manifest says wherever no option was given."""
     said = {o: default.value for o, default in found.defaults.items() if wish[o] in (None, [])}
     if wish["goal"] is not None:
@@ -163,7 +163,7 @@ def filled(wish: dict[str, Any], found: Offered) -> dict[str, Any]:
     return {**wish, **said}
 
 
-def offer_text(wish: dict[str, Any], found: Offered) -> str:
+def offer_text(wish: dict[str, Any], found: ManifestDefaults) -> str:
     """What would be created, each value with its source."""
     lines = []
     for option in OPTIONS:

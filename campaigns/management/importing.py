@@ -8,7 +8,7 @@ from typing import Any
 from campaigns.management.door import Door, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
-from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.steps.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
 from campaigns.trails.importers.files import read_path
@@ -65,7 +65,7 @@ class ImportVerbs(Door):
         self.emit({**told, "file": str(out)}, str(out))
 
 
-def planned_facts(planned: Planned) -> dict[str, Any]:
+def planned_facts(planned: PlannedImport) -> dict[str, Any]:
     """What an import would store."""
     found = planned.claimed
     return {
@@ -82,7 +82,7 @@ def planned_facts(planned: Planned) -> dict[str, Any]:
     }
 
 
-def planned_text(planned: Planned) -> str:
+def planned_text(planned: PlannedImport) -> str:
     """The same for people."""
     found = planned.claimed
     lines = [

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.charts import claimed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
-from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.steps.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
 from campaigns.trails.importers.files import read_zip
@@ -57,7 +57,7 @@ def imported(request: HttpRequest) -> HttpResponse:
 
 
 def _list(
-    request: HttpRequest, error: str = "", planned: Planned | None = None, status: int = 200
+    request: HttpRequest, error: str = "", planned: PlannedImport | None = None, status: int = 200
 ) -> HttpResponse:
     rows = ImportedCampaign.objects.select_related("imported_by")
     heavy = rows.defer("facts", "tips", "missing", "left_out")

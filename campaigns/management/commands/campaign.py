@@ -86,7 +86,7 @@ from campaigns.trails.exporters.archive import (
     trail_name,
 )
 from campaigns.trails.importers.claims import TrailRefused
-from campaigns.trails.importers.manifest import Offered
+from campaigns.trails.importers.manifest import ManifestDefaults
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
@@ -278,7 +278,7 @@ class Command(ImportVerbs):
             self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
         return row
 
-    def _offered(self, manifest: Path) -> Offered:
+    def _offered(self, manifest: Path) -> ManifestDefaults:
         try:
             return offered_in(manifest)
         except FileNotFoundError:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from campaigns.models import Campaign
 from campaigns.trails.exporters.atrex import memory_files
-from campaigns.trails.exporters.judged_rounds import Trail, trail_of
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, trail_of
 from campaigns.trails.exporters.kernel_opt import performance_files
 from campaigns.trails.exporters.kernel_opt_skill import version_files
 from campaigns.trails.exporters.kernel_optimize import round_files
@@ -31,7 +31,7 @@ SAFE = re.compile(r"(?!\.)[\w.+-]+(/(?!\.)[\w.+-]+)*", re.ASCII)
 
 def trail_files(campaign: Campaign) -> Mapping[str, str]:
     """Path → text of every file, in the order of the formats. ValueError for an unsafe name."""
-    trail: Trail = trail_of(campaign)
+    trail: ExportedCampaign = trail_of(campaign)
     found: dict[str, str] = {}
     for files in FORMATS:
         for path, text in files(trail):

@@ -14,15 +14,15 @@ from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation
 from campaigns.reports.trend import GIGA, TERA
 from campaigns.rules.wording import duration, share
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, fenced, page, said, table
 
 PASS, FAIL, TIMEOUT = "PASS", "FAIL", "TIMEOUT_FAIL"
 
 
-def memory_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def memory_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of each."""
-    for one in trail.tried:
+    for one in trail.rounds:
         known = json.dumps(_version(trail, one), ensure_ascii=False, indent=2)
         yield f"memory/{one.version}.json", f"{known}\n"
         if one.hypothesis:
@@ -31,7 +31,7 @@ def memory_files(trail: Trail) -> Iterator[tuple[str, str]]:
         yield "baseline_report.md", _baseline_report(trail, trail.baseline)
 
 
-def _version(trail: Trail, one: Tried) -> dict[str, Any]:
+def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
     closed = one.row.round.closed_at
     return {
         "version": one.version,
@@ -56,7 +56,7 @@ def _version(trail: Trail, one: Tried) -> dict[str, Any]:
     }
 
 
-def _performance(trail: Trail, one: Tried) -> dict[str, Any]:
+def _performance(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
     before = trail.kept_before(one)
     gain = one.gain
     return {
@@ -73,7 +73,7 @@ def _performance(trail: Trail, one: Tried) -> dict[str, Any]:
     }
 
 
-def _rates(trail: Trail, one: Tried) -> dict[str, float | None]:
+def _rates(trail: ExportedCampaign, one: ExportedRound) -> dict[str, float | None]:
     target, flops, moved = trail.sheet.target, _flops(one), _bytes(one)
     compute, bandwidth = target.compute, target.bandwidth
     return {
@@ -86,11 +86,11 @@ def _rates(trail: Trail, one: Tried) -> dict[str, float | None]:
     }
 
 
-def _flops(one: Tried | None) -> float | None:
+def _flops(one: ExportedRound | None) -> float | None:
     return one.rates.flops if one and one.rates else None
 
 
-def _bytes(one: Tried | None) -> float | None:
+def _bytes(one: ExportedRound | None) -> float | None:
     return one.rates.bytes if one and one.rates else None
 
 
@@ -98,7 +98,7 @@ def _delta(now: float | None, before: float | None) -> float | None:
     return now / before - 1 if now and before else None
 
 
-def _optimization(one: Tried) -> dict[str, str]:
+def _optimization(one: ExportedRound) -> dict[str, str]:
     idea = one.hypothesis
     if idea is None:
         return {
@@ -115,7 +115,7 @@ def _optimization(one: Tried) -> dict[str, str]:
     }
 
 
-def _evidence(trail: Trail, one: Tried) -> dict[str, str]:
+def _evidence(trail: ExportedCampaign, one: ExportedRound) -> dict[str, str]:
     bounds = {case.bound for case in trail.sheet.target.cases.values() if case.bound}
     bound = next(iter(bounds)) if len(bounds) == 1 else ""
     idea = one.hypothesis
@@ -127,19 +127,19 @@ def _evidence(trail: Trail, one: Tried) -> dict[str, str]:
     }
 
 
-def _worst_error(one: Tried) -> float | None:
+def _worst_error(one: ExportedRound) -> float | None:
     found = [case.norm_error for case in one.report.cases] if one.report else []
     return max((error for error in found if error is not None), default=None)
 
 
-def _status(one: Tried) -> str:
+def _status(one: ExportedRound) -> str:
     outcome = one.evaluation.outcome if one.evaluation else ""
     if outcome == Outcome.TIMED_OUT:
         return TIMEOUT
     return PASS if outcome == Outcome.PASSED else FAIL
 
 
-def _pitfalls(one: Tried) -> list[dict[str, str]]:
+def _pitfalls(one: ExportedRound) -> list[dict[str, str]]:
     """What failed and was repaired, then what the round ended with."""
     found = [
         _pitfall(repair.failed, repair.candidate.label)
@@ -170,7 +170,7 @@ def _pitfall(evaluation: Evaluation, fix: str) -> dict[str, str] | None:
     }
 
 
-def _plan(one: Tried) -> str:
+def _plan(one: ExportedRound) -> str:
     idea = one.hypothesis
     assert idea is not None
     return page(
@@ -188,7 +188,7 @@ def _plan(one: Tried) -> str:
     )
 
 
-def _baseline_report(trail: Trail, one: Tried) -> str:
+def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
     target = trail.sheet.target
     rows = []
     for result in one.row.results:
@@ -220,6 +220,6 @@ def _baseline_report(trail: Trail, one: Tried) -> str:
     )
 
 
-def _noise(trail: Trail) -> str:
+def _noise(trail: ExportedCampaign) -> str:
     floor, pairs = trail.campaign.noise.get("floor"), trail.campaign.noise.get("pairs")
     return f"{share(floor)}, of v0 against itself ({pairs} pairs)" if floor else NOTHING

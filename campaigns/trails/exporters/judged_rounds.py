@@ -28,7 +28,7 @@ from campaigns.rules.wording import share
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class WorkRates:
     """What a round reached per second: the geometric mean over its cases, 0 where one has no work.
 
     flops in op/s, bytes in B/s, as the problem's own work model counts them.
@@ -39,7 +39,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ExportedRound:
     """One closed round. stored: the report as it is kept.
 
     rates: None where it was not timed, and where its time can be none of the work (invalid).
@@ -52,7 +52,7 @@ class Tried:
     evaluation: Evaluation | None
     report: Report | None
     stored: dict[str, Any]
-    rates: Rates | None
+    rates: WorkRates | None
     commit: Commit | None
     repairs: tuple[Repair, ...] = ()
 
@@ -121,26 +121,26 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class ExportedCampaign:
     """All that is told of a campaign. at: when the newest record of it was made."""
 
     campaign: Campaign
     sheet: CampaignSheet
-    tried: tuple[Tried, ...]
+    rounds: tuple[ExportedRound, ...]
     events: tuple[Event, ...]
     at: datetime
 
     @property
-    def baseline(self) -> Tried | None:
-        return next((one for one in self.tried if one.is_baseline), None)
+    def baseline(self) -> ExportedRound | None:
+        return next((one for one in self.rounds if one.is_baseline), None)
 
     @property
-    def kept(self) -> tuple[Tried, ...]:
+    def kept(self) -> tuple[ExportedRound, ...]:
         """The baseline and what was accepted after it."""
-        return tuple(one for one in self.tried if one.is_kept)
+        return tuple(one for one in self.rounds if one.is_kept)
 
     @property
-    def best(self) -> Tried | None:
+    def best(self) -> ExportedRound | None:
         return self.kept[-1] if self.kept else None
 
     @property
@@ -148,12 +148,12 @@ class Trail:
         """Of the evaluation that the best round rests on."""
         return dict(self.best.stored.get("environment", {})) if self.best else {}
 
-    def kept_before(self, one: Tried) -> Tried | None:
+    def kept_before(self, one: ExportedRound) -> ExportedRound | None:
         """The last accepted round before it."""
         return next((each for each in self.kept[::-1] if each.number < one.number), None)
 
 
-def trail_of(campaign: Campaign) -> Trail:
+def trail_of(campaign: Campaign) -> ExportedCampaign:
     """Read a campaign whole. The same records make the same trail, whenever it is asked for."""
     events = tuple(Event.objects.filter(campaign=campaign).order_by("pk"))
     at = max((event.at for event in events), default=campaign.created_at)
@@ -161,10 +161,10 @@ def trail_of(campaign: Campaign) -> Trail:
     closed = [row for row in sheet.rows if row.round.state == RoundState.CLOSED]
     judged = _evaluations(row.round.pk for row in closed)
     mended = _repairs(campaign)
-    tried = tuple(
-        _tried(row, sheet, judged.get(row.round.pk), mended.get(row.round.pk, ())) for row in closed
+    rounds = tuple(
+        _round(row, sheet, judged.get(row.round.pk), mended.get(row.round.pk, ())) for row in closed
     )
-    return Trail(campaign, sheet, tried, events, at)
+    return ExportedCampaign(campaign, sheet, rounds, events, at)
 
 
 def _evaluations(rounds: Iterable[int]) -> dict[int, Evaluation]:
@@ -181,13 +181,13 @@ def _repairs(campaign: Campaign) -> dict[int, tuple[Repair, ...]]:
     return {key: tuple(own) for key, own in groupby(found, key=lambda repair: repair.round_id)}
 
 
-def _tried(
+def _round(
     row: RoundRow,
     sheet: CampaignSheet,
     evaluation: Evaluation | None,
     repairs: tuple[Repair, ...],
-) -> Tried:
-    return Tried(
+) -> ExportedRound:
+    return ExportedRound(
         row=row,
         hypothesis=hypothesis_of(row.round),
         candidate=row.round.chosen or (evaluation.candidate if evaluation else None),
@@ -201,7 +201,7 @@ def _tried(
     )
 
 
-def _rates(row: RoundRow, sheet: CampaignSheet) -> Rates | None:
+def _rates(row: RoundRow, sheet: CampaignSheet) -> WorkRates | None:
     cases = sheet.target.cases
     if row.word is Word.INVALID:
         return None
@@ -212,7 +212,7 @@ def _rates(row: RoundRow, sheet: CampaignSheet) -> Rates | None:
         return None
     flops = [case.flops / seconds for case, seconds in timed]
     moved = [case.bytes / seconds for case, seconds in timed]
-    return Rates(
+    return WorkRates(
         flops=geomean(flops) if min(flops) > 0 else 0.0,
         bytes=geomean(moved) if min(moved) > 0 else 0.0,
     )

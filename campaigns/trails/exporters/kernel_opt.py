@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from campaigns.rules.wording import change, duration
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 
 HEAD = (
@@ -15,9 +15,9 @@ HEAD = (
 LOST = ("Attempt", "Hypothesis", "Changed files", "us best → candidate", "Delta", "Notes")
 
 
-def performance_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def performance_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of the one file."""
-    lost = [one for one in trail.tried if not one.is_kept]
+    lost = [one for one in trail.rounds if not one.is_kept]
     campaign, best = trail.campaign, trail.best
     yield (
         "performance.md",
@@ -42,7 +42,7 @@ def performance_files(trail: Trail) -> Iterator[tuple[str, str]]:
     )
 
 
-def _row(trail: Trail, one: Tried) -> tuple[object, ...]:
+def _row(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
     closed = one.row.round.closed_at
     return (
         f"{closed:%Y-%m-%d}" if closed else NOTHING,
@@ -58,13 +58,13 @@ def _row(trail: Trail, one: Tried) -> tuple[object, ...]:
     )
 
 
-def _device(one: Tried) -> str:
+def _device(one: ExportedRound) -> str:
     arms = [case.candidate for case in one.report.cases] if one.report else []
     times = [arm.device_us for arm in arms if arm and arm.device_us]
     return ", ".join(map(duration, times)) or NOTHING
 
 
-def _change(one: Tried) -> str:
+def _change(one: ExportedRound) -> str:
     """Of the time, so that faster is negative, as the format has it."""
     if one.is_baseline or one.gain is None:
         return "—"
@@ -73,7 +73,7 @@ def _change(one: Tried) -> str:
     return f"{change(1 / (1 + gain.gain) - 1)} ({spans}, n={gain.pairs} pairs)"
 
 
-def _lost(trail: Trail, one: Tried) -> tuple[object, ...]:
+def _lost(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
     before = trail.kept_before(one)
     old, new = before.time_us if before else None, one.time_us
     return (

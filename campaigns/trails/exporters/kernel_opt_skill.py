@@ -8,16 +8,16 @@ from campaigns.reports.sheet import BASELINE
 from campaigns.reports.stored import machine_code_of
 from campaigns.rules.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kernel_optimize import gain_words
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 
 NOT_PROFILED = "N/A — this round was timed, not profiled with hardware counters"
 
 
-def version_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def version_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of each."""
-    for one in trail.tried:
+    for one in trail.rounds:
         yield f"{one.version}/correctness.md", _correctness(one)
         yield f"{one.version}/ncu_summary.md", _profile(one)
         if one.hypothesis:
@@ -29,12 +29,12 @@ def version_files(trail: Trail) -> Iterator[tuple[str, str]]:
     yield "final_report.md", _final(trail)
 
 
-def _environment(trail: Trail) -> list[str]:
+def _environment(trail: ExportedCampaign) -> list[str]:
     found = trail.environment
     return facts(sorted(found.items())) if found else [NOTHING]
 
 
-def _correctness(one: Tried) -> str:
+def _correctness(one: ExportedRound) -> str:
     head = ("case", "correct", "calls checked", "largest |error|", "norm error", "of the tolerance")
     rows = [
         (
@@ -61,7 +61,7 @@ def _number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.3g}"
 
 
-def _profile(one: Tried) -> str:
+def _profile(one: ExportedRound) -> str:
     """What a tracer of the driver told; hardware counters were not read."""
     rows = []
     for case in one.report.cases if one.report else ():
@@ -95,7 +95,7 @@ def _profile(one: Tried) -> str:
     )
 
 
-def _machine_code(one: Tried) -> list[list[str] | str]:
+def _machine_code(one: ExportedRound) -> list[list[str] | str]:
     """What its instructions do, where they were read: of what was measured to be the incumbent."""
     code = machine_code_of(one.candidate) if one.candidate else None
     if code is None:
@@ -105,7 +105,7 @@ def _machine_code(one: Tried) -> list[list[str] | str]:
     return ["## Machine code", f"As listed by {said(code.tool)}.", listed]
 
 
-def _hypothesis(one: Tried) -> str:
+def _hypothesis(one: ExportedRound) -> str:
     idea = one.hypothesis
     assert idea is not None
     lines = {
@@ -116,7 +116,7 @@ def _hypothesis(one: Tried) -> str:
     return "".join(f"{name}: {' '.join(text.split()) or NOTHING}\n" for name, text in lines.items())
 
 
-def _benchmark(trail: Trail) -> str:
+def _benchmark(trail: ExportedCampaign) -> str:
     first, best = trail.baseline, trail.best
     rows = []
     then = {r.case: r.time for r in first.row.results} if first else {}
@@ -142,7 +142,7 @@ def _benchmark(trail: Trail) -> str:
     )
 
 
-def _total(trail: Trail) -> str:
+def _total(trail: ExportedCampaign) -> str:
     total = trail.sheet.total
     if total is None:
         return "no gain was shown."
@@ -151,7 +151,7 @@ def _total(trail: Trail) -> str:
     return f"{words} {trail.sheet.excess}".rstrip()
 
 
-def _final(trail: Trail) -> str:
+def _final(trail: ExportedCampaign) -> str:
     campaign, best = trail.campaign, trail.best
     return page(
         f"# Final report: {said(campaign.title)}",
@@ -168,21 +168,21 @@ def _final(trail: Trail) -> str:
                     share(one.row.share) if one.row.share else "N/A — floor UNKNOWN or not timed",
                     one.row.word.words,
                 )
-                for one in trail.tried
+                for one in trail.rounds
             ],
         ),
         "## Strategies",
         table(
-            ("strategy", *(one.version for one in trail.tried)),
+            ("strategy", *(one.version for one in trail.rounds)),
             [
-                (name, *(_cell(one, name) for one in trail.tried))
+                (name, *(_cell(one, name) for one in trail.rounds))
                 for name in dict.fromkeys(
-                    one.hypothesis.strategy for one in trail.tried if one.hypothesis
+                    one.hypothesis.strategy for one in trail.rounds if one.hypothesis
                 )
             ],
         ),
         "## Why each version",
-        facts([(one.version, _why(one)) for one in trail.tried]),
+        facts([(one.version, _why(one)) for one in trail.rounds]),
         "## Best version",
         facts(
             [
@@ -195,17 +195,17 @@ def _final(trail: Trail) -> str:
     )
 
 
-def _why(one: Tried) -> str:
+def _why(one: ExportedRound) -> str:
     return one.hypothesis.rationale if one.hypothesis else "the baseline"
 
 
-def _cell(one: Tried, strategy: str) -> str:
+def _cell(one: ExportedRound, strategy: str) -> str:
     if one.hypothesis is None or one.hypothesis.strategy != strategy:
         return ""
     return "✓" if one.is_kept else "✗"
 
 
-def _left(best: Tried | None) -> str:
+def _left(best: ExportedRound | None) -> str:
     if best is None or not best.row.share:
         return "N/A — the floor is UNKNOWN"
     if best.row.share >= 1:

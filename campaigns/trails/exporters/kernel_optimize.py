@@ -20,7 +20,7 @@ from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.intake import AUTO, Metric, intake_from
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import change, duration
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kopt import VERDICT
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 
@@ -29,12 +29,12 @@ BEHIND = ("vs Baseline", "Key Finding")
 NO_BACKWARD = "-"
 
 
-def round_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def round_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of each."""
     yield "manifest.yaml", _manifest(trail)
     yield "logs/optimize.md", _history(trail)
     yield "logs/performance_trend.md", _trend(trail)
-    for one in trail.tried:
+    for one in trail.rounds:
         yield f"{one.folder}/summary.md", _summary(trail, one)
         if one.candidate:
             yield one.snapshot, one.candidate.text
@@ -45,12 +45,12 @@ def round_files(trail: Trail) -> Iterator[tuple[str, str]]:
             yield f"{one.folder}/artifacts/build.log", one.report.build_log
 
 
-def verdict_text(one: Tried) -> str:
+def verdict_text(one: ExportedRound) -> str:
     """verdict.json of a round."""
     return _json(_verdict(one))
 
 
-def status(one: Tried) -> str:
+def status(one: ExportedRound) -> str:
     """As the trend table writes it."""
     if one.is_baseline:
         return "BASELINE"
@@ -65,7 +65,7 @@ def gain_words(gain: Gain | None, against: str) -> str:
     return f"{change(gain.gain)} against {against} ({span}, {gain.kind}, n={gain.pairs} pairs)"
 
 
-def _trend(trail: Trail) -> str:
+def _trend(trail: ExportedCampaign) -> str:
     trend = trend_of(trail.sheet)
     rows = [
         (
@@ -73,7 +73,7 @@ def _trend(trail: Trail) -> str:
             *_timed(trend, trend.of(one.number)),
             one.row.sentence,
         )
-        for one in trail.tried
+        for one in trail.rounds
     ]
     about = "There is no backward direction, so the combined step is the forward one."
     if trend.has_backward:
@@ -101,10 +101,10 @@ def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
     return (*halves, step, f"{told} (medians, n={row.n})" if told else "—")
 
 
-def _history(trail: Trail) -> str:
+def _history(trail: ExportedCampaign) -> str:
     campaign, best = trail.campaign, trail.best
-    lost = [one for one in trail.tried if not one.is_kept]
-    blocks = [block for one in trail.tried for block in _entry(trail, one)]
+    lost = [one for one in trail.rounds if not one.is_kept]
+    blocks = [block for one in trail.rounds for block in _entry(trail, one)]
     return page(
         f"# {said(campaign.title)}",
         "## Basic information",
@@ -141,7 +141,7 @@ def _history(trail: Trail) -> str:
     )
 
 
-def _entry(trail: Trail, one: Tried) -> Iterator[list[str] | str]:
+def _entry(trail: ExportedCampaign, one: ExportedRound) -> Iterator[list[str] | str]:
     closed = one.row.round.closed_at
     yield f"### round-{one.number}: {status(one)}"
     yield facts(
@@ -156,7 +156,7 @@ def _entry(trail: Trail, one: Tried) -> Iterator[list[str] | str]:
     )
 
 
-def _audit(trail: Trail) -> list[list[str] | str]:
+def _audit(trail: ExportedCampaign) -> list[list[str] | str]:
     found = audit_of(trail.sheet)
     if found is None:
         return ["Nothing was accepted after the baseline."]
@@ -167,16 +167,16 @@ def _audit(trail: Trail) -> list[list[str] | str]:
     return [found.words, table(("part", "rounds", "ratio against v0"), rows)]
 
 
-def _termination(trail: Trail) -> str:
+def _termination(trail: ExportedCampaign) -> str:
     campaign = trail.campaign
     if campaign.state == CampaignState.DONE:
         return said(f"{campaign.stop_reason}: {campaign.stop_sentence}")
     if campaign.is_finished:
         return said(f"aborted: {campaign.stop_sentence or campaign.stop_reason}")
-    return f"Not ended: {trail.sheet.phase}, {len(trail.tried)} rounds closed."
+    return f"Not ended: {trail.sheet.phase}, {len(trail.rounds)} rounds closed."
 
 
-def _summary(trail: Trail, one: Tried) -> str:
+def _summary(trail: ExportedCampaign, one: ExportedRound) -> str:
     idea = one.hypothesis
     parts: list[list[str] | str] = [
         f"# Round {one.number}: {said(one.title)}",
@@ -209,7 +209,7 @@ def _summary(trail: Trail, one: Tried) -> str:
     return page(*parts)
 
 
-def _results(one: Tried) -> Iterator[tuple[object, ...]]:
+def _results(one: ExportedRound) -> Iterator[tuple[object, ...]]:
     correct = {case.case: case.correct for case in one.report.cases} if one.report else {}
     for result in one.row.results:
         time = result.time
@@ -222,7 +222,7 @@ def _results(one: Tried) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _by_class(one: Tried) -> list[list[str] | str]:
+def _by_class(one: ExportedRound) -> list[list[str] | str]:
     classes = classes_of(one.verdict) if one.verdict else ()
     rows = [
         (found.name, ", ".join(found.cases), gain_words(found.gain, f"round {one.row.against}"))
@@ -231,7 +231,7 @@ def _by_class(one: Tried) -> list[list[str] | str]:
     return ["## By config class", table(("class", "cases", "gain"), rows)] if rows else []
 
 
-def _by_kernel(one: Tried) -> list[list[str] | str]:
+def _by_kernel(one: ExportedRound) -> list[list[str] | str]:
     dispatch = dispatch_of(one.row.round)
     if not dispatch.when:
         return []
@@ -240,7 +240,7 @@ def _by_kernel(one: Tried) -> list[list[str] | str]:
     return ["## Kernel of each class", said(split), table(("class", "kernel of"), runs)]
 
 
-def _repaired(one: Tried) -> list[list[str] | str]:
+def _repaired(one: ExportedRound) -> list[list[str] | str]:
     rows = [
         (
             repair.failed.candidate.label,
@@ -257,7 +257,7 @@ def _mark(passed: bool | None) -> str:
     return {True: "yes", False: "no", None: "–"}[passed]
 
 
-def _rollback(trail: Trail, one: Tried) -> list[str]:
+def _rollback(trail: ExportedCampaign, one: ExportedRound) -> list[str]:
     idea, kept = one.hypothesis, trail.kept_before(one)
     return facts(
         [
@@ -269,7 +269,7 @@ def _rollback(trail: Trail, one: Tried) -> list[str]:
     )
 
 
-def _verdict(one: Tried) -> dict[str, Any]:
+def _verdict(one: ExportedRound) -> dict[str, Any]:
     verdict = one.verdict
     known: dict[str, Any] = {
         "round": one.number,
@@ -283,7 +283,7 @@ def _verdict(one: Tried) -> dict[str, Any]:
     return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
 
 
-def _time(one: Tried) -> str:
+def _time(one: ExportedRound) -> str:
     return f"{duration(one.time_us)} (geometric mean of medians)" if one.time_us else ""
 
 
@@ -291,7 +291,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def _metric(trail: Trail) -> str:
+def _metric(trail: ExportedCampaign) -> str:
     """In the unit that people asked for, else in the one that bounds the problem."""
     asked = intake_from(trail.campaign.intake).primary_metric
     units = {Metric.TIME: "us", Metric.OPERATIONS: "TFLOPS", Metric.BYTES: "GB/s"}
@@ -300,14 +300,14 @@ def _metric(trail: Trail) -> str:
     return units[Metric(asked)]
 
 
-def _said_of(trail: Trail) -> dict[str, str]:
+def _said_of(trail: ExportedCampaign) -> dict[str, str]:
     """What people said of the campaign, where they said something."""
     said_of = intake_from(trail.campaign.intake)
     names = ("reference_project", "constraints", "notes")
     return {name: getattr(said_of, name) for name in names if getattr(said_of, name)}
 
 
-def _manifest(trail: Trail) -> str:
+def _manifest(trail: ExportedCampaign) -> str:
     """YAML, each value of which is written as JSON, as YAML allows."""
     campaign = trail.campaign
     cases = {case.name: case.params for case in campaign.problem.cases.all()}

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 
 NAME = "trail.json"
 FORMAT = 1
@@ -21,17 +21,17 @@ VERDICT = (
 )
 
 
-def record_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def record_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of the one file."""
     known = {
         "kopt_trail": FORMAT,
         "campaign": _campaign(trail),
-        "rounds": [_round(one) for one in trail.tried],
+        "rounds": [_round(one) for one in trail.rounds],
     }
     yield NAME, json.dumps(known, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def _campaign(trail: Trail) -> dict[str, Any]:
+def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
     campaign, best = trail.campaign, trail.best
     finished = campaign.finished_at
     return {
@@ -58,7 +58,7 @@ def _campaign(trail: Trail) -> dict[str, Any]:
     }
 
 
-def _round(one: Tried) -> dict[str, Any]:
+def _round(one: ExportedRound) -> dict[str, Any]:
     row, code = one.row.round, one.candidate
     return {
         "number": one.number,
@@ -84,7 +84,7 @@ def _round(one: Tried) -> dict[str, Any]:
     }
 
 
-def _verdict(one: Tried) -> dict[str, Any] | None:
+def _verdict(one: ExportedRound) -> dict[str, Any] | None:
     verdict = one.verdict
     if verdict is None:
         return None

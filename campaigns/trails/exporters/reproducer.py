@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kernel_optimize import verdict_text
 from campaigns.trails.exporters.markdown import facts, page, said
 from campaigns.trails.exporters.workspace import BENCH, bench_text
 
 
-def reproducer_files(trail: Trail, number: int) -> Iterator[tuple[str, str]]:
+def reproducer_files(trail: ExportedCampaign, number: int) -> Iterator[tuple[str, str]]:
     """(path, text) of each. Raises LookupError for a round without a source, or not closed yet."""
-    found = {one.number: one for one in trail.tried if one.candidate}
+    found = {one.number: one for one in trail.rounds if one.candidate}
     if number not in found:
         known = ", ".join(map(str, found)) or "none yet"
         raise LookupError(f"round {number}: no closed round with a source; accepted: {known}")
@@ -32,7 +32,7 @@ def reproducer_files(trail: Trail, number: int) -> Iterator[tuple[str, str]]:
     yield "bench.json", bench_text(trail, shown, round=number, against=against)
 
 
-def _readme(trail: Trail, one: Tried, rival: Tried | None) -> str:
+def _readme(trail: ExportedCampaign, one: ExportedRound, rival: ExportedRound | None) -> str:
     code = one.candidate
     assert code is not None
     return page(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from campaigns.rules.decision import Verdict as Word
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import facts, page
 
 MOST = 5
@@ -21,7 +21,7 @@ NOTE = (
 TELLING = (Word.ACCEPTED, Word.REJECTED, Word.NO_CHANGE)
 
 
-def tip_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def tip_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of the one file."""
     chosen = told(trail)
     parts: list[list[str] | str] = ["# Tips", NOTE if chosen else NONE]
@@ -33,18 +33,18 @@ def tip_files(trail: Trail) -> Iterator[tuple[str, str]]:
     yield "tips.md", page(*parts)
 
 
-def told(trail: Trail) -> list[Tried]:
+def told(trail: ExportedCampaign) -> list[ExportedRound]:
     """The rounds to tell of, at most five: the largest measured changes, in their order."""
     found = [
         one
-        for one in trail.tried
+        for one in trail.rounds
         if one.hypothesis and one.gain is not None and one.row.word in TELLING
     ]
     clearest = sorted(found, key=lambda one: -abs(one.gain.gain) if one.gain else 0.0)[:MOST]
     return [one for one in found if one in clearest]
 
 
-def _fields(trail: Trail, one: Tried) -> list[str]:
+def _fields(trail: ExportedCampaign, one: ExportedRound) -> list[str]:
     campaign, idea = trail.campaign, one.hypothesis
     assert idea is not None
     signal = "; ".join(idea.evidence) or one.expected or idea.rationale

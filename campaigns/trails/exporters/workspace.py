@@ -11,14 +11,14 @@ from campaigns.evaluator.backends.signature import read_parameters
 from campaigns.models import Candidate
 from campaigns.reports.stored import CaseTarget
 from campaigns.rules.wording import amount, duration
-from campaigns.trails.exporters.judged_rounds import Trail, Tried
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 from knowledge.specs.cited import UNKNOWN
 
 BENCH = Path(__file__).parent / "standalone" / "quick_test_bench.py"
 
 
-def workspace_files(trail: Trail) -> Iterator[tuple[str, str]]:
+def workspace_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of each."""
     yield "README.md", _readme(trail)
     for name, text in sorted(trail.campaign.problem.files.items()):
@@ -26,12 +26,14 @@ def workspace_files(trail: Trail) -> Iterator[tuple[str, str]]:
     best = trail.best
     if best is not None and best.candidate is not None:
         yield f"best/{best.file_name}", best.candidate.text
-    if any(one.candidate for one in trail.tried):
+    if any(one.candidate for one in trail.rounds):
         yield "quick_test_bench.py", BENCH.read_text()
-        yield "bench.json", bench_text(trail, trail.tried)
+        yield "bench.json", bench_text(trail, trail.rounds)
 
 
-def bench_text(trail: Trail, tried: Iterable[Tried], **chosen: int | None) -> str:
+def bench_text(
+    trail: ExportedCampaign, tried: Iterable[ExportedRound], **chosen: int | None
+) -> str:
     """What the bench has to know of these rounds. chosen: what it does when nobody asks."""
     best = trail.best
     cases = {case.name: case.params for case in trail.campaign.problem.cases.all()}
@@ -45,7 +47,7 @@ def bench_text(trail: Trail, tried: Iterable[Tried], **chosen: int | None) -> st
     return json.dumps(known, indent=1) + "\n"
 
 
-def _kernel(one: Tried, code: Candidate) -> dict[str, object]:
+def _kernel(one: ExportedRound, code: Candidate) -> dict[str, object]:
     return {
         "kernel": one.snapshot,
         "flags": code.flags,
@@ -65,7 +67,7 @@ def _signature(code: Candidate) -> list[str]:
     return [f"{one.type}{'*' if one.pointer else ''} {one.name}" for one in found]
 
 
-def _readme(trail: Trail) -> str:
+def _readme(trail: ExportedCampaign) -> str:
     campaign, problem = trail.campaign, trail.campaign.problem
     target = trail.sheet.target
     bounds = [f"{name} {value:g}" for name, value in problem.tolerance.items()]
@@ -136,13 +138,13 @@ def _roof(case: CaseTarget) -> tuple[object, ...]:
     )
 
 
-def _files(trail: Trail) -> list[str]:
+def _files(trail: ExportedCampaign) -> list[str]:
     bench = (
         "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), "
         "checks and times it. It needs torch, not kopt, and locks nothing up: a kernel runs as you"
     )
     return [
-        f"- {bench}" if trail.tried else "- there is no round yet, so nothing to run",
+        f"- {bench}" if trail.rounds else "- there is no round yet, so nothing to run",
         "- `rounds/round-N/`: what each round tried, its source, and everything that was measured",
         "- `logs/`, `performance.md`: the history and the trend, a row a round",
         "- `memory/`, `plans/`: the same a version a file; v0 is round 1",

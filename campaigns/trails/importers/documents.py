@@ -23,7 +23,7 @@ TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class LinedDocument:
     """One file of named values. lines: place (`a.b[0].c`) → its line, from 1."""
 
     path: str
@@ -84,7 +84,7 @@ class Sheet:
             raise self.error(place, "a list of objects")
         return found
 
-    def part(self, place: str, index: int) -> Sheet:
+    def part(self, place: str, index: int) -> LinedDocument:
         """One element of a list, with the lines of its own values."""
         inner = f"{place}[{index}]"
         lines = {
@@ -92,7 +92,7 @@ class Sheet:
             for name, line in self.lines.items()
             if name == inner or name.startswith((f"{inner}.", f"{inner}["))
         }
-        return Sheet(self.path, self.get(place)[index], lines)
+        return LinedDocument(self.path, self.get(place)[index], lines)
 
     def error(self, place: str, accepted: str) -> TrailRefused:
         """The refusal of what stands at a place."""
@@ -107,7 +107,7 @@ class Sheet:
         )
 
 
-def read_json(path: str, text: str) -> Sheet:
+def read_json(path: str, text: str) -> LinedDocument:
     """A JSON object. Raises TrailRefused."""
     try:
         node = parse_json(text)
@@ -119,10 +119,10 @@ def read_json(path: str, text: str) -> Sheet:
     if not isinstance(value, dict):
         raise refused(path, 1, "the file holds no object", "a JSON object")
     lines = {place[1:].lstrip("."): span[0] for place, span in value_lines(text).items()}
-    return Sheet(path, value, lines)
+    return LinedDocument(path, value, lines)
 
 
-def read_yaml(path: str, text: str) -> Sheet:
+def read_yaml(path: str, text: str) -> LinedDocument:
     """A YAML mapping of plain values: no aliases, no tags, nothing that makes objects."""
     lines: dict[str, int] = {}
     try:
@@ -143,7 +143,7 @@ def read_yaml(path: str, text: str) -> Sheet:
         raise refused(path, 1, f"no YAML: {type(error).__name__}", "a YAML mapping") from None
     if not isinstance(value, dict):
         raise refused(path, 1, "the file holds no mapping", "a YAML mapping")
-    return Sheet(path, value, lines)
+    return LinedDocument(path, value, lines)
 
 
 def _plain(path: str, value: Any) -> Any:

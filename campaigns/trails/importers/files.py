@@ -23,7 +23,7 @@ LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class TrailFiles:
     """path → text, what it is called, and what was left out."""
 
     name: str
@@ -39,7 +39,7 @@ class Trail:
         return sums.hexdigest()
 
 
-def read_path(path: Path) -> Trail:
+def read_path(path: Path) -> TrailFiles:
     """A folder or a .zip. Raises TrailRefused; FileNotFoundError where there is nothing."""
     try:
         if path.is_dir():
@@ -56,7 +56,7 @@ def read_path(path: Path) -> Trail:
         raise TrailRefused(f"{path}: {error.strerror}; accepted: a folder or a .zip") from None
 
 
-def read_zip(name: str, data: bytes) -> Trail:
+def read_zip(name: str, data: bytes) -> TrailFiles:
     """The texts in an archive; one folder around all of them is taken off, and names the trail.
 
     Raises TrailRefused.
@@ -76,10 +76,10 @@ def read_zip(name: str, data: bytes) -> Trail:
     return _trail(stem, texts, left_out)
 
 
-def _trail(name: str, texts: Mapping[str, str], left_out: tuple[str, ...]) -> Trail:
+def _trail(name: str, texts: Mapping[str, str], left_out: tuple[str, ...]) -> TrailFiles:
     if not texts:
         raise TrailRefused(f"{name}: no file that can be read; accepted: {', '.join(TAKEN)}")
-    return Trail(name[:LONGEST_NAME] or "trail", texts, left_out)
+    return TrailFiles(name[:LONGEST_NAME] or "trail", texts, left_out)
 
 
 def _others(folder: Path) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from campaigns.trails.importers.claims import (
     refused,
 )
 from campaigns.trails.importers.markdown_reader import (
-    Table,
+    MarkdownTable,
     facts,
     figure,
     row_claims,
@@ -65,7 +65,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     )
 
 
-def _row(table: Table, index: int, line: int, row: tuple[str, ...]) -> ClaimedRound:
+def _row(table: MarkdownTable, index: int, line: int, row: tuple[str, ...]) -> ClaimedRound:
     status = _cell(table, row, "status")
     word = status.lower().partition(" ")[0].partition("-")[0]
     if word not in STATES:
@@ -93,7 +93,7 @@ def _row(table: Table, index: int, line: int, row: tuple[str, ...]) -> ClaimedRo
     )
 
 
-def _attempt(table: Table, line: int, row: tuple[str, ...]) -> ClaimedRound:
+def _attempt(table: MarkdownTable, line: int, row: tuple[str, ...]) -> ClaimedRound:
     """A row of the stop summary: one of the last measured regressions."""
     place = table.place("us ")
     told = row[place] if place is not None else ""
@@ -116,12 +116,14 @@ def _attempt(table: Table, line: int, row: tuple[str, ...]) -> ClaimedRound:
     )  # fmt: skip
 
 
-def _cell(table: Table, row: tuple[str, ...], name: str) -> str:
+def _cell(table: MarkdownTable, row: tuple[str, ...], name: str) -> str:
     place = table.place(name)
     return said(row[place]) if place is not None else ""
 
 
-def _number(table: Table, line: int, row: tuple[str, ...], name: str) -> tuple[float | None, str]:
+def _number(
+    table: MarkdownTable, line: int, row: tuple[str, ...], name: str
+) -> tuple[float | None, str]:
     place = table.place(name)
     return (None, "") if place is None else figure(PATH, line, name, row[place])
 

@@ -15,7 +15,7 @@ from campaigns.trails.importers.claims import (
     refused,
 )
 from campaigns.trails.importers.markdown_reader import (
-    Section,
+    MarkdownSection,
     facts,
     figure,
     said,
@@ -41,7 +41,7 @@ CONVENTION = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ClaimedTime:
     """A figure and where it stands."""
 
     value: float | None
@@ -86,7 +86,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
 
 
 def _round(
-    number: int, names: list[str], files: Mapping[str, str], compared: Mapping[str, Told]
+    number: int, names: list[str], files: Mapping[str, str], compared: Mapping[str, ClaimedTime]
 ) -> ClaimedRound:
     own = {name.partition("/")[2]: name for name in names}
     claims: list[Claim] = []
@@ -151,23 +151,23 @@ def _hypothesis(path: str, files: Mapping[str, str]) -> dict[str, Claim]:
     }
 
 
-def _time(path: str, files: Mapping[str, str]) -> Told | None:
+def _time(path: str, files: Mapping[str, str]) -> ClaimedTime | None:
     claim = facts(path, files.get(path, "")).get("execution time")
     if claim is None:
         return None
     return _milliseconds(path, claim.line, "Execution Time", str(claim.value))
 
 
-def _milliseconds(path: str, line: int, name: str, text: str) -> Told:
+def _milliseconds(path: str, line: int, name: str, text: str) -> ClaimedTime:
     value, unit = figure(path, line, name, text)
     if unit not in ("", MILLISECONDS):
         raise refused(path, line, f"{name}: the unit {unit!r}", MILLISECONDS)
-    return Told(value, path, line)
+    return ClaimedTime(value, path, line)
 
 
-def _compared(report: str) -> dict[str, Told]:
+def _compared(report: str) -> dict[str, ClaimedTime]:
     """Version → the time that the final report's comparison has for it."""
-    found: dict[str, Told] = {}
+    found: dict[str, ClaimedTime] = {}
     for table in tables("final_report.md", report):
         versions = [(n, name) for n, name in enumerate(table.head) if BEST.match(name)]
         for line, row in table.rows:
@@ -185,7 +185,7 @@ def _status(text: str) -> str:
     return ("PASS" if found[1].upper().startswith("PASS") else "FAIL") if found else ""
 
 
-def _conclusion(report: str) -> list[Section]:
+def _conclusion(report: str) -> list[MarkdownSection]:
     return [one for one in sections(report) if "best version" in one.title.lower()]
 
 

@@ -14,10 +14,10 @@ from campaigns.trails.importers.claims import (
     lacking,
     refused,
 )
-from campaigns.trails.importers.documents import Sheet, read_yaml
+from campaigns.trails.importers.documents import LinedDocument, read_yaml
 from campaigns.trails.importers.markdown_reader import (
-    Section,
-    Table,
+    MarkdownSection,
+    MarkdownTable,
     facts,
     figure,
     row_claims,
@@ -73,7 +73,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     )
 
 
-def _checked(manifest: Sheet) -> Sheet:
+def _checked(manifest: LinedDocument) -> LinedDocument:
     manifest.word("execution_mode", ("repo", "workspace"))
     manifest.number("max_iterations")
     return manifest
@@ -91,7 +91,7 @@ def _rows(text: str) -> Iterator[ClaimedRound]:
 
 
 def _row(
-    table: Table, line: int, row: tuple[str, ...], places: tuple[int, int, int]
+    table: MarkdownTable, line: int, row: tuple[str, ...], places: tuple[int, int, int]
 ) -> ClaimedRound:
     number, status, combined = (row[place] for place in places)
     digits = re.search(r"\d{1,6}", number)
@@ -170,11 +170,11 @@ def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
     )
 
 
-def _is_table(section: Section) -> bool:
+def _is_table(section: MarkdownSection) -> bool:
     return any(line.lstrip().startswith("|") for _, line in section.body)
 
 
-def _said(found: list[Section], title: str) -> str:
+def _said(found: list[MarkdownSection], title: str) -> str:
     return next((said(one.text) for one in found if one.title.lower().startswith(title)), "")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from campaigns.rules.decision import Verdict
 from campaigns.trails.exporters.kopt import FORMAT, NAME
 from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, lacking
-from campaigns.trails.importers.documents import Sheet, read_json
+from campaigns.trails.importers.documents import LinedDocument, read_json
 from campaigns.trails.importers.tips import tips_of
 
 METRIC = "time per call"
@@ -45,7 +45,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     )
 
 
-def _round(part: Sheet, files: Mapping[str, str]) -> ClaimedRound:
+def _round(part: LinedDocument, files: Mapping[str, str]) -> ClaimedRound:
     number = part.number("number")
     if not isinstance(number, int) or number < 1:
         raise part.error("number", "a round's number, from 1")

@@ -13,7 +13,7 @@ from campaigns.rules.goal import GoalError, parse_goal
 from campaigns.rules.intake import AUTO, EXECUTION_MODE, LANGUAGES, Metric
 from campaigns.rules.stop import ROUND_LIMIT, ROUNDS_ACCEPTED
 from campaigns.trails.importers.claims import TrailRefused, refused
-from campaigns.trails.importers.documents import Sheet, read_yaml
+from campaigns.trails.importers.documents import LinedDocument, read_yaml
 
 METRICS = {"us": Metric.TIME, "ms": Metric.TIME, "tflops": Metric.OPERATIONS, "gb/s": Metric.BYTES}
 TEXTS = ("reference_project", "constraints", "notes")
@@ -21,7 +21,7 @@ LARGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Default:
+class ManifestDefault:
     """A value for an option of `campaign new`, and where it was said."""
 
     option: str
@@ -30,37 +30,37 @@ class Default:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class ManifestDefaults:
     """defaults: by option. left: what was not taken, each with its place and why."""
 
-    defaults: Mapping[str, Default]
+    defaults: Mapping[str, ManifestDefault]
     left: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ManifestChoices:
     """What there is to choose: problem → (operator, its cases); platform → the names it has."""
 
     problems: Mapping[str, tuple[str, tuple[str, ...]]]
     platforms: Mapping[str, tuple[str, ...]]
 
 
-def offered(path: str, text: str, known: Known) -> Offered:
+def read_manifest(path: str, text: str, known: ManifestChoices) -> ManifestDefaults:
     """Read a manifest. Raises TrailRefused for what no campaign may have."""
     if len(text) > LARGEST:
         raise TrailRefused(f"{path}: larger than {LARGEST} characters; accepted: a manifest")
-    return _Reading(read_yaml(path, text), known).all()
+    return _ManifestReader(read_yaml(path, text), known).all()
 
 
-class _Reading:
+class _ManifestReader:
     """Goes through the fields one by one; a field that is not there or null says nothing."""
 
-    def __init__(self, sheet: Sheet, known: Known) -> None:
+    def __init__(self, sheet: LinedDocument, known: ManifestChoices) -> None:
         self.sheet, self.known = sheet, known
-        self.defaults: dict[str, Default] = {}
+        self.defaults: dict[str, ManifestDefault] = {}
         self.left: list[str] = []
 
-    def all(self) -> Offered:
+    def all(self) -> ManifestDefaults:
         """Every field, the known ones first."""
         fields: Mapping[str, Callable[[str], None]] = {
             "target_op": self.problem,
@@ -82,12 +82,12 @@ class _Reading:
         for name in given:
             if name not in fields:
                 self.leave(name, "kopt has no such choice")
-        return Offered(self.defaults, tuple(self.left))
+        return ManifestDefaults(self.defaults, tuple(self.left))
 
     def take(self, field: str, option: str, value: Any) -> None:
         """Let it be a default."""
         place = f"{self.sheet.path}:L{self.sheet.line(field)}"
-        self.defaults[option] = Default(option, value, place)
+        self.defaults[option] = ManifestDefault(option, value, place)
 
     def leave(self, field: str, why: str) -> None:
         """Say that it is not taken."""

@@ -27,7 +27,7 @@ LONGEST_LINE = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MarkdownSection:
     """A heading, its line, and the prose below it up to the next heading: (number, text)."""
 
     title: str
@@ -42,7 +42,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MarkdownTable:
     """Column names and rows: (line, cells). title: of the section that it stands in."""
 
     title: str
@@ -58,7 +58,7 @@ class Table:
         return None
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[MarkdownSection]:
     """All sections; what stands before the first heading has an empty title."""
     found: list[tuple[str, int, int, list[tuple[int, str]]]] = [("", 0, 1, [])]
     for number, line, fenced in _lines(text):
@@ -67,7 +67,7 @@ def sections(text: str) -> list[Section]:
             found.append((plain(heading[2]), len(heading[1]), number, []))
         elif not fenced:
             found[-1][3].append((number, line))
-    return [Section(title, level, line, tuple(body)) for title, level, line, body in found]
+    return [MarkdownSection(title, level, line, tuple(body)) for title, level, line, body in found]
 
 
 def title_of(text: str) -> str:
@@ -75,7 +75,7 @@ def title_of(text: str) -> str:
     return next((one.title for one in sections(text) if one.level == 1), "")
 
 
-def tables(path: str, text: str) -> list[Table]:
+def tables(path: str, text: str) -> list[MarkdownTable]:
     """All tables. TrailRefused for a row with another number of cells than the head."""
     found = []
     for section in sections(text):
@@ -89,7 +89,7 @@ def tables(path: str, text: str) -> list[Table]:
                 if len(row) != len(head):
                     what = f"a row of {len(row)} cells"
                     raise refused(path, number, what, f"{len(head)}: {', '.join(head)}")
-            found.append(Table(section.title, block[0][0], head, rows))
+            found.append(MarkdownTable(section.title, block[0][0], head, rows))
     return found
 
 
@@ -144,7 +144,7 @@ def figure(path: str, line: int, name: str, text: str) -> tuple[float | None, st
     return float(found[1].replace(",", "")), found[2] or ""
 
 
-def row_claims(path: str, table: Table, line: int, row: Sequence[str]) -> tuple[Claim, ...]:
+def row_claims(path: str, table: MarkdownTable, line: int, row: Sequence[str]) -> tuple[Claim, ...]:
     """Every cell of a row that says something."""
     pairs = zip(table.head, row, strict=True)
     return tuple(Claim(name, said(cell), path, line) for name, cell in pairs if said(cell))

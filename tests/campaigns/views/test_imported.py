@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from campaigns.models import ImportedCampaign
 from campaigns.steps.import_trail import import_trail, plan_import
-from campaigns.trails.importers.files import Trail, read_path, read_zip
+from campaigns.trails.importers.files import TrailFiles, read_path, read_zip
 from tests.campaigns.sample import HOSTILE
 
 TRAILS = Path(__file__).parents[1] / "trails" / "importers" / "trails"
@@ -112,7 +112,7 @@ def test_its_files_come_back_as_they_were(page, brought):
 def test_what_others_wrote_stays_text(page):
     texts = {n: t.replace("Wider tile", HOSTILE) for n, t in
              read_path(TRAILS / "optimize").files.items()}  # fmt: skip
-    row, _ = import_trail(plan_import(Trail(HOSTILE, texts)))
+    row, _ = import_trail(plan_import(TrailFiles(HOSTILE, texts)))
     urls = [row.get_absolute_url(), reverse("imported_round", args=[row.pk, 2]), "/c/imported/"]
     for url in [*urls, reverse("imported_file", args=[row.pk, "logs/performance_trend.md"])]:
         body = page.get(url).content.decode()

@@ -179,7 +179,7 @@ def test_a_campaign_that_still_runs_has_a_trail_of_what_is_closed(db):
 
 
 def test_there_is_one_before_a_round_is_closed(sample):
-    empty = replace(archive.trail_of(sample), tried=())
+    empty = replace(archive.trail_of(sample), rounds=())
     for write in archive.FORMATS:
         assert all(text for _, text in write(empty))
 
@@ -242,5 +242,5 @@ def test_tips_that_say_the_word_twice_are_read_as_well(files):
 
 
 def test_a_campaign_without_a_result_has_no_tips(sample):
-    empty = replace(archive.trail_of(sample), tried=())
+    empty = replace(archive.trail_of(sample), rounds=())
     assert "N/A" in dict(tip_files(empty))["tips.md"]

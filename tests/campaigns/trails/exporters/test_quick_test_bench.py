@@ -135,9 +135,9 @@ def trail(db):
     tried = tuple(
         replace(one, candidate=Candidate(file_name="v0.cpp", text=texts.get(one.number, v0),
                                          flags=FLAGS.get(one.number, [])))
-        for one in found.tried
+        for one in found.rounds
     )  # fmt: skip
-    return replace(found, campaign=sample, tried=tried)
+    return replace(found, campaign=sample, rounds=tried)
 
 
 def put(files, folder):
@@ -147,7 +147,7 @@ def put(files, folder):
 
 
 def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
-    for one in trail.tried:
+    for one in trail.rounds:
         own = tmp_path / str(one.number)
         put(reproducer_files(trail, one.number), own)
         code, said = run(own, "--repeats", "1")
@@ -163,7 +163,7 @@ def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
 
 def test_the_whole_trail_runs_any_round_against_any_other(trail, tmp_path):
     put(workspace_files(trail), tmp_path)
-    for one in trail.tried:
+    for one in trail.rounds:
         put([(one.snapshot, one.candidate.text)], tmp_path)
     code, said = run(tmp_path, "--round", "2", "--against", "1", "--repeats", "1")
     assert (code, "its time over" in said) == (0, True), said

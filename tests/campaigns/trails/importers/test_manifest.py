@@ -8,10 +8,10 @@ import pytest
 
 from campaigns.trails.exporters.archive import trail_files
 from campaigns.trails.importers.claims import TrailRefused
-from campaigns.trails.importers.manifest import Known, offered
+from campaigns.trails.importers.manifest import ManifestChoices, read_manifest
 from tests.campaigns.sample import build_sample
 
-KNOWN = Known(
+KNOWN = ManifestChoices(
     problems={
         "softmax": ("softmax", ("512x1024", "1024x1024", "4096x4096")),
         "gemm_fp8": ("gemm", ("small", "large")),
@@ -27,7 +27,7 @@ def values(found):
 
 
 def test_it_takes_what_fits_and_lists_the_rest():
-    found = offered("manifest.yaml", THEIRS, KNOWN)
+    found = read_manifest("manifest.yaml", THEIRS, KNOWN)
     assert values(found) == {
         "problem": "gemm_fp8",
         "backend": "triton",
@@ -43,7 +43,7 @@ def test_it_takes_what_fits_and_lists_the_rest():
 
 def test_our_own_manifest_makes_the_same_campaign_again(db):
     sample = build_sample()
-    found = offered("manifest.yaml", trail_files(sample)["manifest.yaml"], KNOWN)
+    found = read_manifest("manifest.yaml", trail_files(sample)["manifest.yaml"], KNOWN)
     made = values(found)
     assert (made["problem"], made["backend"], made["platform"]) == ("softmax", "cuda", "h200-sxm")
     assert made["case"] == sample.cases
@@ -64,7 +64,7 @@ def test_our_own_manifest_makes_the_same_campaign_again(db):
 )
 def test_nothing_is_guessed(edit, option, why):
     assert edit[0] in THEIRS
-    found = offered("manifest.yaml", THEIRS.replace(*edit, 1), KNOWN)
+    found = read_manifest("manifest.yaml", THEIRS.replace(*edit, 1), KNOWN)
     assert option not in found.defaults
     assert any(why in line for line in found.left), found.left
 
@@ -74,4 +74,4 @@ def test_a_hundred_and_twenty_rounds_are_refused(rounds):
     text = THEIRS.replace("max_iterations: 40", f"max_iterations: {rounds}")
     said = rf"L20: max_iterations: {rounds}; accepted: 1 to 119, as a campaign has fewer than 120"
     with pytest.raises(TrailRefused, match=said):
-        offered("manifest.yaml", text, KNOWN)
+        read_manifest("manifest.yaml", text, KNOWN)
