@@ -13,6 +13,8 @@ from knowledge.specs.citation import split_lines
 FENCE = re.compile(r"\s*(```+|~~~+)")
 HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
 BAR = re.compile(r"(?<!\\)\|")
+# A bar with a blank on both sides ends a cell even where others are part of the text, as in |x|.
+SPACED_BAR = re.compile(r"(?<=\s)\|(?=\s)")
 RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 FACT = re.compile(
     r"\s*(?:[-*+]\s+)?(?:\*\*)?([A-Za-z][\w .()/%-]{0,60}?)(?:\*\*)?\s*[:=](?:\*\*)?\s+(.*)"
@@ -83,8 +85,9 @@ def tables(path: str, text: str) -> list[MarkdownTable]:
         for block in _blocks(lines):
             if len(block) < 2 or not RULE.match(block[1][1].strip()):
                 continue
-            head = cells(block[0][1])
-            rows = tuple((n, cells(line)) for n, line in block[2:])
+            width = len(cells(block[1][1]))
+            head = cells(block[0][1], width)
+            rows = tuple((n, cells(line, len(head))) for n, line in block[2:])
             for number, row in rows:
                 if len(row) != len(head):
                     what = f"a row of {len(row)} cells"
@@ -113,11 +116,16 @@ def value_of(known: Mapping[str, Claim], *names: str) -> str:
     return next((str(known[name].value) for name in names if name in known), "")
 
 
-def cells(line: str) -> tuple[str, ...]:
-    """The cells of a table's line, without their marks."""
+def cells(line: str, width: int | None = None) -> tuple[str, ...]:
+    """The cells of a table's line, without their marks. width: how many there should be."""
     inner = line.strip().removeprefix("|")
+    if not inner.endswith("\\|"):
+        inner = inner.removesuffix("|")
     parts = BAR.split(inner)
-    return tuple(plain(part) for part in (parts[:-1] if not parts[-1].strip() else parts))
+    spaced = SPACED_BAR.split(inner)
+    if width is not None and len(parts) != width == len(spaced):
+        parts = spaced
+    return tuple(plain(part) for part in parts)
 
 
 def plain(text: str) -> str:

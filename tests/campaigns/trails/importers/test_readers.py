@@ -234,3 +234,27 @@ def test_what_is_fenced_is_no_table_and_a_long_line_no_prose():
     text = "# A\n\n```\n| a | b |\n|---|---|\n| 1 |\n```\n\n# " + " " * 1_000_000 + "x\n"
     assert tables("a.md", text) == []
     assert [one.title for one in sections(text)] == ["", "A"]
+
+
+BARS = """# Correctness
+
+| Field | Value |
+|-------|-------|
+| **Result** | **ALL PASS** |
+
+| Tensor | Pass | Max |Δ| | Mean |Δ| |
+|--------|:----:|--------:|---------:|
+| y | ✓ | 1.0e-07 | 1.0e-08 |
+"""
+
+
+def test_a_bar_without_blanks_around_it_is_part_of_a_cell():
+    (table,) = tables("a.md", BARS)[1:]
+    assert table.head == ("Tensor", "Pass", "Max |Δ|", "Mean |Δ|")
+    assert table.rows == ((9, ("y", "✓", "1.0e-07", "1.0e-08")),)
+
+
+def test_a_trail_with_bars_in_the_head_of_a_table_is_read():
+    files = read_path(TRAILS / "skill").files
+    (first, *_) = claimed_in({**files, "v0/correctness.md": BARS}).rounds
+    assert (first.name, first.status, first.figure) == ("v0", "PASS", 3.4769)
