@@ -6,16 +6,25 @@ import re
 from collections.abc import Iterable, Sequence
 
 NOTHING = "N/A — not recorded"
-# What a reader of Markdown would take for a mark inside of a line; HTML is kept out by entities.
+# What Markdown reads as a mark within a line. Where it reads HTML, entities keep that out.
 _MARKS = re.compile(r"([\\`*\[\]|])")
-_HTML = str.maketrans({"&": "&amp;", "<": "&lt;"})
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# A citation stays as the wiki writes it, so that whoever reads the file can copy it: in code marks.
+_CITED = re.compile(r"(\w+: [^`|<\\;\[\]]{1,80}<- <gpu-wiki>/[\w./+-]+(?::L\d+(?:-L\d+)?)?)")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
 def said(text: object) -> str:
     """One line of plain text inside of Markdown."""
     one_line = " ".join(_UNPRINTABLE.sub("", str(text)).split())
-    return _MARKS.sub(r"\\\1", one_line.translate(_HTML))
+    parts = _CITED.split(one_line)
+    # A pattern in brackets leaves what it matched at every second place.
+    return "".join(f"`{part}`" if n % 2 else _escaped(part) for n, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return _MARKS.sub(r"\\\1", _TAG.sub("&lt;", _ENTITY.sub("&amp;", text)))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

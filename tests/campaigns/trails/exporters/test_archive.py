@@ -161,6 +161,14 @@ def test_what_people_and_candidates_wrote_stays_text(files):
     assert HOSTILE in files["rounds/round-5/artifacts/build.log"]
 
 
+def test_the_readme_has_its_citations_as_the_wiki_writes_them(sample, files):
+    cited = campaign_sheet(sample, timezone.now()).target.citations
+    assert cited
+    for one in cited:
+        assert f"| `{one.citation}` |" in files["README.md"]
+    assert "&lt;-" not in files["README.md"]
+
+
 def test_the_same_records_make_the_same_bytes(sample):
     first = trail_archive(sample)
     assert trail_archive(sample) == first
@@ -196,6 +204,11 @@ def test_no_name_leads_out_of_the_archive(sample, monkeypatch, name):
     [
         ("a | b", r"a \| b"),
         ("<b>&amp;", "&lt;b>&amp;amp;"),
+        ("a < b && c <- d", "a < b && c <- d"),
+        (
+            "x [copy: 4.2 TB/s <- <gpu-wiki>/docs/a-b.md:L11]; <i>",
+            r"x \[`copy: 4.2 TB/s <- <gpu-wiki>/docs/a-b.md:L11`\]; &lt;i>",
+        ),
         ("two\nlines\u202e", "two lines"),
         ("[x](y) `z` *w*", r"\[x\](y) \`z\` \*w\*"),
     ],
