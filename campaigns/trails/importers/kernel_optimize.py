@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from campaigns.trails.importers.claims import (
     Claim,
@@ -32,17 +32,34 @@ FOLDER = re.compile(r"rounds/round-(\d{1,6})/(.+)")
 TREND = "logs/performance_trend.md"
 HISTORY = "logs/optimize.md"
 STATES = ("BASELINE", "ACCEPTED", "ROLLBACK", "ROLLED BACK")
-COMBINED = "combined step"
+# The column that ranks the rounds. A forward-only operator has no step to combine.
+STEP = re.compile(r"combined step\s*(?P<unit>.*)", re.IGNORECASE)
+FORWARD = (
+    re.compile(r"forward\s+(?P<unit>(?!time)[^\s_]+)(\s+(geo)?mean)?", re.IGNORECASE),
+    re.compile(r"fwd avg\s*(?P<unit>.*)", re.IGNORECASE),
+)
+SCORES = "Combined Step <unit>, Forward <unit> or Fwd Avg"
 KEYS = (
     *("target_op", "target_backend", "target_lang", "target_gpu", "execution_mode"),
     *("project_skill", "performance_target", "primary_metric", "target_shapes"),
     *("kernel_source", "test_command", "benchmark_command", "quick_command"),
     *("representative_shapes", "git_commit", "git_branch", "max_iterations", "created"),
 )
-CONVENTION = (
-    "geometric mean over the shapes that pass, of forward and backward together, wall clock around "
-    "50 calls; higher is better, and a failing shape makes it 0"
+TIMED = "wall clock around 50 calls; higher is better, and a failing shape makes it 0"
+STEP_CONVENTION = (
+    f"geometric mean over the shapes that pass, of forward and backward together, {TIMED}"
 )
+FORWARD_CONVENTION = f"geometric mean over the shapes that pass, forward alone, {TIMED}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """The column of a trend that says how fast each round was."""
+
+    place: int
+    name: str
+    unit: str
+    convention: str
 
 
 def read(files: Mapping[str, str]) -> ClaimedCampaign:
@@ -81,27 +98,44 @@ def _checked(manifest: LinedDocument) -> LinedDocument:
 
 def _rows(text: str) -> Iterator[ClaimedRound]:
     for table in tables(TREND, text):
-        number, status = table.place("round"), table.place("status")
-        combined = table.place(COMBINED)
-        if number is None or status is None or combined is None:
-            accepted = "columns Round, Status and Combined Step <unit>"
+        number, status, score = table.place("round"), table.place("status"), _score(table)
+        if number is None or status is None or score is None:
+            accepted = f"columns Round, Status and one of {SCORES}"
             raise refused(TREND, table.line, f"the head {', '.join(table.head)}", accepted)
         for line, row in table.rows:
-            yield _row(table, line, row, (number, status, combined))
+            yield _row(table, line, row, row[number], row[status], score)
+
+
+def _score(table: MarkdownTable) -> ScoreColumn | None:
+    """The combined step where some round has one, else the forward direction."""
+    found = [
+        ScoreColumn(place, name, match["unit"].strip(" ()"), convention)
+        for pattern, convention in (
+            (STEP, STEP_CONVENTION),
+            *((each, FORWARD_CONVENTION) for each in FORWARD),
+        )
+        for place, name in enumerate(table.head)
+        if (match := pattern.fullmatch(name))
+    ]
+    filled = (one for one in found if any(said(row[one.place]) for _, row in table.rows))
+    return next(filled, found[0] if found else None)
 
 
 def _row(
-    table: MarkdownTable, line: int, row: tuple[str, ...], places: tuple[int, int, int]
+    table: MarkdownTable,
+    line: int,
+    row: tuple[str, ...],
+    number: str,
+    status: str,
+    score: ScoreColumn,
 ) -> ClaimedRound:
-    number, status, combined = (row[place] for place in places)
     digits = re.search(r"\d{1,6}", number)
     if not digits:
         raise refused(TREND, line, f"Round: {number!r}", "a round's number")
     word = status.upper().strip("*")
     if word not in STATES:
         raise refused(TREND, line, f"Status: {status!r}", ", ".join(STATES))
-    name = table.head[places[2]]
-    value, _ = figure(TREND, line, name, combined)
+    value, _ = figure(TREND, line, score.name, row[score.place])
     title = table.place("description")
     claims = row_claims(TREND, table, line, row)
     return ClaimedRound(
@@ -113,9 +147,9 @@ def _row(
         status=word,
         kept=word in ("BASELINE", "ACCEPTED"),
         figure=value,
-        unit=name[len(COMBINED) :].strip(),
-        metric=name,
-        convention=CONVENTION,
+        unit=score.unit,
+        metric=score.name,
+        convention=score.convention,
         claims=claims,
         missing=tuple(
             column for column, cell in zip(table.head, row, strict=True) if not said(cell)
@@ -136,7 +170,7 @@ def _amended(rows: list[ClaimedRound]) -> list[ClaimedRound]:
 
 def _without_row(number: int, files: Mapping[str, str]) -> ClaimedRound:
     path = min(name for name in files if name.startswith(f"rounds/round-{number}/"))
-    missing = ("row in the trend", "Status", "Combined Step")
+    missing = ("row in the trend", "Status", "speed")
     return ClaimedRound(f"round-{number}", path, 1, number, missing=missing)
 
 

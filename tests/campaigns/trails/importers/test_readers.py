@@ -187,6 +187,45 @@ def test_what_is_wrong_is_named_with_file_line_and_field(tmp_path, name, path, e
     assert "accepted: " in str(error.value)
 
 
+TREND = "logs/performance_trend.md"
+
+
+def trend(head: str, *rows: str) -> dict[str, str]:
+    """The campaign folder with this trend in place of its own."""
+    marks = "|".join("---" for _ in head.split(" | "))
+    text = "\n".join([f"| {head} |", f"|{marks}|", *(f"| {row} |" for row in rows)])
+    return {**read_path(TRAILS / "optimize").files, TREND: text}
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "unit"),
+    [
+        ("Round | Status | Forward TFLOPS", ("1 | BASELINE | 400.5", "2 | ROLLBACK | 0"), "TFLOPS"),
+        ("Round | Status | Forward GB/s", ("1 | BASELINE | 400.5", "2 | ROLLBACK | 0"), "GB/s"),
+        ("Round | Status | Fwd Avg | Fwd Peak", ("1 | BASELINE | 400.5 | 410",), ""),
+        (
+            "Round | Status | Forward Time (ms) | Forward TFLOPS_stddev | Forward TFLOPS",
+            ("1 | BASELINE | 0.5 | 2.5 | 400.5",),
+            "TFLOPS",
+        ),
+        (
+            "Round | Status | Fwd Avg | Bwd Avg | Combined Step TFLOPS",
+            ("1 | BASELINE | 400.5 | - | -", "2 | ROLLBACK | - | - | -"),
+            "",
+        ),
+    ],
+)
+def test_a_forward_only_trend_is_ranked_by_its_forward_column(head, rows, unit):
+    first = claimed_in(trend(head, *rows)).rounds[0]
+    assert (first.name, first.figure, first.unit) == ("round-1", 400.5, unit)
+    assert "forward alone" in first.convention
+
+
+def test_a_trend_without_a_speed_is_refused():
+    with pytest.raises(TrailRefused, match=r"L1: .*one of Combined Step <unit>, Forward <unit> or"):
+        claimed_in(trend("Round | Status | Joy", "1 | BASELINE | 4"))
+
+
 def test_a_number_that_is_no_version_is_refused(tmp_path):
     shutil.copytree(TRAILS / "atrex", tmp_path / "run")
     (tmp_path / "run" / "memory" / "v1abc.json").write_text("{}")
