@@ -54,7 +54,7 @@ def import_trail(planned: PlannedImport, user: Any = None) -> tuple[ImportedCamp
                 "backend": claimed.backend,
                 "incumbent": claimed.incumbent,
                 "stop_reason": claimed.stop_reason,
-                "facts": [claim.stored for claim in claimed.claims],
+                "facts": [claim.stored for claim in (*claimed.claims, *claimed.figures)],
                 "tips": [claim.stored for claim in claimed.tips],
                 "missing": list(claimed.missing),
                 "left_out": list(trail.left_out),

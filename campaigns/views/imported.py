@@ -19,6 +19,7 @@ from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.steps.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
+from campaigns.trails.importers.experiences import METRIC as EXPERIENCE
 from campaigns.trails.importers.files import read_zip
 from campaigns.views.download import ZIP, download
 from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
@@ -135,5 +136,6 @@ def _points(rounds: Iterable[ImportedRound], unit: str) -> list[claimed.ClaimedP
     return [
         claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
         for one in rounds
-        if one.figure and one.unit == unit
+        # Experiences are of many kernels, so their times make no trend.
+        if one.figure and one.unit == unit and one.metric != EXPERIENCE
     ]

@@ -10,6 +10,7 @@ from typing import Any
 from knowledge.specs.json_text import printable
 
 Value = str | int | float | bool
+SPEEDUP = "speedup"
 
 
 class System(StrEnum):
@@ -47,6 +48,11 @@ class Claim:
         """As a JSON column keeps it."""
         return asdict(self)
 
+    @property
+    def words(self) -> str:
+        """Field, value and unit in one line."""
+        return f"{self.field}: {self.value}{self.unit}"
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedRound:
@@ -78,10 +84,18 @@ class ClaimedRound:
     claims: tuple[Claim, ...] = ()
     missing: tuple[str, ...] = ()
 
+    @property
+    def gain(self) -> Claim | None:
+        """How many times faster it claims to be, where its system writes that down."""
+        return next((claim for claim in self.claims if claim.field == SPEEDUP), None)
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCampaign:
-    """All that a trail says. incumbent: the round that it calls its best, by name, or empty."""
+    """All that a trail says. incumbent: the round that it calls its best, by name, or empty.
+
+    figures: what the trail adds up to, for the plan of an import.
+    """
 
     system: System
     rounds: tuple[ClaimedRound, ...]
@@ -92,6 +106,7 @@ class ClaimedCampaign:
     incumbent: str = ""
     stop_reason: str = ""
     claims: tuple[Claim, ...] = ()
+    figures: tuple[Claim, ...] = ()
     missing: tuple[str, ...] = ()
     tips: tuple[Claim, ...] = ()
 

@@ -20,8 +20,10 @@ SIGNS: Mapping[System, tuple[str, re.Pattern[str]]] = {
     System.KOPT: (NAME, re.compile(re.escape(NAME))),
     System.ATREX: ("memory/v<N>.json", re.compile(r"memory/[^/]+\.json")),
     System.SKILL: (
-        "v<n>/correctness.md, ncu_summary.md or hypothesis.txt",
-        re.compile(r"v\d+/(correctness\.md|ncu_summary\.md|hypothesis\.txt)"),
+        "v<n>/correctness.md, ncu_summary.md or hypothesis.txt, or experiences.json",
+        re.compile(
+            r"v\d+/(correctness\.md|ncu_summary\.md|hypothesis\.txt)|(.+/)?experiences\.json"
+        ),
     ),
     System.OPTIMIZE: ("manifest.yaml", re.compile(r"manifest\.ya?ml")),
     System.KERNEL_OPT: ("performance.md", re.compile(r"performance\.md")),

@@ -18,6 +18,7 @@ from knowledge.specs.json_text import MAX_DEPTH, Number, RecordError, parse_json
 NO_NUMBER = re.compile(r"(?<![\w\"])-?(?:NaN|Infinity)\b")
 AT_LINE = re.compile(r"\bline (\d+)")
 LONGEST_INTEGER = 18
+ELEMENT = re.compile(r"\[(\d+)\]\.?(.*)")
 SCALARS = ("int", "float", "bool", "null")
 TAG = "tag:yaml.org,2002:"
 
@@ -109,17 +110,37 @@ class LinedDocument:
 
 def read_json(path: str, text: str) -> LinedDocument:
     """A JSON object. Raises TrailRefused."""
+    value, lines = _parsed(path, text)
+    if not isinstance(value, dict):
+        raise refused(path, 1, "the file holds no object", "a JSON object")
+    return LinedDocument(path, value, lines)
+
+
+def read_json_records(path: str, text: str) -> list[LinedDocument]:
+    """A JSON list of objects, each with the lines of its own values. Raises TrailRefused."""
+    value, lines = _parsed(path, text)
+    if not isinstance(value, list):
+        raise refused(path, 1, "the file holds no list", "a JSON list of objects")
+    own: list[dict[str, int]] = [{} for _ in value]
+    for place, line in lines.items():
+        found = ELEMENT.fullmatch(place)
+        if found:
+            own[int(found[1])][found[2]] = line
+    for index, each in enumerate(value):
+        if not isinstance(each, dict):
+            raise refused(path, own[index].get("", 1), f"entry {index + 1}", "a JSON object")
+    return [LinedDocument(path, each, places) for each, places in zip(value, own, strict=True)]
+
+
+def _parsed(path: str, text: str) -> tuple[Any, dict[str, int]]:
+    """The value of a JSON file, and its places with their lines."""
     try:
-        node = parse_json(text)
-        value = _plain(path, node.value)
+        value = _plain(path, parse_json(text).value)
     except RecordError as error:
         said, odd, at = str(error), NO_NUMBER.search(text), AT_LINE.search(str(error))
         line = int(at[1]) if at else text.count("\n", 0, odd.start()) + 1 if odd else 1
         raise refused(path, line, said, "strict JSON") from None
-    if not isinstance(value, dict):
-        raise refused(path, 1, "the file holds no object", "a JSON object")
-    lines = {place[1:].lstrip("."): span[0] for place, span in value_lines(text).items()}
-    return LinedDocument(path, value, lines)
+    return value, {place[1:].lstrip("."): span[0] for place, span in value_lines(text).items()}
 
 
 def read_yaml(path: str, text: str) -> LinedDocument:

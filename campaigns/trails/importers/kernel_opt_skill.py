@@ -1,4 +1,4 @@
-"""A run of kernel-opt-skill: a folder v<n> a version, env_check.md and final_report.md."""
+"""A run of kernel-opt-skill: a folder v<n> a version, two reports, and experiences.json."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from campaigns.trails.importers.claims import (
     lacking,
     refused,
 )
+from campaigns.trails.importers.experiences import experiences_in, figures_of
 from campaigns.trails.importers.markdown_reader import (
     MarkdownSection,
     facts,
@@ -58,12 +59,13 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
             folders.setdefault(int(found[1]), []).append(name)
     report = files.get("final_report.md", "")
     compared = _compared(report)
-    rounds = tuple(_round(n, names, files, compared) for n, names in sorted(folders.items()))
+    versions = tuple(_round(n, names, files, compared) for n, names in sorted(folders.items()))
+    experiences = experiences_in(files)
     environment = facts("env_check.md", files.get("env_check.md", ""))
     environment |= facts("final_report.md", report)
     best, stopped = _best(report), _stopped(report)
     chip = next((environment[n] for n in ("gpu", "gpu name", "device") if n in environment), None)
-    suffix = {one.kernel.rpartition(".")[2] for one in rounds if one.kernel}
+    suffix = {one.kernel.rpartition(".")[2] for one in versions if one.kernel}
     backend = {"cu": "cuda", "py": "triton"}.get(next(iter(suffix)), "") if len(suffix) == 1 else ""
     known = {
         "environment check": "env_check.md" if "env_check.md" in files else "",
@@ -74,13 +76,14 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     }
     return ClaimedCampaign(
         System.SKILL,
-        rounds,
+        (*versions, *experiences),
         title=title_of(report),
         platform=str(chip.value) if chip else "",
         backend=backend,
         incumbent=best,
         stop_reason=stopped,
         claims=tuple(environment.values()),
+        figures=figures_of(experiences),
         missing=(*lacking(known.items()), "operator"),
     )
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from campaigns.models import ImportedCampaign
 from campaigns.steps.import_trail import import_trail, plan_import
+from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.files import TrailFiles, read_path, read_zip
 from tests.campaigns.sample import HOSTILE
 
@@ -51,6 +52,19 @@ def test_a_plan_stores_nothing(page):
     assert "a trail of kernel-optimize" in body
     assert "nothing is stored yet" in body
     assert not ImportedCampaign.objects.exists()
+
+
+def test_a_plan_shows_what_experiences_claim_and_their_times_make_no_trend(page):
+    path = TRAILS / "experiences"
+    data = packed("run", {"experiences.json": (path / "experiences.json").read_text()})
+    sent = {"trail": SimpleUploadedFile("a.zip", data), "plan": "1"}
+    body = page.post("/c/imported/", sent).content.decode()
+    assert "experiences: 2 (1 failure, 1 success)" in body
+    assert "largest claimed gain: 7.7×" in body
+    row, _ = import_trail(plan_import(read_path(path)))
+    shown = page.get(row.get_absolute_url()).content.decode()
+    assert "Trend of what is claimed" not in shown
+    assert "0.4516 ms" in shown
 
 
 @pytest.mark.parametrize(

@@ -225,6 +225,18 @@ def test_what_is_too_large_is_refused():
         read_zip("t.zip", b"PK no")
 
 
+def test_a_plan_shows_the_figures_of_experiences(capsys):
+    call_command("campaign", "import", str(TRAILS / "experiences"), "--plan")
+    said = capsys.readouterr().out
+    assert "2 rounds, 1 file\n" in said
+    assert "experiences: 2 (1 failure, 1 success) (experiences.json:L1)" in said
+    assert "largest claimed gain: 7.7× (experiences.json:L18)" in said
+    assert "experience 1: 0.4516 ms, claims 7.7× faster, success (experiences.json:L17)" in said
+    call_command("campaign", "import", str(TRAILS / "experiences"), "--plan", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["figures"][1]["value"] == told["claims"][0]["gain"] == 7.7
+
+
 def test_the_command_plans_imports_and_lists(capsys, tmp_path):
     call_command("campaign", "import", str(TRAILS / "skill"), "--plan", "--json")
     told = json.loads(capsys.readouterr().out)

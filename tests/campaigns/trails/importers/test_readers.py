@@ -22,6 +22,7 @@ SYSTEMS = {
     "skill": System.SKILL,
     "optimize": System.OPTIMIZE,
     "kernel_opt": System.KERNEL_OPT,
+    "experiences": System.SKILL,
 }
 
 
@@ -93,6 +94,32 @@ def test_it_reads_folders_of_versions():
     assert "caches warm" in second.convention
 
 
+def test_it_reads_experiences_with_the_gains_that_they_claim():
+    found = claimed("experiences")
+    rows = [(o.name, o.figure, o.unit, o.status, o.line) for o in found.rounds]
+    assert rows == [
+        ("experience 1", 0.4516, "ms", "success", 17),
+        ("experience 2", None, "ms", "failure", 35),
+    ]
+    first, second = found.rounds
+    assert first.title == "softmax [cuda]: block_per_row{threads=256}"
+    assert (first.gain.value, first.gain.line) == (7.7, 18)
+    assert claim(first, "metrics_before.latency_ms").value == 3.4769
+    assert second.gain is None
+    assert {"optimization", "latency after", "speedup"} <= {*second.missing}
+    told = [figure.words for figure in found.figures]
+    assert told == ["experiences: 2 (1 failure, 1 success)", "largest claimed gain: 7.7×"]
+
+
+def test_experiences_beside_versions_come_after_them():
+    files = read_path(TRAILS / "skill").files
+    (own,) = read_path(TRAILS / "experiences").files.values()
+    found = claimed_in({**files, "experience/experiences.json": own})
+    names = ["v0", "v1", "v2", "experience 1", "experience 2"]
+    assert [one.name for one in found.rounds] == names
+    assert found.rounds[3].path == "experience/experiences.json"
+
+
 def test_a_time_comes_from_the_report_where_the_profile_is_lost(tmp_path):
     shutil.copytree(TRAILS / "skill", tmp_path / "run")
     (tmp_path / "run" / "v2" / "ncu_summary.md").unlink()
@@ -155,6 +182,9 @@ WRONG = [
     ("atrex", "memory/v1.json", ('"memory_bound"', '"\\u0000"'), "NUL or half a character"),
     ("skill", "v1/ncu_summary.md", ("0.4516 ms", "fast"), r"v1/ncu_summary\.md:L7: .*a number"),
     ("skill", "v1/ncu_summary.md", ("0.4516 ms", "451 us"), "the unit 'us'; accepted: ms"),
+    ("experiences", "experiences.json", ('"success"', '"great"'), "L17: outcome: 'great'; acc"),
+    ("experiences", "experiences.json", ("7.7", '"7.7x"'), r"L18: speedup: '7\.7x'; accepted: a n"),
+    ("experiences", "experiences.json", ("[\n", "[7,\n"), "entry 1; accepted: a JSON object"),
     ("skill", "v1/hypothesis.txt", ("Hypothesis:", "Idea"), r"L1: .*accepted: lines that begin"),
     ("optimize", "logs/performance_trend.md", ("ROLLBACK", "MAYBE"), "L7: Status: 'MAYBE'; acc"),
     ("optimize", "logs/performance_trend.md", ("| 300.000 ", "| much "), "L5: .*'much'"),
