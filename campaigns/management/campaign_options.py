@@ -10,7 +10,7 @@ from campaigns.findings.kinds import Stance
 from campaigns.management.door import argument
 from campaigns.rules.ceilings import QUESTIONS
 from campaigns.rules.goal import ACCEPTED
-from campaigns.rules.intake import AUTO, Intake, Metric
+from campaigns.rules.intake import Intake
 from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.stop import RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
@@ -54,11 +54,6 @@ WISH = (
         choices=list(RestartPolicy),
         default=RestartPolicy.TAKE,
         help="the restart in part that five rounds without a gain lead to; default: take",
-    ),
-    argument(
-        "--primary-metric",
-        choices=(AUTO, *Metric),
-        help="how speed is told; verdicts rest on time, and all three rank alike",
     ),
     argument("--git-branch", help="of the accepted rounds; default: auto"),
     argument("--reference-project", help="where ideas may come from; not opened"),

@@ -19,7 +19,7 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
 from campaigns.rules.goal import Goal, GoalError, parse_goal
-from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
+from campaigns.rules.intake import Intake, IntakeError, fixed
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
 from campaigns.shipped import shipped_problems
@@ -38,13 +38,6 @@ RESTARTS = {
     RestartPolicy.DECLINE: "is declined",
     RestartPolicy.ASK: "asks a person for an hour, then is declined",
 }
-# How speed may be told, in words; the usual one first.
-METRICS = {
-    AUTO: "what bounds the problem",
-    Metric.TIME: "time",
-    Metric.OPERATIONS: "operations per second",
-    Metric.BYTES: "bytes per second",
-}
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
 # Field → what the form calls it, so that an error does so too.
@@ -60,7 +53,6 @@ LABELS = {
     "restart": "A restart in part",
     "own_kernels": "Kernels of headers or macros that count as own",
     "require_sanitizers": "Require sanitizers",
-    "primary_metric": "Primary metric",
     "git_branch": "Git branch",
     "reference_project": "Reference project",
     "constraints": "Constraints",
@@ -128,7 +120,6 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "stances": list(Stance),
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
-        "metrics": METRICS.items(),
         "restarts": RESTARTS,
         "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],

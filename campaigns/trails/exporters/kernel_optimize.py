@@ -17,7 +17,7 @@ from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import Trend, TrendRow, moves_bytes, trend_of
 from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.intake import AUTO, Metric, intake_from
+from campaigns.rules.intake import intake_from
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import change, duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
@@ -291,15 +291,6 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def _metric(trail: ExportedCampaign) -> str:
-    """In the unit that people asked for, else in the one that bounds the problem."""
-    asked = intake_from(trail.campaign.intake).primary_metric
-    units = {Metric.TIME: "us", Metric.OPERATIONS: "TFLOPS", Metric.BYTES: "GB/s"}
-    if asked == AUTO:
-        return units[Metric.BYTES if moves_bytes(trail.sheet) else Metric.OPERATIONS]
-    return units[Metric(asked)]
-
-
 def _said_of(trail: ExportedCampaign) -> dict[str, str]:
     """What people said of the campaign, where they said something."""
     said_of = intake_from(trail.campaign.intake)
@@ -320,7 +311,7 @@ def _manifest(trail: ExportedCampaign) -> str:
         "execution_mode": "workspace",
         "project_skill": "kopt",
         "performance_target": trail.sheet.goal_words,
-        "primary_metric": _metric(trail),
+        "primary_metric": "GB/s" if moves_bytes(trail.sheet) else "TFLOPS",
         "target_shapes": {name: cases.get(name, {}) for name in map(str, campaign.cases)},
         "kernel_source": f"best/{best.file_name}" if best else "",
         "test_command": "python quick_test_bench.py --repeats 0",

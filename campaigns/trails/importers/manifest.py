@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.rules.goal import GoalError, parse_goal
-from campaigns.rules.intake import AUTO, EXECUTION_MODE, LANGUAGES, Metric
+from campaigns.rules.intake import AUTO, EXECUTION_MODE, LANGUAGES
 from campaigns.rules.stop import ROUND_LIMIT, ROUNDS_ACCEPTED
 from campaigns.trails.importers.claims import TrailRefused, refused
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
 
-METRICS = {"us": Metric.TIME, "ms": Metric.TIME, "tflops": Metric.OPERATIONS, "gb/s": Metric.BYTES}
 TEXTS = ("reference_project", "constraints", "notes")
 LARGEST = 1_000_000
 
@@ -139,11 +138,8 @@ class _ManifestReader:
         return self.take(field, "target", self.sheet.text(field))
 
     def metric(self, field: str) -> None:
-        words = self.sheet.text(field).lower().split()
-        metric = METRICS.get(words[-1]) if words else None
-        if metric is None:
-            return self.leave(field, f"accepted: one of {', '.join(METRICS)} at its end")
-        return self.take(field, "primary_metric", metric.value)
+        # Ours says in which unit the trend is written, theirs what ranks.
+        self.leave(field, "kopt always ranks by the time of paired runs")
 
     def mode(self, field: str) -> None:
         if self.sheet.word(field, ("repo", "workspace")) != EXECUTION_MODE:

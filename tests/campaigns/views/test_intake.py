@@ -20,7 +20,6 @@ from campaigns.views.new_campaign import LABELS
 from tests.campaigns.sample import PLATFORM, PROBLEM
 
 SAID = {
-    "primary_metric": "bytes_per_s",
     "git_branch": "optimize/mine",
     "reference_project": "a project of ours",
     "constraints": "<b>no</b> tensor cores",
@@ -141,7 +140,7 @@ def test_the_command_shows_a_manifest_before_it_creates(sample, capsys, tmp_path
     said = capsys.readouterr().out
     assert f"platform: {PLATFORM} (manifest.yaml:L3)" in said
     assert "rounds: 9 (typed)" in said
-    assert "primary_metric: auto (the default)" in said
+    assert "git_branch: optimize/theirs (manifest.yaml:L5)" in said
     assert "not taken: manifest.yaml:L6: project_skill: turbo: kopt has no such choice" in said
     assert "nothing is created yet" in said
     assert Campaign.objects.count() == before

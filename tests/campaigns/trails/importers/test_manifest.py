@@ -33,12 +33,11 @@ def test_it_takes_what_fits_and_lists_the_rest():
         "backend": "triton",
         "platform": "mi355x",
         "case": ["small", "large"],
-        "primary_metric": "flops_per_s",
         "rounds": 40,
     }
     assert found.defaults["problem"].place == "manifest.yaml:L2"
     left = {line.split(": ")[1] for line in found.left}
-    assert {"target_lang", "project_skill", "test_command", "created"} <= left
+    assert {"target_lang", "primary_metric", "project_skill", "test_command", "created"} <= left
 
 
 def test_our_own_manifest_makes_the_same_campaign_again(db):
@@ -58,7 +57,6 @@ def test_our_own_manifest_makes_the_same_campaign_again(db):
         (("TRITON", "CK"), "backend", "none fits exactly; there is cpp, cuda, triton"),
         (("MI355X", "MI300X"), "platform", "none fits exactly"),
         (("label: small", "label: tiny"), "case", "not all are cases of gemm_fp8"),
-        (("Combined Step TFLOPS", "joy"), "primary_metric", "accepted: one of us"),
         (("target: null", "target: as fast as can be"), "target", "accepted"),
     ],
 )
