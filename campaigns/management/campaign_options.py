@@ -10,6 +10,7 @@ from campaigns.findings.kinds import Stance
 from campaigns.management.door import argument
 from campaigns.rules.ceilings import QUESTIONS
 from campaigns.rules.goal import ACCEPTED
+from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.intake import Intake
 from campaigns.rules.roofline import LEAST_FRACTION
 from campaigns.rules.stop import RestartPolicy, StopPolicy
@@ -54,6 +55,11 @@ WISH = (
         choices=list(RestartPolicy),
         default=RestartPolicy.TAKE,
         help="the restart in part that five rounds without a gain lead to; default: take",
+    ),
+    argument(
+        "--guard",
+        choices=list(GuardPolicy),
+        help="; ".join(policy.words for policy in GuardPolicy).replace("%", "%%"),
     ),
     argument("--git-branch", help="of the accepted rounds; default: auto"),
     argument("--reference-project", help="where ideas may come from; not opened"),

@@ -25,6 +25,7 @@ from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, machine_
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import trend_of
 from campaigns.rules.attribution import attributions_of
+from campaigns.rules.intake import intake_from
 from knowledge.specs.cited import Cited
 
 STYLES = ("css/app.css", "css/charts.css")
@@ -74,6 +75,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "audit": audit_of(sheet),
         "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,
+        "guard": intake_from(campaign.intake).guard_policy,
         "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),
         "doubts": doubts_of(campaign),

@@ -1,4 +1,4 @@
-"""What a person says of a campaign beyond its goal: frozen with it, and decided by nothing (R1).
+"""What a person says of a campaign beyond its goal, frozen with it (R1). Only the guard decides.
 
 The fields are those that other systems ask for. What kopt does in one way only (it works in a
 folder of its own, and commits accepted rounds) is no choice, and is shown as what it is.
@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+from campaigns.rules.guard import GuardPolicy
 
 LONGEST_TEXT = 4000
 LONGEST_PLACE = 500
@@ -28,17 +30,21 @@ class IntakeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """git_branch: of the accepted rounds; auto is optimize/<op>_<backend>_<gpu>_<date>.
+    """guard: how much a protected case may lose (R13). git_branch: of the accepted rounds; auto is
+    optimize/<op>_<backend>_<gpu>_<date>.
 
     reference_project: where ideas may come from, as people write it; kopt opens nothing there.
     """
 
+    guard: str = GuardPolicy.DEFAULT.value
     git_branch: str = AUTO
     reference_project: str = ""
     constraints: str = ""
     notes: str = ""
 
     def __post_init__(self) -> None:
+        if self.guard not in tuple(GuardPolicy):
+            raise IntakeError(f"guard: {self.guard!r}; accepted: {', '.join(GuardPolicy)}")
         if not BRANCH.fullmatch(self.git_branch):
             raise IntakeError(
                 f"git_branch: {self.git_branch!r}; accepted: auto, or letters, digits, . _ - and / "
@@ -53,6 +59,11 @@ class Intake:
                 raise IntakeError(f"{name}: NUL; accepted: text without it")
 
     @property
+    def guard_policy(self) -> GuardPolicy:
+        """The guard as the rules take it."""
+        return GuardPolicy(self.guard)
+
+    @property
     def stored(self) -> dict[str, str]:
         """As `Campaign.intake` keeps it."""
         return asdict(self)
@@ -62,6 +73,7 @@ class Intake:
         """Label → what was said, for pages and commands; defaults are shown as such."""
         branch = "named after the campaign" if self.git_branch == AUTO else self.git_branch
         return {
+            "Guard": self.guard_policy.words,
             "Git branch": branch,
             "Reference project": self.reference_project or "none",
             "Constraints": self.constraints or "none",

@@ -37,6 +37,7 @@ from campaigns.models.transitions import claim, move
 from campaigns.rules.decision import Decision, Reason
 from campaigns.rules.floors import floors_of, lesser_floors_of
 from campaigns.rules.gates import Standard
+from campaigns.rules.intake import intake_from
 from campaigns.rules.noise import LEAST_FLOOR, noise_floor, stray
 from campaigns.rules.repairs import may_repair
 from campaigns.rules.sessions import claims, decide_again, merged
@@ -186,6 +187,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         floors=floors_of(campaign.target),
         lesser_floors=lesser_floors_of(campaign.target),
         protected=frozenset(case.name for case in cases if case.protected),
+        guard=intake_from(campaign.intake).guard_policy,
         cases=frozenset(campaign.cases),
         whole=len(campaign.cases),
         halves=campaign.problem.halves,

@@ -19,6 +19,7 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
 from campaigns.rules.goal import Goal, GoalError, parse_goal
+from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.intake import Intake, IntakeError, fixed
 from campaigns.rules.sanitizers import BACKENDS as SANITIZED
 from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
@@ -53,6 +54,7 @@ LABELS = {
     "restart": "A restart in part",
     "own_kernels": "Kernels of headers or macros that count as own",
     "require_sanitizers": "Require sanitizers",
+    "guard": "Guard",
     "git_branch": "Git branch",
     "reference_project": "Reference project",
     "constraints": "Constraints",
@@ -121,6 +123,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
         "restarts": RESTARTS,
+        "guards": list(GuardPolicy),
         "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "takes_sanitizers": values["backend"] in SANITIZED,

@@ -32,6 +32,7 @@ from campaigns.reports.stored import (
 )
 from campaigns.reports.surroundings import seen_table
 from campaigns.rules.attribution import attributions_of
+from campaigns.rules.intake import intake_from
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
@@ -52,6 +53,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
     sessions = sessions_of(found)
+    guard = intake_from(campaign.intake).guard_policy
     context: dict[str, Any] = {
         "campaign": campaign,
         "round": found,
@@ -68,7 +70,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
+        "cases": case_rows(row.results, report, target, campaign.noise.get("floor"), guard),
         "measured": measured,
         "report": report,
         "target": target,

@@ -17,7 +17,7 @@ from campaigns.reports.stored import classes_of
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import Trend, TrendRow, moves_bytes, trend_of
 from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.intake import intake_from
+from campaigns.rules.intake import Intake, intake_from
 from campaigns.rules.noise import Gain
 from campaigns.rules.wording import change, duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
@@ -292,10 +292,10 @@ def _json(value: Any) -> str:
 
 
 def _said_of(trail: ExportedCampaign) -> dict[str, str]:
-    """What people said of the campaign, where they said something."""
-    said_of = intake_from(trail.campaign.intake)
-    names = ("reference_project", "constraints", "notes")
-    return {name: getattr(said_of, name) for name in names if getattr(said_of, name)}
+    """What people said of the campaign beyond the defaults."""
+    said_of, usual = intake_from(trail.campaign.intake).stored, Intake().stored
+    names = ("guard", "reference_project", "constraints", "notes")
+    return {name: said_of[name] for name in names if said_of[name] != usual[name]}
 
 
 def _manifest(trail: ExportedCampaign) -> str:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from campaigns.rules.intake import intake_from
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 
 NAME = "trail.json"
@@ -45,6 +46,7 @@ def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
         "cases": list(campaign.cases),
         "proposer": campaign.proposer,
         "goal": campaign.goal,
+        "guard": intake_from(campaign.intake).guard,
         "stop_policy": campaign.stop_policy,
         "protocol": campaign.protocol.rules,
         "noise": campaign.noise,

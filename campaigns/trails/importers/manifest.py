@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.rules.goal import GoalError, parse_goal
+from campaigns.rules.guard import GuardPolicy
 from campaigns.rules.intake import AUTO, EXECUTION_MODE, LANGUAGES
 from campaigns.rules.stop import ROUND_LIMIT, ROUNDS_ACCEPTED
 from campaigns.trails.importers.claims import TrailRefused, refused
@@ -72,6 +73,7 @@ class _ManifestReader:
             "git_commit": self.commit,
             "git_branch": self.branch,
             "max_iterations": self.rounds,
+            "guard": self.guard,
             **dict.fromkeys(TEXTS, self.text),
         }
         given = [name for name, value in self.sheet.value.items() if value not in (None, "")]
@@ -156,6 +158,9 @@ class _ManifestReader:
             self.leave(field, "accepted rounds are always on a branch")
         elif said != AUTO:
             self.take(field, "git_branch", said)
+
+    def guard(self, field: str) -> None:
+        self.take(field, field, self.sheet.word(field, tuple(GuardPolicy)))
 
     def rounds(self, field: str) -> None:
         most = self.sheet.number(field)

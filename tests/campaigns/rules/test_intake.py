@@ -6,7 +6,7 @@ from campaigns.rules.intake import Intake, IntakeError, fixed, intake_from
 
 
 def test_it_comes_back_as_it_was_stored():
-    said = Intake("optimize/mine", "a/project", "no tensor cores", "for the team")
+    said = Intake("strict", "optimize/mine", "a/project", "no tensor cores", "for the team")
     assert intake_from(said.stored) == said
     assert intake_from(None) == Intake()
     assert intake_from({"primary_metric": "time_us", "notes": "old"}) == Intake(notes="old")
@@ -24,7 +24,7 @@ def test_a_branch_has_a_plain_name(name):
 
 @pytest.mark.parametrize(
     ("field", "text"),
-    [("notes", "x" * 4001), ("reference_project", "x" * 501),
+    [("guard", "lax"), ("notes", "x" * 4001), ("reference_project", "x" * 501),
      ("constraints", "a\0b")],
 )  # fmt: skip
 def test_what_is_wrong_is_named(field, text):

@@ -49,6 +49,15 @@ def test_our_own_manifest_makes_the_same_campaign_again(db):
     assert made["rounds"] == sample.stop_policy["max_rounds"]
 
 
+def test_a_target_and_a_guard_in_words_are_taken():
+    text = THEIRS.replace("performance_target: null", 'performance_target: ">500 TFLOPS"')
+    found = read_manifest("manifest.yaml", f"{text}guard: strict\n", KNOWN)
+    assert values(found)["target"] == ">500 TFLOPS"
+    assert values(found)["guard"] == "strict"
+    with pytest.raises(TrailRefused, match="guard: 'lax'; accepted: default, strict"):
+        read_manifest("manifest.yaml", f"{THEIRS}guard: lax\n", KNOWN)
+
+
 @pytest.mark.parametrize(
     ("edit", "option", "why"),
     [
