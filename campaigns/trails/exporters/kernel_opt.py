@@ -37,7 +37,7 @@ def performance_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
                     ("Best", f"round {best.number}: {best.title}" if best else ""),
                 ]
             ),
-            table(LOST, [_lost(trail, one) for one in lost]) if lost else "",
+            table(LOST, [_lost(trail, one) for one in lost]),
         ),
     )
 

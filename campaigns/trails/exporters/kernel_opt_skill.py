@@ -53,7 +53,7 @@ def _correctness(one: ExportedRound) -> str:
         f"# Correctness of {one.version}",
         f"Status: {'PASS' if outcome == 'passed' else 'FAIL'}. {said(outcome or 'not run')}"
         f"{f': {said(reason)}' if reason else ''}",
-        table(head, rows) if rows else "",
+        table(head, rows),
     )
 
 
@@ -90,7 +90,7 @@ def _profile(one: ExportedRound) -> str:
     return page(
         f"# Profile of {one.version}",
         NOT_PROFILED + ".",
-        table(head, rows) if rows else "",
+        table(head, rows),
         *_machine_code(one),
     )
 
@@ -101,7 +101,7 @@ def _machine_code(one: ExportedRound) -> list[list[str] | str]:
     if code is None:
         return []
     rows = [(function.name, function_words(function)) for function in code.functions]
-    listed = table(("function", "instructions"), rows) if rows else f"{NOTHING}: {said(code.note)}"
+    listed = table(("function", "instructions"), rows, f"{NOTHING}: {said(code.note)}")
     return ["## Machine code", f"As listed by {said(code.tool)}.", listed]
 
 

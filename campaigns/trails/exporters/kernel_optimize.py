@@ -128,9 +128,8 @@ def _history(trail: ExportedCampaign) -> str:
         table(
             ("direction", "round", "reason"),
             [(one.title, one.number, one.row.sentence) for one in lost],
-        )
-        if lost
-        else "None so far.",
+            "None so far.",
+        ),
         "## Transfer to real use",
         *_audit(trail),
         "## Rounds without a gain",

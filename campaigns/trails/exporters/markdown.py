@@ -27,9 +27,12 @@ def _escaped(text: str) -> str:
     return _MARKS.sub(r"\\\1", _TAG.sub("&lt;", _ENTITY.sub("&amp;", text)))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Cells are escaped; the head is ours."""
-    lines = [f"| {' | '.join(head)} |", f"|{'|'.join('---' for _ in head)}|"]
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], none: str = "") -> list[str]:
+    """A table; every cell is plain text. none: what stands there instead without any row."""
+    rows = list(rows)
+    if not rows:
+        return [none]
+    lines = [f"| {' | '.join(map(said, head))} |", f"|{'|'.join('---' for _ in head)}|"]
     return [*lines, *(f"| {' | '.join(said(cell) for cell in row)} |" for row in rows)]
 
 

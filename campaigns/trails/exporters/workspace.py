@@ -98,9 +98,8 @@ def _readme(trail: ExportedCampaign) -> str:
         table(
             ("metric", "value", "evidence", "source"),
             [(c.metric, c.display, c.evidence, c.citation) for c in target.citations],
-        )
-        if target.citations
-        else UNKNOWN,
+            UNKNOWN,
+        ),
         "## Roofline",
         table(
             ("case", "operations", "bytes", "op/B", "bound by", "floor", "target"),

@@ -13,11 +13,9 @@ from campaigns.trails.importers.claims import (
     refused,
 )
 from campaigns.trails.importers.markdown_reader import (
-    MarkdownTable,
+    MarkdownRow,
     facts,
     figure,
-    row_claims,
-    said,
     sections,
     tables,
     title_of,
@@ -39,14 +37,14 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     text = files.get(PATH, "")
     kept, lost = None, None
     for table in tables(PATH, text):
-        if table.place("commit") is not None and table.place("status") is not None:
+        if table.has("commit", "status"):
             kept = kept or table
-        elif table.place("attempt") is not None:
+        elif table.has("attempt"):
             lost = lost or table
     if kept is None:
         raise refused(PATH, 1, "no table of kept commits", "columns Commit, Status, us, GPU time")
-    rows = [_row(kept, n, line, row) for n, (line, row) in enumerate(kept.rows)]
-    tried = [_attempt(lost, line, row) for line, row in lost.rows] if lost else []
+    rows = [_kept(row, n) for n, row in enumerate(kept.rows, 1)]
+    tried = [_attempt(row) for row in lost.rows] if lost else []
     stop = facts(PATH, text)
     best = value_of(stop, "best_commit", "best commit", "best")
     known = {"BEST_COMMIT": best, "Reason": value_of(stop, "reason")}
@@ -65,67 +63,49 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     )
 
 
-def _row(table: MarkdownTable, index: int, line: int, row: tuple[str, ...]) -> ClaimedRound:
-    status = _cell(table, row, "status")
+def _kept(row: MarkdownRow, place: int) -> ClaimedRound:
+    status, note = row.text("status"), row.text("note")
     word = status.lower().partition(" ")[0].partition("-")[0]
     if word not in STATES:
-        raise refused(PATH, line, f"Status: {status!r}", ", ".join(STATES))
-    value, _ = _number(table, line, row, "us")
-    _number(table, line, row, "gpu time")
-    note = _cell(table, row, "note")
+        raise refused(PATH, row.line, f"Status: {status!r}", ", ".join(STATES))
+    row.number("gpu time")
     names = ("date", "commit", "command", "config class", "kernel", "us", "gpu time", "note")
-    known = {name: _cell(table, row, name) for name in names}
     return ClaimedRound(
-        name=_cell(table, row, "commit") or f"row {index + 1}",
+        name=row.text("commit") or f"row {place}",
         path=PATH,
-        line=line,
+        line=row.line,
         title=note,
         hypothesis="" if word == "baseline" else note,
         status=status,
         kept=True,
-        figure=value,
+        figure=row.number("us"),
         unit="us",
         metric=METRIC,
         convention=CONVENTION,
-        at=_cell(table, row, "date"),
-        claims=row_claims(PATH, table, line, row),
-        missing=(*lacking(known.items()), "source", "masked"),
+        at=row.text("date"),
+        claims=row.claims,
+        missing=(*lacking((name, row.text(name)) for name in names), "source", "masked"),
     )
 
 
-def _attempt(table: MarkdownTable, line: int, row: tuple[str, ...]) -> ClaimedRound:
+def _attempt(row: MarkdownRow) -> ClaimedRound:
     """A row of the stop summary: one of the last measured regressions."""
-    place = table.place("us ")
-    told = row[place] if place is not None else ""
-    value = figure(PATH, line, "us", ARROW.split(told)[-1])[0]
+    time = ARROW.split(row.text("us "))[-1]
     return ClaimedRound(
-        name=_cell(table, row, "attempt"),
+        name=row.text("attempt"),
         path=PATH,
-        line=line,
-        title=_cell(table, row, "hypothesis"),
-        hypothesis=_cell(table, row, "hypothesis"),
+        line=row.line,
+        title=row.text("hypothesis"),
+        hypothesis=row.text("hypothesis"),
         status="regression",
         kept=False,
-        figure=value,
+        figure=figure(PATH, row.line, "us", time)[0],
         unit="us",
         metric=METRIC,
         convention=CONVENTION,
-        claims=row_claims(PATH, table, line, row),
-        missing=(*(name for name, cell in zip(table.head, row, strict=True) if not said(cell)),
-                 "source", "masked"),
-    )  # fmt: skip
-
-
-def _cell(table: MarkdownTable, row: tuple[str, ...], name: str) -> str:
-    place = table.place(name)
-    return said(row[place]) if place is not None else ""
-
-
-def _number(
-    table: MarkdownTable, line: int, row: tuple[str, ...], name: str
-) -> tuple[float | None, str]:
-    place = table.place(name)
-    return (None, "") if place is None else figure(PATH, line, name, row[place])
+        claims=row.claims,
+        missing=(*row.empty, "source", "masked"),
+    )
 
 
 def _has_summary(text: str) -> bool:

@@ -173,12 +173,12 @@ def _compared(report: str) -> dict[str, ClaimedTime]:
     found: dict[str, ClaimedTime] = {}
     for table in tables("final_report.md", report):
         versions = [(n, name) for n, name in enumerate(table.head) if BEST.match(name)]
-        for line, row in table.rows:
-            if versions and "time" in row[0].lower():
+        for row in table.rows:
+            if versions and "time" in row.cells[0].lower():
                 for n, name in versions:
                     known = BEST.match(name)
                     assert known is not None
-                    told = _milliseconds("final_report.md", line, name, row[n])
+                    told = _milliseconds("final_report.md", row.line, name, row.cells[n])
                     found.setdefault(known[1], told)
     return found
 

@@ -16,11 +16,11 @@ from campaigns.trails.importers.claims import (
 )
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
 from campaigns.trails.importers.markdown_reader import (
+    MarkdownRow,
     MarkdownSection,
     MarkdownTable,
     facts,
     figure,
-    row_claims,
     said,
     sections,
     tables,
@@ -98,12 +98,11 @@ def _checked(manifest: LinedDocument) -> LinedDocument:
 
 def _rows(text: str) -> Iterator[ClaimedRound]:
     for table in tables(TREND, text):
-        number, status, score = table.place("round"), table.place("status"), _score(table)
-        if number is None or status is None or score is None:
+        score = _score(table)
+        if score is None or not table.has("round", "status"):
             accepted = f"columns Round, Status and one of {SCORES}"
             raise refused(TREND, table.line, f"the head {', '.join(table.head)}", accepted)
-        for line, row in table.rows:
-            yield _row(table, line, row, row[number], row[status], score)
+        yield from (_row(row, score) for row in table.rows)
 
 
 def _score(table: MarkdownTable) -> ScoreColumn | None:
@@ -117,43 +116,31 @@ def _score(table: MarkdownTable) -> ScoreColumn | None:
         for place, name in enumerate(table.head)
         if (match := pattern.fullmatch(name))
     ]
-    filled = (one for one in found if any(said(row[one.place]) for _, row in table.rows))
+    filled = (one for one in found if any(said(row.cells[one.place]) for row in table.rows))
     return next(filled, found[0] if found else None)
 
 
-def _row(
-    table: MarkdownTable,
-    line: int,
-    row: tuple[str, ...],
-    number: str,
-    status: str,
-    score: ScoreColumn,
-) -> ClaimedRound:
-    digits = re.search(r"\d{1,6}", number)
-    if not digits:
-        raise refused(TREND, line, f"Round: {number!r}", "a round's number")
-    word = status.upper().strip("*")
+def _row(row: MarkdownRow, score: ScoreColumn) -> ClaimedRound:
+    number = re.search(r"\d{1,6}", row.text("round"))
+    if not number:
+        raise refused(TREND, row.line, f"Round: {row.text('round')!r}", "a round's number")
+    word = row.text("status").upper().strip("*")
     if word not in STATES:
-        raise refused(TREND, line, f"Status: {status!r}", ", ".join(STATES))
-    value, _ = figure(TREND, line, score.name, row[score.place])
-    title = table.place("description")
-    claims = row_claims(TREND, table, line, row)
+        raise refused(TREND, row.line, f"Status: {row.text('status')!r}", ", ".join(STATES))
     return ClaimedRound(
-        name=f"round-{int(digits[0])}",
+        name=f"round-{int(number[0])}",
         path=TREND,
-        line=line,
-        number=int(digits[0]),
-        title=said(row[title]) if title is not None else "",
+        line=row.line,
+        number=int(number[0]),
+        title=row.text("description"),
         status=word,
         kept=word in ("BASELINE", "ACCEPTED"),
-        figure=value,
+        figure=figure(TREND, row.line, score.name, row.cells[score.place])[0],
         unit=score.unit,
         metric=score.name,
         convention=score.convention,
-        claims=claims,
-        missing=tuple(
-            column for column, cell in zip(table.head, row, strict=True) if not said(cell)
-        ),
+        claims=row.claims,
+        missing=row.empty,
     )
 
 
@@ -187,8 +174,8 @@ def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
     results = tuple(
         claim
         for table in tables(path, files.get(path, ""))
-        for line, row in table.rows
-        for claim in row_claims(path, table, line, row)
+        for row in table.rows
+        for claim in row.claims
     )
     hypothesis, change = _said(found, "hypothesis"), _said(found, "single change")
     known = {"summary.md": path if path in files else "", "kernel_snapshot": "".join(kernels[:1])}
@@ -231,5 +218,5 @@ def _best(history: str) -> str:
 def _ineffective(history: str) -> Iterator[Claim]:
     for table in tables(HISTORY, history):
         if "ineffective" in table.title.lower():
-            for line, row in table.rows:
-                yield Claim(table.title, " · ".join(filter(None, row)), HISTORY, line)
+            for row in table.rows:
+                yield Claim(table.title, " · ".join(filter(None, row.cells)), HISTORY, row.line)

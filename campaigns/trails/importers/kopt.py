@@ -36,7 +36,10 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     return ClaimedCampaign(
         System.KOPT,
         tuple(_round(part, files) for part in parts),
-        **about,
+        title=about["title"],
+        operator=about["operator"],
+        platform=about["platform"],
+        backend=about["backend"],
         incumbent=f"round {best:g}" if best is not None else "",
         stop_reason=stopped,
         claims=tuple(one for one in sheet.claims if one.field.startswith("campaign.")),

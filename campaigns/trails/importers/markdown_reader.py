@@ -44,20 +44,54 @@ class MarkdownSection:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkdownRow:
+    """A row of a table: where it stands, and its cells under their column names."""
+
+    path: str
+    line: int
+    head: tuple[str, ...]
+    cells: tuple[str, ...]
+
+    def text(self, begins: str) -> str:
+        """The cell of the first column whose name begins so; empty where nothing is said."""
+        place = column(self.head, begins)
+        return "" if place is None else said(self.cells[place])
+
+    def number(self, begins: str) -> float | None:
+        """The number that this cell starts with; None where it says nothing."""
+        return figure(self.path, self.line, begins, self.text(begins))[0]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Every cell that says something."""
+        pairs = zip(self.head, self.cells, strict=True)
+        return tuple(Claim(name, said(cell), self.path, self.line) for name, cell in pairs
+                     if said(cell))  # fmt: skip
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """The columns of which it says nothing."""
+        pairs = zip(self.head, self.cells, strict=True)
+        return tuple(name for name, cell in pairs if not said(cell))
+
+
+@dataclass(frozen=True, slots=True)
 class MarkdownTable:
-    """Column names and rows: (line, cells). title: of the section that it stands in."""
+    """title: of the section that it stands in. line: of its head."""
 
     title: str
     line: int
     head: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    rows: tuple[MarkdownRow, ...]
 
-    def place(self, *begins: str) -> int | None:
-        """The first column whose name begins so, whatever its case."""
-        for index, name in enumerate(self.head):
-            if name.lower().startswith(begins):
-                return index
-        return None
+    def has(self, *begins: str) -> bool:
+        """Whether it has columns whose names begin so."""
+        return all(column(self.head, each) is not None for each in begins)
+
+
+def column(head: Sequence[str], begins: str) -> int | None:
+    """The place of the first column whose name begins so, whatever its case."""
+    return next((n for n, name in enumerate(head) if name.lower().startswith(begins)), None)
 
 
 def sections(text: str) -> list[MarkdownSection]:
@@ -87,11 +121,13 @@ def tables(path: str, text: str) -> list[MarkdownTable]:
                 continue
             width = len(cells(block[1][1]))
             head = cells(block[0][1], width)
-            rows = tuple((n, cells(line, len(head))) for n, line in block[2:])
-            for number, row in rows:
-                if len(row) != len(head):
-                    what = f"a row of {len(row)} cells"
-                    raise refused(path, number, what, f"{len(head)}: {', '.join(head)}")
+            rows = tuple(
+                MarkdownRow(path, n, head, cells(line, len(head))) for n, line in block[2:]
+            )
+            for row in rows:
+                if len(row.cells) != len(head):
+                    what = f"a row of {len(row.cells)} cells"
+                    raise refused(path, row.line, what, f"{len(head)}: {', '.join(head)}")
             found.append(MarkdownTable(section.title, block[0][0], head, rows))
     return found
 
@@ -105,9 +141,10 @@ def facts(path: str, text: str) -> dict[str, Claim]:
             claim = Claim(plain(fact[1]), said(fact[2]), path, number)
             found.setdefault(claim.field.lower(), claim)
     for table in tables(path, text):
-        for number, row in table.rows:
-            if len(row) == 2 and said(row[1]):
-                found.setdefault(row[0].lower(), Claim(row[0], said(row[1]), path, number))
+        for row in table.rows:
+            if len(row.cells) == 2 and said(row.cells[1]):
+                name, value = row.cells
+                found.setdefault(name.lower(), Claim(name, said(value), path, row.line))
     return found
 
 
@@ -150,12 +187,6 @@ def figure(path: str, line: int, name: str, text: str) -> tuple[float | None, st
         accepted = "a number, or N/A, - or — where there is none"
         raise refused(path, line, f"{name}: {bare[:60]!r}", accepted)
     return float(found[1].replace(",", "")), found[2] or ""
-
-
-def row_claims(path: str, table: MarkdownTable, line: int, row: Sequence[str]) -> tuple[Claim, ...]:
-    """Every cell of a row that says something."""
-    pairs = zip(table.head, row, strict=True)
-    return tuple(Claim(name, said(cell), path, line) for name, cell in pairs if said(cell))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, bool]]:

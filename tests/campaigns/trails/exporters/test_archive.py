@@ -169,6 +169,10 @@ def test_the_readme_has_its_citations_as_the_wiki_writes_them(sample, files):
     assert "&lt;-" not in files["README.md"]
 
 
+def test_a_bar_in_a_column_name_is_escaped(files):
+    assert r"| largest \|error\| |" in files["v0/correctness.md"]
+
+
 def test_the_same_records_make_the_same_bytes(sample):
     first = trail_archive(sample)
     assert trail_archive(sample) == first

@@ -320,7 +320,8 @@ BARS = """# Correctness
 def test_a_bar_without_blanks_around_it_is_part_of_a_cell():
     (table,) = tables("a.md", BARS)[1:]
     assert table.head == ("Tensor", "Pass", "Max |Δ|", "Mean |Δ|")
-    assert table.rows == ((9, ("y", "✓", "1.0e-07", "1.0e-08")),)
+    (row,) = table.rows
+    assert (row.line, row.cells) == (9, ("y", "✓", "1.0e-07", "1.0e-08"))
 
 
 def test_a_trail_with_bars_in_the_head_of_a_table_is_read():
