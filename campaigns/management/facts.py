@@ -155,6 +155,7 @@ def campaign_text(campaign: Campaign) -> str:
         for stance, kinds in kinds_by_stance(campaign).items()
         if kinds
     ]
+    lines.append(f"guard: {intake_from(campaign.intake).guard_policy.words}")
     if campaign.own_kernels:
         lines.append(f"own kernels by declaration: {', '.join(campaign.own_kernels)}")
     if protocol_from(campaign.protocol.rules).require_sanitizers:

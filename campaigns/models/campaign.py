@@ -38,7 +38,7 @@ class Campaign(Stateful):
     findings_policy: kind of finding → allowed, flagged or refused; None in a row of before it.
     own_kernels: names of kernels that count as a candidate's own though no source shows them; None
     in a row of before it.
-    intake: what else was said of it, as `Intake.stored`; None before that.
+    intake: guard and what else was said, as `Intake.stored`; may be None.
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
     stop_policy: the fields of `campaigns.rules.stop.policy.StopPolicy`.
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",

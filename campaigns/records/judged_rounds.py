@@ -14,6 +14,7 @@ from campaigns.records.measured_cases import cases_of, level_of
 from campaigns.records.noise_floor import NoiseFloor, floor_for
 from campaigns.records.sessions import deciding_evaluation, judged_candidate, second_session
 from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.gates import Standard
 
 
@@ -71,6 +72,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
         floors=floors_of(campaign.target),
         lesser_floors=lesser_floors_of(campaign.target),
         protected=frozenset(case.name for case in cases if case.protected),
+        guard=intake_from(campaign.intake).guard_policy,
         cases=frozenset(campaign.cases),
         whole=len(campaign.cases),
         halves=campaign.problem.halves,

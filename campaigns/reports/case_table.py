@@ -35,6 +35,7 @@ def case_rows(
     report: Report | None,
     target: CampaignTarget,
     floor: float | None,
+    guard: GuardPolicy = GuardPolicy.DEFAULT,
 ) -> tuple[CaseRow, ...]:
     """Join what a round's verdict and report say about each case, the worst gain first.
 
@@ -48,17 +49,17 @@ def case_rows(
             result=by_result.get(name),
             facts=by_fact.get(name),
             target=target.cases.get(name),
-            effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor),
+            effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor, guard),
         )
         for name in dict.fromkeys([*by_result, *by_fact])
     ]
     return tuple(sorted(rows, key=_worst_first))
 
 
-def _effect(result: CaseResult | None, floor: float) -> CaseEffect | None:
+def _effect(result: CaseResult | None, floor: float, guard: GuardPolicy) -> CaseEffect | None:
     if result is None or result.gain is None:
         return None
-    return case_effect(result.gain, floor, GuardPolicy.STANDARD)
+    return case_effect(result.gain, floor, guard)
 
 
 def _worst_first(row: CaseRow) -> tuple[bool, float]:

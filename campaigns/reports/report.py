@@ -26,6 +26,7 @@ from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import trend_of
+from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
@@ -76,6 +77,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "audit": audit_of(sheet),
         "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,
+        "guard": intake_from(campaign.intake).guard_policy,
         "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),
         "doubts": doubts_of(campaign),

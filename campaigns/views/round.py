@@ -27,6 +27,7 @@ from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
 from campaigns.reports.surroundings import seen_table
+from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
@@ -48,6 +49,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
     sessions = sessions_of(found)
+    guard = intake_from(campaign.intake).guard_policy
     context: dict[str, Any] = {
         "campaign": campaign,
         "round": found,
@@ -64,7 +66,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
+        "cases": case_rows(row.results, report, target, campaign.noise.get("floor"), guard),
         "measured": measured,
         "report": report,
         "target": target,

@@ -15,28 +15,12 @@ from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
-from campaigns.lineage.brought.claims import TrailRefused
-from campaigns.lineage.brought.manifest import Offered
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
-from campaigns.lineage.trail.archive import (
-    reproducer_archive,
-    trail_archive,
-    trail_name,
-)
 from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
-from campaigns.management.facts import (
-    campaign_details,
-    campaign_facts,
-    campaign_line,
-    campaign_text,
-    event_facts,
-)
-from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
-from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.management.wishes import (
+from campaigns.management.campaign_options import (
     ASSUMED,
     BISECT,
     FROM,
@@ -54,6 +38,15 @@ from campaigns.management.wishes import (
     offer_text,
     offered_in,
 )
+from campaigns.management.facts import (
+    campaign_details,
+    campaign_facts,
+    campaign_line,
+    campaign_text,
+    event_facts,
+)
+from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
+from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -88,6 +81,9 @@ from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
 from campaigns.steps.rounds.rebuild import rebuild
+from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
+from campaigns.trails.importers.claims import TrailRefused
+from campaigns.trails.importers.manifest import ManifestDefaults
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
@@ -282,7 +278,7 @@ class Command(ImportVerbs):
             self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
         return row
 
-    def _offered(self, manifest: Path) -> Offered:
+    def _offered(self, manifest: Path) -> ManifestDefaults:
         try:
             return offered_in(manifest)
         except FileNotFoundError:

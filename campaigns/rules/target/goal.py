@@ -16,7 +16,8 @@ from knowledge.specs.quantity import Quantity, QuantityError
 
 ACCEPTED = (
     "90% or ceiling:0.9 (of what the ceilings allow), baseline:1.5 (times the speed of v0), "
-    "time_us<=30, flops_per_s>=50 TFLOPS, bytes_per_s>=3.2 TB/s"
+    "30 us, >500 TFLOPS, >=2.5 TB/s, or with the metric's name: time_us<=30, "
+    "flops_per_s>=50 TFLOPS, bytes_per_s>=3.2 TB/s"
 )
 LONGEST = 80
 MOST_TIMES = 1e6
@@ -25,12 +26,20 @@ UNITS = {"flops_per_s": "op/s", "bytes_per_s": "B/s"}
 BETWEEN = {"time_us": (1e-6, 1e15), "flops_per_s": (1.0, 1e24), "bytes_per_s": (1.0, 1e24)}
 
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
-_SHARE = re.compile(rf"(?:ceiling:\s*)?(?P<number>{_NUMBER})\s*%|ceiling:\s*(?P<plain>{_NUMBER})")
+_SHARE = re.compile(
+    rf"(?:ceiling:\s*|(?:>=?|≥)\s*)?(?P<number>{_NUMBER})\s*%(?:\s*(?:of )?peak(?: efficiency)?)?"
+    rf"|ceiling:\s*(?P<plain>{_NUMBER})",
+    re.IGNORECASE,
+)
 _BASELINE = re.compile(rf"baseline:\s*(?P<number>{_NUMBER})\s*(?P<percent>%?)")
 _ABSOLUTE = re.compile(
     rf"(?P<metric>[a-z_]+)\s*(?P<op><=|>=|≤|≥|[<>=]+)\s*(?P<number>{_NUMBER})\s*(?P<unit>\S*)"
 )
-_OPS = {"<=": "≤", "≤": "≤", ">=": "≥", "≥": "≥"}
+# Without a metric's name, the unit says which one is meant.
+_BARE = re.compile(rf"(?P<op><=|>=|≤|≥|[<>=]+)?\s*(?P<number>{_NUMBER})\s*(?P<unit>[^\s\d%]\S*)")
+# A measured value never equals its target to the last digit, so < and <= ask for the same.
+_OPS = {"<": "≤", "<=": "≤", "≤": "≤", ">": "≥", ">=": "≥", "≥": "≥"}
+_TIMES = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6}
 _MICROSECONDS = 1e6
 
 
@@ -144,7 +153,9 @@ def parse_goal(text: str) -> Goal:
         if found := _BASELINE.fullmatch(said):
             return Goal(Kind.BASELINE, float(found["number"]) / (100 if found["percent"] else 1))
         if found := _ABSOLUTE.fullmatch(said):
-            return _absolute(found)
+            return _absolute(found["metric"], found)
+        if found := _BARE.fullmatch(said):
+            return _absolute(_metric_of(found["unit"]), found)
     raise GoalError(f"target: {said[:LONGEST]!r}; accepted: {ACCEPTED}")
 
 
@@ -176,23 +187,36 @@ def measured_by(
     return geomean(done[name] / time * _MICROSECONDS for name, time in times_us.items())
 
 
-def _absolute(found: re.Match[str]) -> Goal:
-    metric, number, unit = found["metric"], found["number"], found["unit"]
+def _absolute(metric: str, found: re.Match[str]) -> Goal:
     if metric not in METRICS:
         raise GoalError(f"target: metric {metric!r}; accepted: {', '.join(METRICS)}")
     op = METRICS[metric]
-    if _OPS.get(found["op"]) != op:
+    if found["op"] and _OPS.get(found["op"]) != op:
         raise GoalError(f"target: {found['op']!r} of {metric}; accepted: {op.value}")
-    return Goal(Kind.ABSOLUTE, 1.0, metric, _value(metric, number, unit))
+    return Goal(Kind.ABSOLUTE, 1.0, metric, _value(metric, found["number"], found["unit"]))
+
+
+def _metric_of(unit: str) -> str:
+    """The metric that is measured in this unit."""
+    if unit in _TIMES:
+        return "time_us"
+    for metric, base in UNITS.items():
+        try:
+            Quantity.parse(f"1 {unit}").to(base)
+        except QuantityError:
+            continue
+        return metric
+    raise GoalError(f"target: unit {unit!r}; accepted: {ACCEPTED}")
 
 
 def _value(metric: str, number: str, unit: str) -> float:
-    if metric == "time_us":
-        if unit not in ("", "us", "µs"):
-            raise GoalError(f"target: unit {unit!r} of time_us; accepted: us, or none")
-        return float(number)
     if not unit:
         return float(number)
+    if metric == "time_us":
+        if unit not in _TIMES:
+            accepted = ", ".join(_TIMES)
+            raise GoalError(f"target: unit {unit!r} of time_us; accepted: {accepted}, or none")
+        return float(number) * _TIMES[unit]
     try:
         return Quantity.parse(f"{number} {unit}").to(UNITS[metric]).value
     except QuantityError as error:

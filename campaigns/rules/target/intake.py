@@ -1,4 +1,4 @@
-"""What a person says of a campaign beyond its goal: frozen with it, and decided by nothing (R1).
+"""What a person says of a campaign beyond its goal, frozen with it (R1). Only the guard decides.
 
 The fields are those that other systems ask for. What kopt does in one way only (it works in a
 folder of its own, and commits accepted rounds) is no choice, and is shown as what it is.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+from campaigns.rules.verdict.guard import GuardPolicy
 
 LONGEST_TEXT = 4000
 LONGEST_PLACE = 500
@@ -23,36 +24,27 @@ EXECUTION_MODE = "workspace"
 LANGUAGES = {"cpp": "C++", "cuda": "CUDA C++", "triton": "Triton"}
 
 
-class Metric(StrEnum):
-    """How speed is told. All three rank alike, as a case's work is fixed; verdicts rest on time."""
-
-    TIME = "time_us"
-    OPERATIONS = "flops_per_s"
-    BYTES = "bytes_per_s"
-
-
 class IntakeError(ValueError):
     """A field that can not be taken; one line naming it and what is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """git_branch: of the accepted rounds; auto is optimize/<op>_<backend>_<gpu>_<date>.
+    """guard: how much a protected case may lose (R13). git_branch: of the accepted rounds; auto is
+    optimize/<op>_<backend>_<gpu>_<date>.
 
-    primary_metric: auto follows what bounds the problem. reference_project: where ideas may come
-    from, as people write it; kopt opens nothing there.
+    reference_project: where ideas may come from, as people write it; kopt opens nothing there.
     """
 
-    primary_metric: str = AUTO
+    guard: str = GuardPolicy.DEFAULT.value
     git_branch: str = AUTO
     reference_project: str = ""
     constraints: str = ""
     notes: str = ""
 
     def __post_init__(self) -> None:
-        if self.primary_metric not in (AUTO, *Metric):
-            accepted = ", ".join((AUTO, *Metric))
-            raise IntakeError(f"primary_metric: {self.primary_metric!r}; accepted: {accepted}")
+        if self.guard not in tuple(GuardPolicy):
+            raise IntakeError(f"guard: {self.guard!r}; accepted: {', '.join(GuardPolicy)}")
         if not BRANCH.fullmatch(self.git_branch):
             raise IntakeError(
                 f"git_branch: {self.git_branch!r}; accepted: auto, or letters, digits, . _ - and / "
@@ -67,6 +59,11 @@ class Intake:
                 raise IntakeError(f"{name}: NUL; accepted: text without it")
 
     @property
+    def guard_policy(self) -> GuardPolicy:
+        """The guard as the rules take it."""
+        return GuardPolicy(self.guard)
+
+    @property
     def stored(self) -> dict[str, str]:
         """As `Campaign.intake` keeps it."""
         return asdict(self)
@@ -74,10 +71,9 @@ class Intake:
     @property
     def shown(self) -> dict[str, str]:
         """Label → what was said, for pages and commands; defaults are shown as such."""
-        metric = "what bounds the problem" if self.primary_metric == AUTO else self.primary_metric
         branch = "named after the campaign" if self.git_branch == AUTO else self.git_branch
         return {
-            "Primary metric": metric,
+            "Guard": self.guard_policy.words,
             "Git branch": branch,
             "Reference project": self.reference_project or "none",
             "Constraints": self.constraints or "none",
@@ -86,8 +82,9 @@ class Intake:
 
 
 def intake_from(stored: Mapping[str, Any] | None) -> Intake:
-    """Read `Campaign.intake`; the defaults for a row of before it."""
-    return Intake(**stored) if stored else Intake()
+    """Read `Campaign.intake`: defaults for what a row lacks; fields of old versions are skipped."""
+    known = {one.name for one in fields(Intake)}
+    return Intake(**{name: value for name, value in (stored or {}).items() if name in known})
 
 
 def fixed(backend: str, arch: str) -> dict[str, str]:

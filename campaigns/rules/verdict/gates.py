@@ -54,7 +54,7 @@ class Standard:
     floors: Mapping[str, Floor] = field(default_factory=dict)
     lesser_floors: Mapping[str, Floor] = field(default_factory=dict)
     protected: frozenset[str] | None = None
-    guard: GuardPolicy = GuardPolicy.STANDARD
+    guard: GuardPolicy = GuardPolicy.DEFAULT
     sessions: int = 1
     launch_overhead_us: float = 5.0
     noise_source: str = ""

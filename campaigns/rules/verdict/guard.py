@@ -10,13 +10,19 @@ from campaigns.rules.noise.gain import Gain, improved
 class GuardPolicy(StrEnum):
     """How much a protected case may lose before the candidate is rejected."""
 
-    STANDARD = "standard"
+    DEFAULT = "default"
     STRICT = "strict"
 
     @property
     def limit(self) -> float:
         """The loss as a negative fraction."""
         return -0.03 if self is GuardPolicy.STRICT else -0.05
+
+    @property
+    def words(self) -> str:
+        """The policy with its limit, for pages and commands."""
+        most = f"{-100 * self.limit:.0f} %"
+        return f"{self}: a round is rejected if a protected case loses more than {most}"
 
 
 class CaseEffect(StrEnum):
@@ -28,7 +34,7 @@ class CaseEffect(StrEnum):
     REJECT = "reject"
 
 
-def case_effect(gain: Gain, floor: float, policy: GuardPolicy = GuardPolicy.STANDARD) -> CaseEffect:
+def case_effect(gain: Gain, floor: float, policy: GuardPolicy = GuardPolicy.DEFAULT) -> CaseEffect:
     """Judge one case: reject when its whole interval lies under the limit, warn under -floor."""
     if gain.high < policy.limit:
         return CaseEffect.REJECT

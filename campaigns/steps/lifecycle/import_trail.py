@@ -11,35 +11,35 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.lineage.brought.claims import ClaimedCampaign, ClaimedRound, System, refused
-from campaigns.lineage.brought.files import Trail
-from campaigns.lineage.brought.which import claimed_in
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, refused
+from campaigns.trails.importers.detect import claimed_in
+from campaigns.trails.importers.files import TrailFiles
 
 LONGEST_PATH = 500
 AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedImport:
     """What an import would store. there: the import that holds the same files already, or None."""
 
-    trail: Trail
+    trail: TrailFiles
     claimed: ClaimedCampaign
     there: ImportedCampaign | None
 
 
-def plan_import(trail: Trail, system: System | None = None) -> Planned:
+def plan_import(trail: TrailFiles, system: System | None = None) -> PlannedImport:
     """Read a trail and store nothing. Raises TrailRefused."""
     for path in trail.files:
         if len(path) > LONGEST_PATH:
             accepted = f"paths of up to {LONGEST_PATH} characters"
             raise refused(path[:40] + "…", 0, f"{len(path)} characters", accepted)
     claimed = claimed_in(trail.files, system)
-    return Planned(trail, claimed, _there(trail.digest))
+    return PlannedImport(trail, claimed, _there(trail.digest))
 
 
-def import_trail(planned: Planned, user: Any = None) -> tuple[ImportedCampaign, bool]:
+def import_trail(planned: PlannedImport, user: Any = None) -> tuple[ImportedCampaign, bool]:
     """Store it; (the import, whether it is new). The same content twice is the first one again."""
     trail, claimed = planned.trail, planned.claimed
     with transaction.atomic():
@@ -54,7 +54,7 @@ def import_trail(planned: Planned, user: Any = None) -> tuple[ImportedCampaign, 
                 "backend": claimed.backend,
                 "incumbent": claimed.incumbent,
                 "stop_reason": claimed.stop_reason,
-                "facts": [claim.stored for claim in claimed.claims],
+                "facts": [claim.stored for claim in (*claimed.claims, *claimed.figures)],
                 "tips": [claim.stored for claim in claimed.tips],
                 "missing": list(claimed.missing),
                 "left_out": list(trail.left_out),

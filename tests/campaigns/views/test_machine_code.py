@@ -3,10 +3,10 @@
 import pytest
 
 from campaigns.evaluator.contract import Function, MachineCode
-from campaigns.lineage.trail.tried import trail_of
-from campaigns.lineage.trail.versions import version_files
 from campaigns.reports.report import render_report
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_opt_skill import version_files
 from tests.campaigns.steps import cast
 
 SOLVE = Function("void run<float>(x)", 40, {"vector_256": 8, "call": 2}, {"ex<b>pf": 2})

@@ -6,9 +6,10 @@ from campaigns.rules.target.intake import Intake, IntakeError, fixed, intake_fro
 
 
 def test_it_comes_back_as_it_was_stored():
-    said = Intake("time_us", "optimize/mine", "a/project", "no tensor cores", "for the team")
+    said = Intake("strict", "optimize/mine", "a/project", "no tensor cores", "for the team")
     assert intake_from(said.stored) == said
     assert intake_from(None) == Intake()
+    assert intake_from({"primary_metric": "time_us", "notes": "old"}) == Intake(notes="old")
     assert Intake().shown["Git branch"] == "named after the campaign"
 
 
@@ -23,7 +24,7 @@ def test_a_branch_has_a_plain_name(name):
 
 @pytest.mark.parametrize(
     ("field", "text"),
-    [("primary_metric", "joy"), ("notes", "x" * 4001), ("reference_project", "x" * 501),
+    [("guard", "lax"), ("notes", "x" * 4001), ("reference_project", "x" * 501),
      ("constraints", "a\0b")],
 )  # fmt: skip
 def test_what_is_wrong_is_named(field, text):

@@ -105,7 +105,7 @@ def test_r13_it_rejects_a_win_that_costs_a_protected_case():
     assert decide_session(report(*times(2.0, 0.9)), unprotected).verdict is Verdict.ACCEPTED
 
 
-def test_it_guards_harder_under_the_strict_policy():
+def test_r13_it_guards_harder_under_the_strict_policy():
     strict = Standard(has_incumbent=True, guard=GuardPolicy.STRICT)
     assert decide_session(report(*times(2.0, 0.96)), AGAINST).verdict is Verdict.ACCEPTED
     assert decide_session(report(*times(2.0, 0.96)), strict).reason is Reason.CASE_REGRESSED

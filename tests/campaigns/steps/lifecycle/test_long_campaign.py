@@ -23,12 +23,12 @@ from django.test import Client
 
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source
 from campaigns.lineage.repository import repository_of
-from campaigns.lineage.trail.archive import trail_files
 from campaigns.models import Campaign, Commit, RoundState
 from campaigns.proposers.base import Draft, Situation, Variant
 from campaigns.reports.report import render_report
 from campaigns.rules.wording import change
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.trails.exporters.archive import trail_files
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db

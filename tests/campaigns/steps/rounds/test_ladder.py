@@ -16,10 +16,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Job, Launch, MachineCode, Report
-from campaigns.lineage.trail.memory import memory_files
-from campaigns.lineage.trail.record import record_files
-from campaigns.lineage.trail.rounds import round_files
-from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import (
     Campaign,
@@ -34,6 +30,10 @@ from campaigns.records.restart_mask import masked_rounds
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.unmask import unmask
+from campaigns.trails.exporters.atrex import memory_files
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_optimize import round_files
+from campaigns.trails.exporters.kopt import record_files
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script

@@ -12,14 +12,14 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.lineage.trail.memory import memory_files
-from campaigns.lineage.trail.rounds import round_files
-from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import round_facts, round_text
 from campaigns.models import Campaign, CampaignState, Evaluation, Repair, Round
 from campaigns.rules.stop.policy import count_streaks
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.trails.exporters.atrex import memory_files
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_optimize import round_files
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender

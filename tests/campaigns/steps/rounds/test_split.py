@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source
-from campaigns.lineage.trail.rounds import round_files
-from campaigns.lineage.trail.tried import trail_of
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
 from campaigns.records.dispatch_classes import NO_SPLIT, runs_of
@@ -30,6 +28,8 @@ from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.rounds.propose import propose
 from campaigns.steps.rounds.split import split
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 
 TOML = """
