@@ -13,26 +13,26 @@ from typing import Any
 
 from django.conf import settings
 
+from campaigns.benchmarks.precision.measure import Amounts, PrecisionError, measure_precision
+from campaigns.benchmarks.precision.page import to_markdown as precision_text
+from campaigns.benchmarks.proof_cost import ProofCostError, measure_proofs
+from campaigns.benchmarks.proof_cost import to_markdown as proofs_text
+from campaigns.benchmarks.soak.page import to_markdown as soak_text
+from campaigns.benchmarks.soak.run import SoakError, Verdict, soak
+from campaigns.benchmarks.start_cost import StartCostError, compare_starts, to_markdown
+from campaigns.benchmarks.trust import peers
+from campaigns.benchmarks.trust.contest import Clock, hold_contest
+from campaigns.benchmarks.trust.page import to_markdown as trust_text
+from campaigns.benchmarks.trust.trick import KINDS, TRICKS, Trick, TrickError, every
+from campaigns.benchmarks.wiki import Size, measure_wiki
+from campaigns.benchmarks.wiki import to_markdown as wiki_text
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.devices.precision.measure import Amounts, PrecisionError, measure_precision
-from campaigns.devices.precision.page import to_markdown as precision_text
-from campaigns.devices.proof_cost import ProofCostError, measure_proofs
-from campaigns.devices.proof_cost import to_markdown as proofs_text
-from campaigns.devices.soak.page import to_markdown as soak_text
-from campaigns.devices.soak.run import SoakError, Verdict, soak
-from campaigns.devices.start_cost import StartCostError, compare_starts, to_markdown
-from campaigns.devices.trust import peers
-from campaigns.devices.trust.contest import Clock, hold_contest
-from campaigns.devices.trust.page import to_markdown as trust_text
-from campaigns.devices.trust.trick import KINDS, Trick, TrickError, every
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from campaigns.rules.noise import LEAST_PAIRS
 from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
-from knowledge.scale import Size, measure_wiki
-from knowledge.scale import to_markdown as wiki_text
 
 REPEATS = 10
 MIB = 1024
@@ -41,7 +41,6 @@ JOBS = max(1, (os.cpu_count() or 2) // 2)
 LIMIT_S = 3600.0
 SOAK, HOSTILE = 1000, 5
 SOAKED = {"cpu": "cpp", "gpu": "cuda"}
-TRICKS = Path("tests/evaluator/tricks")
 # What runs where: triton candidates are judged on a CPU, too, in Triton's interpreter.
 TRICK_BACKENDS = {"cpu": ("cpp", "triton"), "gpu": ("triton", "cuda")}
 
@@ -87,7 +86,9 @@ TRUST = (
     ALIKE,
     argument("--kernelbench", type=Path, help="checkout of KernelBench; needs a GPU"),
     argument("--sol", type=Path, help="checkout of SOL-ExecBench; needs a GPU"),
-    argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
+    argument(
+        "--tricks", type=Path, default=TRICKS, help="folder of candidates; default: kopt's own"
+    ),
     argument("--backend", action="append", help="default: all that run on the device"),
     argument("--only", help="only candidates whose backend/name holds this text"),
     argument("--jobs", type=int, default=JOBS, help=f"evaluations at once; default: {JOBS}"),
@@ -98,7 +99,9 @@ SOAK_OPTIONS = (
     argument("--device", help="cpu or cuda:<index>; default: the one measured on"),
     argument("--evaluations", type=int, default=SOAK, help=f"default: {SOAK}"),
     argument("--hostile-every", type=int, default=HOSTILE, help=f"default: {HOSTILE}"),
-    argument("--tricks", type=Path, default=TRICKS, help=f"default: {TRICKS}"),
+    argument(
+        "--tricks", type=Path, default=TRICKS, help="folder of candidates; default: kopt's own"
+    ),
     argument("--backend", action="append", help="default: the one that is timed"),
     argument("--out", type=Path, help="write a report here; .json or .md"),
 )

@@ -3,15 +3,15 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from campaigns.benchmarks.soak.run import Soak
+from campaigns.benchmarks.start_cost import StartCosts
+from campaigns.benchmarks.trust.contest import Contest
+from campaigns.benchmarks.trust.trick import TRICKS
 from campaigns.devices.launch import ROOT
-from campaigns.devices.soak.run import Soak
-from campaigns.devices.start_cost import StartCosts
-from campaigns.devices.trust.contest import Contest
 from campaigns.management.commands import bench
 from campaigns.management.door import ExitCode
 from campaigns.rules.noise import Gain
@@ -50,7 +50,6 @@ def test_it_refuses_in_one_line(costs, words, code, message):
     assert caught.value.returncode == code
 
 
-TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
 LEVEL = Gain(-0.01, -0.02, 0.01, 9)
 
 

@@ -27,6 +27,8 @@ from pathlib import Path
 from campaigns.evaluator.contract import Case, Job, Limits, Param, Protocol, Source
 from campaigns.shipped import SHIPPED
 
+# The candidates that come with kopt.
+TRICKS = Path(__file__).resolve().parents[1] / "tricks"
 KINDS = ("cheats", "honest")
 BACKENDS = {".cpp": "cpp", ".py": "triton", ".cu": "cuda"}
 KEYS = {

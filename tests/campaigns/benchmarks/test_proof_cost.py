@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.devices import proof_cost
+from campaigns.benchmarks import proof_cost
+from campaigns.benchmarks.proof_cost import ProofCostError, measure_proofs, to_markdown
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import InterpreterFailed
-from campaigns.devices.proof_cost import ProofCostError, measure_proofs, to_markdown
 
 # Its times say nothing there, but all that takes them runs.
 CPU = Device("cpu", "cpu", "Some CPU", "cpu-1", "native", 1, "cpu-1")

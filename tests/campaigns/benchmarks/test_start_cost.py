@@ -2,9 +2,9 @@
 
 import pytest
 
-from campaigns.devices import start_cost
+from campaigns.benchmarks import start_cost
+from campaigns.benchmarks.start_cost import StartCostError, StartCosts, compare_starts, to_markdown
 from campaigns.devices.discover import Device
-from campaigns.devices.start_cost import StartCostError, StartCosts, compare_starts, to_markdown
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.shipped import problem_folder
 

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from campaigns.devices.trust.form import Form, in_turn
-from campaigns.devices.trust.missing import stand_in_for
-from campaigns.devices.trust.task import Task, load
-from campaigns.devices.trust.told import Answer, Told
+from campaigns.benchmarks.trust.form import Form, in_turn
+from campaigns.benchmarks.trust.missing import stand_in_for
+from campaigns.benchmarks.trust.task import Task, load
+from campaigns.benchmarks.trust.told import Answer, Told
 from campaigns.evaluator.layout import Layout
 
 TRIALS, TIMED = 5, 100
@@ -26,7 +26,7 @@ UNUSED = ("dotenv", "litellm", "openai", "requests", "tqdm")
 REFERENCE = """
 import torch
 import torch.nn as nn
-from campaigns.devices.trust.form import Form
+from campaigns.benchmarks.trust.form import Form
 
 form = {form}
 
@@ -45,7 +45,7 @@ def get_init_inputs():
 """
 MODEL = """
 import torch.nn as nn
-from campaigns.devices.trust.form import Form
+from campaigns.benchmarks.trust.form import Form
 
 _form = {form}
 {made}

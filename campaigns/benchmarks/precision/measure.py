@@ -12,8 +12,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from campaigns.devices.discover import Device
-from campaigns.devices.precision.known_gain import (
+from campaigns.benchmarks.precision.known_gain import (
     GAIN,
     LENGTHS,
     STEPS,
@@ -21,17 +20,15 @@ from campaigns.devices.precision.known_gain import (
     known_job,
     write_problem,
 )
-from campaigns.devices.spread import Place, name_of, open_places, spread
-from campaigns.devices.v0 import v0_job
+from campaigns.benchmarks.spread import Place, name_of, open_places, spread
+from campaigns.devices.discover import Device
+from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Protocol, Report, Timing
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.decision import Verdict
 from campaigns.rules.gates import Standard
 from campaigns.rules.noise import noise_floor
 from campaigns.rules.verdict import decide
-
-CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
-GPU_PROTOCOL = Protocol(blocks=5, trials=1)
 
 
 class PrecisionError(RuntimeError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from campaigns.devices.precision.known_gain import GAIN
-from campaigns.devices.precision.measure import Compared, Precision, Reading
+from campaigns.benchmarks.precision.known_gain import GAIN
+from campaigns.benchmarks.precision.measure import Compared, Precision, Reading
 
 # Shorter kernels are stated, longer ones are held to AGREEMENT with the device's own time.
 SHORT_US = 20.0

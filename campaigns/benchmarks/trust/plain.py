@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from campaigns.devices.trust.form import Form, turn_to_time
-from campaigns.devices.trust.task import Task, load
-from campaigns.devices.trust.told import Answer, Told, timed
+from campaigns.benchmarks.trust.form import Form, turn_to_time
+from campaigns.benchmarks.trust.task import Task, load
+from campaigns.benchmarks.trust.told import Answer, Told, timed
 from campaigns.evaluator.backends import cpp, cuda
 
 CALLS, WARM_UP = 50, 5

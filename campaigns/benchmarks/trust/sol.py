@@ -17,10 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.devices.trust.form import Form, in_turn
-from campaigns.devices.trust.missing import stand_in_for
-from campaigns.devices.trust.task import Task, load
-from campaigns.devices.trust.told import Answer, Told
+from campaigns.benchmarks.trust.form import Form, in_turn
+from campaigns.benchmarks.trust.missing import stand_in_for
+from campaigns.benchmarks.trust.task import Task, load
+from campaigns.benchmarks.trust.told import Answer, Told
 from campaigns.evaluator.backends.signature import read_parameters
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
@@ -30,10 +30,10 @@ DTYPES = {
 COMPILE_S, RUN_S = 120, 600
 # Its driver, with no two times taken at once.
 DRIVE = "--drive"
-MODULE = "campaigns.devices.trust.sol"
+MODULE = "campaigns.benchmarks.trust.sol"
 
 REFERENCE = """
-from campaigns.devices.trust.form import Form
+from campaigns.benchmarks.trust.form import Form
 
 form = {form}
 
@@ -44,7 +44,7 @@ def run({inputs}):
     return form.answer({inputs})
 """
 SOLUTION = """
-from campaigns.devices.trust.form import Form as _Form
+from campaigns.benchmarks.trust.form import Form as _Form
 
 _form = {form}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from campaigns.devices.trust import kernelbench, ours, peers
-from campaigns.devices.trust.contest import Contest, Entry
-from campaigns.devices.trust.told import Answer, Told
+from campaigns.benchmarks.trust import kernelbench, ours, peers
+from campaigns.benchmarks.trust.contest import Contest, Entry
+from campaigns.benchmarks.trust.told import Answer, Told
 
 MARKS = {
     Answer.CORRECT: "correct",

@@ -15,10 +15,10 @@ from enum import StrEnum
 from pathlib import Path
 from statistics import median, quantiles
 
+from campaigns.benchmarks.soak.census import Census, counted, descendants, left_behind, take
+from campaigns.benchmarks.trust.trick import Trick, job_of
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.soak.census import Census, counted, descendants, left_behind, take
-from campaigns.devices.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.processes import adopt_orphans
 from campaigns.rules.noise import Gain, Pair, interval

@@ -11,15 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from campaigns.benchmarks.soak import census, page, run
+from campaigns.benchmarks.soak.run import SoakError, Turn, Verdict
+from campaigns.benchmarks.trust.trick import TRICKS, every
 from campaigns.devices.discover import this_device
-from campaigns.devices.soak import census, page, run
-from campaigns.devices.soak.run import SoakError, Turn, Verdict
-from campaigns.devices.trust.trick import every
 from campaigns.evaluator.contract import Outcome
 from campaigns.rules.noise import Gain
 from tests.architecture.source_tree import ROOT
 
-TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
 SOAK = f"""
 import os, pickle, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "kopt.settings"

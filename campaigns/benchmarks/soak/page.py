@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.devices.soak.run import FRESH_KINDS, LOST, SHARE, Soak, Verdict
+from campaigns.benchmarks.soak.run import FRESH_KINDS, LOST, SHARE, Soak, Verdict
 from campaigns.rules.noise import Gain
 
 SHOWN = 20

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.devices.discover import this_device
-from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.precision.known_gain import LENGTHS, chain_job, known_job, write_problem
-from campaigns.devices.precision.measure import (
+from campaigns.benchmarks.precision.known_gain import LENGTHS, chain_job, known_job, write_problem
+from campaigns.benchmarks.precision.measure import (
     CPU_PROTOCOL,
     Amounts,
     Compared,
@@ -18,7 +16,9 @@ from campaigns.devices.precision.measure import (
     Reading,
     measure_precision,
 )
-from campaigns.devices.precision.page import to_markdown
+from campaigns.benchmarks.precision.page import to_markdown
+from campaigns.devices.discover import this_device
+from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.problem import load_problem
 

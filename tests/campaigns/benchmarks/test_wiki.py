@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from campaigns.benchmarks.wiki import Size, WikiTimes, fill, made_up_folder, to_markdown
 from knowledge.archive import Brought
 from knowledge.check import check_wiki
 from knowledge.curation.confirm import take_at_once
@@ -11,7 +12,6 @@ from knowledge.curation.plan import plan_import
 from knowledge.curation.undo import undo
 from knowledge.lookup import find
 from knowledge.models import Citation, Document, Platform, Spec, SpecChange
-from knowledge.scale import Size, WikiTimes, fill, made_up_folder, to_markdown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

@@ -11,19 +11,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from campaigns.benchmarks.trust import contest as contests
+from campaigns.benchmarks.trust import keep, kernelbench, peers, sol, told
+from campaigns.benchmarks.trust.contest import Clock, Contest, Entry, _mixed, hold_contest
+from campaigns.benchmarks.trust.form import Form
+from campaigns.benchmarks.trust.missing import stand_in_for
+from campaigns.benchmarks.trust.page import to_markdown, told_by
+from campaigns.benchmarks.trust.task import Task, load
+from campaigns.benchmarks.trust.told import Answer, Told
+from campaigns.benchmarks.trust.trick import TRICKS, every, read
 from campaigns.devices.discover import Device, this_device
-from campaigns.devices.trust import contest as contests
-from campaigns.devices.trust import keep, kernelbench, peers, sol, told
-from campaigns.devices.trust.contest import Clock, Contest, Entry, _mixed, hold_contest
-from campaigns.devices.trust.form import Form
-from campaigns.devices.trust.missing import stand_in_for
-from campaigns.devices.trust.page import to_markdown, told_by
-from campaigns.devices.trust.task import Task, load
-from campaigns.devices.trust.told import Answer, Told
-from campaigns.devices.trust.trick import every, read
 from campaigns.evaluator.backends.cpp import FLAGS, compiler
 
-TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
 CPU = this_device("cpu")
 CARDS = [Device("gpu", f"cuda:{n}", "NVIDIA H200", "h200", "sm_90a", 1, f"GPU-{n}") for n in (0, 1)]
 

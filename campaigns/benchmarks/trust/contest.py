@@ -18,12 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from campaigns.benchmarks.spread import Place, name_of, open_places, spread
+from campaigns.benchmarks.trust import ours, peers
+from campaigns.benchmarks.trust.peers import Peer
+from campaigns.benchmarks.trust.told import Answer, Told
+from campaigns.benchmarks.trust.trick import Trick
 from campaigns.devices.discover import Device
-from campaigns.devices.spread import Place, name_of, open_places, spread
-from campaigns.devices.trust import ours, peers
-from campaigns.devices.trust.peers import Peer
-from campaigns.devices.trust.told import Answer, Told
-from campaigns.devices.trust.trick import Trick
 from campaigns.evaluator.contract import Outcome
 
 Progress = Callable[[str], None]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from campaigns.devices.spread import Place
-from campaigns.devices.trust.told import Answer, Told
-from campaigns.devices.trust.trick import Trick, job_of
+from campaigns.benchmarks.spread import Place
+from campaigns.benchmarks.trust.told import Answer, Told
+from campaigns.benchmarks.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.rules.decision import Verdict
 from campaigns.rules.gates import Standard

@@ -12,13 +12,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from campaigns.benchmarks.trust import keep, kernelbench, sol, told
+from campaigns.benchmarks.trust.form import TURN, Form
+from campaigns.benchmarks.trust.task import Task
+from campaigns.benchmarks.trust.told import Answer, Told
+from campaigns.benchmarks.trust.trick import Trick
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
-from campaigns.devices.trust import keep, kernelbench, sol, told
-from campaigns.devices.trust.form import TURN, Form
-from campaigns.devices.trust.task import Task
-from campaigns.devices.trust.told import Answer, Told
-from campaigns.devices.trust.trick import Trick
 from campaigns.evaluator.layout import Layout
 
 # A whole evaluation by another evaluator; honest ones take some ten seconds, compiled ones more.
@@ -121,7 +121,7 @@ def _task(trick: Trick, device: Device, folder: Path) -> Task:
 
 
 def _ask(peer: Peer, task: Task, environment: dict[str, str], folder: Path) -> Told:
-    module = f"campaigns.devices.trust.{peer.module}"
+    module = f"campaigns.benchmarks.trust.{peer.module}"
     command = [sys.executable, "-m", keep.__name__, str(LIMIT_S), str(folder / "log")]
     ended = subprocess.run(
         [*command, sys.executable, "-m", module, task.dump()],
