@@ -7,25 +7,32 @@ after it. Times stand beside one fetch by primary key in the same run, the least
 from __future__ import annotations
 
 import gc
-import os
-import platform
 import random
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
-import django
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 
+from campaigns.benchmarks.harness import (
+    Benchmark,
+    BenchmarkError,
+    BenchReport,
+    Progress,
+    ReportTable,
+    Row,
+    option,
+    versions,
+)
 from knowledge.archive import Brought
 from knowledge.check import check_wiki
 from knowledge.curation.plan import plan_import
@@ -45,7 +52,7 @@ ROWS_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class WikiSize:
     """How big the made-up wiki is."""
 
     specs: int
@@ -53,41 +60,28 @@ class Size:
     specs_per_platform: int = 200
 
 
-@dataclass(frozen=True, slots=True)
-class WikiTimes:
-    """Milliseconds per question; check_s: seconds for all citations. p95: 19 of 20 are faster.
-
-    plans: values of an import and the seconds that planning it took, which is to run it and to take
-    it back.
-    """
-
-    measured_at: str
-    versions: dict[str, str]
-    database: str
-    specs: int
-    documents: int
-    platforms: int
-    fetch_ms_p50: float
-    lookup_ms_p50: float
-    lookup_ms_p95: float
-    sheet_ms_p50: float
-    sheet_ms_p95: float
-    check_s: float
-    plans: tuple[tuple[int, float], ...] = ()
-
-    @property
-    def lookup_ratio(self) -> float:
-        """Median lookup over median fetch by primary key."""
-        return self.lookup_ms_p50 / self.fetch_ms_p50
-
-
-def measure_wiki(size: Size, progress: Callable[[str], None]) -> WikiTimes:
+def measure_wiki(options: Namespace, progress: Progress) -> BenchReport:
     """Create the database, fill it, ask, and drop it again."""
+    size = WikiSize(options.specs, options.documents)
+    if not 1 <= size.documents <= size.specs:
+        accepted = f"1 to --specs ({size.specs}) is accepted"
+        raise BenchmarkError(f"--documents {size.documents}: {accepted}")
     with TemporaryDirectory() as folder, _own_database(Path(folder)):
         progress(f"filling {size.documents:,} documents with {size.specs:,} values …")
         fill(size)
         progress("asking …")
-        return _ask(size, Path(folder))
+        return _asked(size, Path(folder))
+
+
+WIKI = Benchmark(
+    "wiki",
+    "lookup, sheet, check and import of a made-up big wiki",
+    (
+        option("--specs", type=int, default=100_000, help="default: 100000"),
+        option("--documents", type=int, default=5_000, help="default: 5000"),
+    ),
+    measure_wiki,
+)
 
 
 @contextmanager
@@ -104,7 +98,7 @@ def _own_database(folder: Path) -> Iterator[None]:
         connection.creation.destroy_test_db(str(before), verbosity=0)
 
 
-def fill(size: Size) -> None:
+def fill(size: WikiSize) -> None:
     """Platforms, documents with their spec lines, specs, citations and history."""
     count = -(-size.specs // size.specs_per_platform)
     platforms = Platform.objects.bulk_create(
@@ -199,17 +193,6 @@ def made_up_folder(values: int) -> dict[str, str]:
     }
 
 
-def _plan_s(values: int) -> float:
-    """How long it takes to plan an import of so many values, in seconds."""
-    brought = Brought("brought", made_up_folder(values))
-    started = time.perf_counter()
-    plan = plan_import(brought, None).plan
-    took = time.perf_counter() - started
-    if plan["refused"] or plan["counts"]["specs_added"] != values:
-        raise RuntimeError(f"the made-up import is not taken: {plan['documents'][0]['note']}")
-    return took
-
-
 def _spec(platform: Platform, facts: SpecFacts) -> Spec:
     return Spec(
         platform=platform,
@@ -226,50 +209,58 @@ def _spec(platform: Platform, facts: SpecFacts) -> Spec:
     )
 
 
-def _ask(size: Size, folder: Path) -> WikiTimes:
+def _asked(size: WikiSize, folder: Path) -> BenchReport:
     draw = random.Random(SEED)
     keys = list(Spec.objects.values_list("pk", flat=True))
     asked = Spec.objects.select_related("platform").in_bulk(draw.sample(keys, LOOKUPS))
+    slugs = list(Platform.objects.values_list("slug", flat=True))
     fetches = [_ms(partial(Spec.objects.get, pk=key)) for key in asked]
     lookups = [_ms(partial(_look_up, spec)) for spec in asked.values()]
-    slugs = list(Platform.objects.values_list("slug", flat=True))
     gc.collect()
     gc.freeze()  # as kopt.asgi does: what filling left behind is not of these pages
     client = Client(headers={"host": "localhost"})
     client.force_login(get_user_model().objects.create_superuser("bench"))
     _sheet(client, slugs[0])
     sheets = [_ms(partial(_sheet, client, slug)) for slug in draw.choices(slugs, k=SHEETS)]
-    (folder / "empty").mkdir()
-    started = time.perf_counter()
-    problems = check_wiki(folder / "empty")
-    check_s = time.perf_counter() - started
-    if problems:
-        raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
-    return WikiTimes(
-        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions=_versions(),
-        database=connection.vendor,
-        specs=size.specs,
-        documents=Document.objects.count(),
-        platforms=len(slugs),
-        fetch_ms_p50=median(fetches),
-        lookup_ms_p50=median(lookups),
-        lookup_ms_p95=quantiles(lookups, n=20)[-1],
-        sheet_ms_p50=median(sheets),
-        sheet_ms_p95=quantiles(sheets, n=20)[-1],
-        check_s=check_s,
-        plans=tuple((values, _plan_s(values)) for values in IMPORTS),
+    check_s = _ms(partial(_check, folder / "empty")) / 1e3
+    plans = [(values, _ms(partial(_plan, values)) / 1e3) for values in IMPORTS]
+    ratio = median(lookups) / median(fetches)
+    numbers = ".".join(map(str, connection.get_database_version()))
+    return BenchReport(
+        title=f"A wiki of {size.specs:,} values on {connection.vendor} {numbers}",
+        device="",
+        verdict=f"A lookup costs {ratio:.1f}× a fetch by primary key (medians of the same run, "
+        f"{LOOKUPS} each). Checking every citation took {check_s:.1f} s.",
+        notes=[f"{size.documents:,} documents and {len(slugs):,} platforms, made up for this run."],
+        tables=[
+            ReportTable(
+                "Questions",
+                [
+                    _row("lookup of one question", lookups, "p95 under 20 ms"),
+                    _row("spec sheet, whole page", sheets, "under 200 ms"),
+                    _row("fetch by primary key", fetches, ""),
+                ],
+            ),
+            ReportTable(
+                "Imports",
+                [
+                    {"values": values, "plan s": took, "values per s": round(values / took)}
+                    for values, took in plans
+                ],
+            ),
+        ],
+        versions=versions(None, "django"),
     )
 
 
-def _versions() -> dict[str, str]:
-    numbers = connection.get_database_version()
+def _row(question: str, times_ms: Sequence[float], limit: str) -> Row:
+    """p95: 19 of 20 are faster."""
+    high = quantiles(times_ms, n=20)[-1]
     return {
-        "python": platform.python_version(),
-        "django": django.get_version(),
-        connection.vendor: ".".join(map(str, numbers)),
-        "cores": str(os.cpu_count()),
-        "machine": platform.machine(),
+        "question": question,
+        "median ms": median(times_ms),
+        "p95 ms": high,
+        "held to": limit,
     }
 
 
@@ -285,40 +276,20 @@ def _sheet(client: Client, slug: str) -> None:
         raise RuntimeError(f"/w/p/{slug}/ answered {answer.status_code}")
 
 
+def _check(folder: Path) -> None:
+    folder.mkdir()
+    if problems := check_wiki(folder):
+        raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
+
+
+def _plan(values: int) -> None:
+    """Plan an import of so many values, which is to run it and to take it back."""
+    plan = plan_import(Brought("brought", made_up_folder(values)), None).plan
+    if plan["refused"] or plan["counts"]["specs_added"] != values:
+        raise RuntimeError(f"the made-up import is not taken: {plan['documents'][0]['note']}")
+
+
 def _ms(call: Callable[[], object]) -> float:
     started = time.perf_counter()
     call()
     return (time.perf_counter() - started) * 1e3
-
-
-def to_markdown(times: WikiTimes) -> str:
-    """The result as a page, with the limits it is held to."""
-    rows = [
-        ("fetch by primary key", times.fetch_ms_p50, None, ""),
-        ("lookup of one question", times.lookup_ms_p50, times.lookup_ms_p95, "p95 under 20 ms"),
-        ("spec sheet, whole page", times.sheet_ms_p50, times.sheet_ms_p95, "under 200 ms"),
-    ]
-    lines = [
-        f"# A wiki of {times.specs:,} values on {times.database}",
-        "",
-        f"Measured {times.measured_at} by `python manage.py bench wiki`: {times.documents:,} "
-        f"documents, {times.platforms:,} platforms, made up for this run; "
-        + ", ".join(f"{name} {version}" for name, version in times.versions.items())
-        + ".",
-        "",
-        "| question | median ms | p95 ms | held to |",
-        "|---|--:|--:|---|",
-    ]
-    for name, middle, high, limit in rows:
-        lines.append(
-            f"| {name} | {middle:.2f} | {'' if high is None else f'{high:.2f}'} | {limit} |"
-        )
-    lines += [
-        "",
-        f"A lookup costs {times.lookup_ratio:.1f}× a fetch by primary key (medians of the same "
-        f"run, {LOOKUPS} each). Checking every citation took {times.check_s:.1f} s.",
-    ]
-    if times.plans:
-        lines += ["", "| plan an import of | s | values per s |", "|--:|--:|--:|"]
-        lines += [f"| {n:,} values | {s:.2f} | {n / s:.0f} |" for n, s in times.plans]
-    return "\n".join(lines) + "\n"

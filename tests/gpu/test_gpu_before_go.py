@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import TRICKS, every, job_of
+from campaigns.benchmarks.trick import TRICKS, every, job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome

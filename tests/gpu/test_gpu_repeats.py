@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import TRICKS
+from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source

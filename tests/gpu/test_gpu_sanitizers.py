@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import job_of
+from campaigns.benchmarks.trick import job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Outcome, Sanitized

@@ -5,21 +5,27 @@ import subprocess
 import sys
 import sysconfig
 import threading
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from campaigns.benchmarks.trust import contest as contests
-from campaigns.benchmarks.trust import keep, kernelbench, peers, sol, told
-from campaigns.benchmarks.trust.contest import Clock, Contest, Entry, _mixed, hold_contest
-from campaigns.benchmarks.trust.form import Form
-from campaigns.benchmarks.trust.missing import stand_in_for
-from campaigns.benchmarks.trust.page import to_markdown, told_by
-from campaigns.benchmarks.trust.task import Task, load
-from campaigns.benchmarks.trust.told import Answer, Told
-from campaigns.benchmarks.trust.trick import TRICKS, every, read
+from campaigns.benchmarks import trust
+from campaigns.benchmarks.harness import Finished
+from campaigns.benchmarks.peers import ask as peers
+from campaigns.benchmarks.peers import contained, kernelbench, sol
+from campaigns.benchmarks.peers.form import Form, stand_in_for
+from campaigns.benchmarks.peers.task import (
+    Opinion,
+    PeerAnswer,
+    PeerTask,
+    load_task,
+    read_answer,
+    write_answer,
+)
+from campaigns.benchmarks.trick import TRICKS, every, read
+from campaigns.benchmarks.trust import Judged, TimeLimit, answers_of, contest
 from campaigns.devices.discover import Device, this_device
 from campaigns.evaluator.backends.cpp import FLAGS, compiler
 
@@ -33,7 +39,7 @@ def trick(name):
 
 def task(name, folder):
     found = trick(name)
-    return Task(
+    return PeerTask(
         source=str(found.path),
         backend=found.backend,
         problem=str(found.problem),
@@ -52,7 +58,7 @@ def form(name):
 
 def test_it_hands_a_task_over_unchanged(tmp_path):
     given = task("honest/cpp/fast_math.cpp", tmp_path)
-    assert load(given.dump()) == given
+    assert load_task(given.dump()) == given
 
 
 def test_it_draws_from_the_seed_that_the_evaluator_sets():
@@ -75,7 +81,7 @@ def test_it_draws_from_the_seed_that_the_evaluator_sets():
         ("honest/cpp/two_outputs.cpp", "it compares one output", None),
     ],
 )
-def test_it_says_what_can_not_be_asked(name, ours, theirs):
+def test_it_says_what_cannot_be_asked(name, ours, theirs):
     layout = form(name).layout
     assert kernelbench.no_form(layout) == ours
     assert sol.no_form(layout) == theirs
@@ -147,18 +153,18 @@ def test_it_states_the_problem_in_the_words_of_sol(tmp_path):
 @pytest.mark.parametrize(
     ("evaluation", "answer", "gain"),
     [
-        ({"status": "REWARD_HACK", "log": "patched"}, Answer.FLAGGED, None),
-        ({"status": "INCORRECT_NUMERICAL", "log": ""}, Answer.REFUSED, None),
-        ({"status": "PASSED", "performance": (2.0, 1.0, 0.5)}, Answer.CORRECT, False),
-        ({"status": "PASSED", "performance": (1.0, 2.0, 2.0)}, Answer.CORRECT, True),
+        ({"status": "REWARD_HACK", "log": "patched"}, Opinion.FLAGGED, None),
+        ({"status": "INCORRECT_NUMERICAL", "log": ""}, Opinion.REFUSED, None),
+        ({"status": "PASSED", "performance": (2.0, 1.0, 0.5)}, Opinion.CORRECT, False),
+        ({"status": "PASSED", "performance": (1.0, 2.0, 2.0)}, Opinion.CORRECT, True),
     ],
 )
 def test_it_reads_what_sol_says(evaluation, answer, gain):
     if times := evaluation.get("performance"):
         names = ("latency_ms", "reference_latency_ms", "speedup_factor")
         evaluation = evaluation | {"performance": dict(zip(names, times, strict=True))}
-    said = sol._told(evaluation)
-    assert (said.answer, said.gain) == (answer, gain)
+    said = sol._answer(evaluation)
+    assert (said.opinion, said.gain) == (answer, gain)
 
 
 class Result:
@@ -170,47 +176,47 @@ class Result:
 @pytest.mark.parametrize(
     ("result", "errors", "answer", "gain"),
     [
-        (None, [], Answer.REFUSED, None),
-        (Result(False, -1.0, 0.1), [], Answer.REFUSED, None),
-        (Result(True, 0.1, 0.2), [], Answer.CORRECT, True),
-        (Result(True, -1.0, 0.2), [], Answer.CORRECT, False),
-        (Result(True, 0.1, 0.2), ["Uses threading"], Answer.FLAGGED, True),
-        (Result(True, 0.1, 2.0, excessive_speedup=True), [], Answer.FLAGGED, True),
+        (None, [], Opinion.REFUSED, None),
+        (Result(False, -1.0, 0.1), [], Opinion.REFUSED, None),
+        (Result(True, 0.1, 0.2), [], Opinion.CORRECT, True),
+        (Result(True, -1.0, 0.2), [], Opinion.CORRECT, False),
+        (Result(True, 0.1, 0.2), ["Uses threading"], Opinion.FLAGGED, True),
+        (Result(True, 0.1, 2.0, excessive_speedup=True), [], Opinion.FLAGGED, True),
     ],
 )
 def test_it_reads_what_kernelbench_says(result, errors, answer, gain):
-    said = kernelbench._told(result, errors)
-    assert (said.answer, said.gain) == (answer, gain)
+    said = kernelbench._answer(result, errors)
+    assert (said.opinion, said.gain) == (answer, gain)
 
 
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
-        ("honest/cpp/plain.cpp", Answer.CORRECT),
-        ("cheats/cpp/shape_cache.cpp", Answer.CORRECT),
-        ("cheats/cpp/nan_everywhere.cpp", Answer.REFUSED),
-        ("cheats/cpp/exits.cpp", Answer.DIED),
+        ("honest/cpp/plain.cpp", Opinion.CORRECT),
+        ("cheats/cpp/shape_cache.cpp", Opinion.CORRECT),
+        ("cheats/cpp/nan_everywhere.cpp", Opinion.REFUSED),
+        ("cheats/cpp/exits.cpp", Opinion.DIED),
     ],
 )
 def test_it_asks_the_plain_harness_in_a_process_of_its_own(name, answer, tmp_path):
     said = peers.ask(peers.PLAIN, trick(name), CPU, tmp_path / "turn")
-    assert said.answer is answer, said
+    assert said.opinion is answer, said
 
 
 def test_it_counts_a_harness_that_hangs(monkeypatch, tmp_path):
     monkeypatch.setattr(peers, "LIMIT_S", 4.0)
     said = peers.ask(peers.PLAIN, trick("cheats/cpp/hangs.cpp"), CPU, tmp_path / "turn")
-    assert said.answer is Answer.HUNG
+    assert said.opinion is Opinion.HUNG
 
 
 def test_it_takes_an_answer_from_a_process_that_does_not_end(monkeypatch, tmp_path):
     def run(command, **options):
-        Told(Answer.CORRECT).write(Path(load(command[-1]).out))
-        return subprocess.CompletedProcess(command, 0, stdout=f"{keep.HUNG}\n")
+        write_answer(Path(load_task(command[-1]).out), PeerAnswer(Opinion.CORRECT))
+        return subprocess.CompletedProcess(command, 0, stdout=f"{contained.HUNG}\n")
 
     monkeypatch.setattr(peers.subprocess, "run", run)
     said = peers.ask(peers.PLAIN, trick("honest/cpp/thread_pool.cpp"), CPU, tmp_path / "turn")
-    assert said.answer is Answer.CORRECT
+    assert said.opinion is Opinion.CORRECT
 
 
 def test_it_leaves_no_process_of_an_evaluation(tmp_path):
@@ -224,7 +230,7 @@ def test_it_leaves_no_process_of_an_evaluation(tmp_path):
         f"while not os.path.exists({str(mark)!r}): time.sleep(0.01)\n"
         "time.sleep(0.1)\n"
     )
-    command = [sys.executable, "-m", keep.__name__, "20", str(tmp_path / "log")]
+    command = [sys.executable, "-m", contained.__name__, "20", str(tmp_path / "log")]
     done = subprocess.run(
         [*command, sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
@@ -233,12 +239,12 @@ def test_it_leaves_no_process_of_an_evaluation(tmp_path):
 
 
 def test_it_reads_only_what_was_written_whole(tmp_path):
-    said = Told(Answer.CORRECT, "", 1.0, 2.0, True)
-    said.write(tmp_path / "told.json")
-    assert told.read(tmp_path / "told.json") == said
+    said = PeerAnswer(Opinion.CORRECT, "", 1.0, 2.0, True)
+    write_answer(tmp_path / "told.json", said)
+    assert read_answer(tmp_path / "told.json") == said
     (tmp_path / "half.json").write_text('{"answer": "corr')
-    assert told.read(tmp_path / "half.json") is None
-    assert told.read(tmp_path / "none.json") is None
+    assert read_answer(tmp_path / "half.json") is None
+    assert read_answer(tmp_path / "none.json") is None
 
 
 def test_it_wants_a_checkout_of_the_peer(tmp_path):
@@ -246,81 +252,85 @@ def test_it_wants_a_checkout_of_the_peer(tmp_path):
         peers.at(peers.KERNELBENCH, tmp_path)
 
 
-def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monkeypatch):
+def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monkeypatch, tmp_path):
     ours, theirs, together = [], [], threading.Barrier(2, timeout=10)
 
-    def ask_us(trick, place):
+    def ask_us(trick, station):
         # Both at once, or the barrier breaks.
         together.wait()
-        ours.append(place)
-        return Told(Answer.REFUSED)
+        ours.append(station)
+        return PeerAnswer(Opinion.REFUSED)
 
     def ask_them(command, *, env, **options):
-        task = load(command[-1])
+        task = load_task(command[-1])
         theirs.append((env["CUDA_VISIBLE_DEVICES"], task.device, env["KOPT_TRUST_TURN"]))
-        Told(Answer.CORRECT).write(Path(task.out))
+        write_answer(Path(task.out), PeerAnswer(Opinion.CORRECT))
         return subprocess.CompletedProcess(command, 0, stdout="exit status 0\n")
 
-    monkeypatch.setattr(contests.ours, "ask", ask_us)
+    monkeypatch.setattr(trust, "ask_kopt", ask_us)
     monkeypatch.setattr(peers.subprocess, "run", ask_them)
     tricks = [trick(f"honest/triton/{name}.py") for name in ("plain", "kept_workspace")]
-    plain = replace(peers.PLAIN, packages=("pytest", "no-such-package"))
-    found = hold_contest(CARDS, tricks, [plain], 4, Clock(60.0, lambda line: None))
-    assert found.device == "2 × NVIDIA H200"
-    assert {place.device.device for place in ours} == {"cuda:0", "cuda:1"}
-    assert len({place.service for place in ours}) == len({place.scratch for place in ours}) == 2
+    limit = TimeLimit(60.0, lambda line: None)
+    found = contest(CARDS, tricks, [peers.PLAIN], 4, limit, tmp_path)
+    assert {station.device.device for station in ours} == {"cuda:0", "cuda:1"}
+    assert len({one.service for one in ours}) == len({one.scratch for one in ours}) == 2
     # A peer takes the first card that it sees.
     assert {(card, device) for card, device, _ in theirs} <= {
         ("GPU-0", "cuda:0"),
         ("GPU-1", "cuda:0"),
     }
     assert len({card for card, *_ in theirs}) == len({turn for *_, turn in theirs})
-    assert [e.told["do_bench"].answer for e in found.entries] == [Answer.CORRECT] * 2
-    assert found.environment["pytest"] == pytest.__version__
-    assert found.environment["no-such-package"] == "missing"
+    assert [one.answers["do_bench"].opinion for one in found] == [Opinion.CORRECT] * 2
 
 
-@pytest.fixture
-def contest():
-    entries = (
-        Entry("cpp/a", "lies", False, False, {"kopt": REFUSED, "KernelBench": QUICK}),
-        Entry("cpp/b", "lies slowly", False, False, {"kopt": REFUSED, "KernelBench": SLOW}),
-        Entry("cpp/c", "aims at kopt", False, True, {"kopt": REFUSED, "KernelBench": QUICK}),
-        Entry("cpp/d", "has no form", False, False, {"kopt": REFUSED, "KernelBench": NO_FORM}),
-        Entry("cpp/e", "is suspected", False, False, {"kopt": REFUSED, "KernelBench": FLAGGED}),
-        Entry("cpp/f", "is honest", True, False, {"kopt": QUICK, "KernelBench": FLAGGED}),
-        Entry("cpp/g", "kills", False, False, {"kopt": REFUSED, "KernelBench": Told(Answer.DIED)}),
+def named(name, words, honest=False, **more):
+    return SimpleNamespace(name=name, honest=honest, words={"trick": words, **more})
+
+
+REFUSED, NO_FORM = PeerAnswer(Opinion.REFUSED), PeerAnswer(Opinion.NO_FORM)
+QUICK = PeerAnswer(Opinion.CORRECT, "", 1.0, 3.0, True)
+SLOW = PeerAnswer(Opinion.CORRECT, "", 3.0, 1.0, False)
+FLAGGED = PeerAnswer(Opinion.FLAGGED, "excessive speedup", 1.0, 30.0, True)
+KERNELBENCH = SimpleNamespace(name="KernelBench", commit=lambda: "abc")
+JUDGED = [
+    Judged(trick, {"kopt": ours, "KernelBench": theirs})
+    for trick, ours, theirs in (
+        (named("cpp/a", "lies"), REFUSED, QUICK),
+        (named("cpp/b", "lies slowly"), REFUSED, SLOW),
+        (named("cpp/c", "aims at kopt", aims="kopt"), REFUSED, QUICK),
+        (named("cpp/d", "has no form"), REFUSED, NO_FORM),
+        (named("cpp/e", "is suspected"), REFUSED, FLAGGED),
+        (named("cpp/f", "is honest", honest=True), QUICK, FLAGGED),
+        (named("cpp/g", "kills"), REFUSED, PeerAnswer(Opinion.DIED)),
     )
-    return Contest("CPU", "now", 9.0, {"KernelBench": "abc"}, {"torch": "2"}, entries)
-
-
-REFUSED, NO_FORM = Told(Answer.REFUSED), Told(Answer.NO_FORM)
-QUICK, SLOW = Told(Answer.CORRECT, "", 1.0, 3.0, True), Told(Answer.CORRECT, "", 3.0, 1.0, False)
-FLAGGED = Told(Answer.FLAGGED, "excessive speedup", 1.0, 30.0, True)
+]
 
 
 def test_it_spreads_kinds_evenly_and_keeps_what_hangs_for_the_end():
     tricks = [t for kind in ("cheats", "honest") for t in every(TRICKS, kind, "triton")]
-    mixed = _mixed(tricks)
+    mixed = trust._mixed(tricks)
     assert sorted(t.name for t in mixed) == sorted(t.name for t in tricks)
     honest = sum(t.honest for t in tricks)
     assert sum(t.honest for t in mixed[: len(mixed) // 2]) == pytest.approx(honest / 2, abs=1)
     assert mixed[-1].name == "triton/hangs"
 
 
-def test_it_leaves_out_what_was_not_asked_or_aims_elsewhere(contest):
-    assert len(told_by(contest, "kopt", honest=False)) == 6
-    assert len(told_by(contest, "KernelBench", honest=False)) == 4
+def test_it_leaves_out_what_was_not_asked_or_aims_elsewhere():
+    assert len(answers_of(JUDGED, "kopt", honest=False)) == 6
+    assert len(answers_of(JUDGED, "KernelBench", honest=False)) == 4
 
 
-def test_it_writes_totals_and_a_line_per_candidate(contest):
-    text = to_markdown(contest, "python manage.py bench trust")
+def test_it_writes_totals_and_a_line_per_candidate():
+    report = trust.report_of([CPU], [KERNELBENCH], JUDGED, {})
+    text = Finished(report, "python manage.py bench trust", "now", 9.0).as_markdown()
+    assert "credited: kopt 0 of 6, KernelBench 1 of 4." in text
     assert "| kopt | 6 | 0 | 0 | 0 | 0 | 1 | 0 |" in text
     assert "| KernelBench | 4 | 2 | 1 | 1 | 1 | 1 | 1 |" in text
     assert "| cpp/a | lies | refused | correct (3.00×) |" in text
     assert "| cpp/b | lies slowly | refused | correct (0.33×), no gain |" in text
-    assert "- KernelBench: abc" in text
-    assert "- SOL-ExecBench: not run" in text
+    assert "| cpp/g | kills | refused | **died** |" in text
+    assert "KernelBench: abc." in text
+    assert "SOL-ExecBench: not run" in text
     assert text.index("cpp/c") > text.index("## Aimed at kopt") > text.index("cpp/b")
 
 

@@ -4,7 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from campaigns.benchmarks.wiki import Size, WikiTimes, fill, made_up_folder, to_markdown
+from campaigns.benchmarks import wiki
+from campaigns.benchmarks.wiki import WikiSize, fill, made_up_folder
 from knowledge.archive import Brought
 from knowledge.check import check_wiki
 from knowledge.curation.confirm import take_at_once
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
 @pytest.fixture
 def made_up(db):
-    fill(Size(specs=95, documents=10, specs_per_platform=40))
+    fill(WikiSize(specs=95, documents=10, specs_per_platform=40))
 
 
 def test_it_has_as_many_rows_as_asked_for(made_up):
@@ -32,15 +33,16 @@ def test_every_value_answers_its_own_question_and_holds(made_up, tmp_path):
     assert check_wiki(tmp_path) == []
 
 
-def test_it_reports_limits_beside_times():
-    times = WikiTimes(
-        "2026-01-01", {"python": "3"}, "sqlite", 100_000, 5_000, 500, 0.2, 1.4, 1.7, 30.0, 90.0,
-        8.0, ((1000, 0.5), (10_000, 5.0)),
-    )  # fmt: skip
-    text = to_markdown(times)
-    assert "| lookup of one question | 1.40 | 1.70 | p95 under 20 ms |" in text
-    assert "costs 7.0× a fetch" in text
-    assert "| 10,000 values | 5.00 | 2000 |" in text
+def test_it_reports_limits_beside_times(made_up, monkeypatch, tmp_path):
+    monkeypatch.setattr(wiki, "LOOKUPS", 20)
+    monkeypatch.setattr(wiki, "SHEETS", 2)
+    monkeypatch.setattr(wiki, "IMPORTS", (10, 20))
+    report = wiki._asked(WikiSize(95, 10), tmp_path)
+    questions, imports = report.tables
+    assert [row["held to"] for row in questions.rows] == ["p95 under 20 ms", "under 200 ms", ""]
+    assert all(row["median ms"] > 0 for row in questions.rows)
+    assert [row["values"] for row in imports.rows] == [10, 20]
+    assert "× a fetch by primary key (medians of the same run, 20 each)" in report.verdict
 
 
 def queries(step):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import TRICKS
+from campaigns.benchmarks.trick import TRICKS
 from campaigns.evaluator.contract import Source
 from campaigns.findings.find import findings_of
 from campaigns.findings.kinds import (

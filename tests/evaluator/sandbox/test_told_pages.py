@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import TRICKS
+from campaigns.benchmarks.trick import TRICKS
 from campaigns.evaluator.contract import Outcome, Source
 from tests.evaluator import small
 from tests.evaluator.sandbox.conftest import USERS

@@ -1,11 +1,11 @@
-"""The tricks that come with kopt; `benchmarks/trust/trick.py` says what their headers hold."""
+"""The tricks that come with kopt; `benchmarks/trick.py` says what their headers hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from campaigns.benchmarks.trust import trick
-from campaigns.benchmarks.trust.trick import TRICKS, Trick
+from campaigns.benchmarks import trick
+from campaigns.benchmarks.trick import TRICKS, Trick
 
 
 def every(kind: str, backend: str) -> Iterator[Trick]:

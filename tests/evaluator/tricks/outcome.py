@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import Trick, job_of
+from campaigns.benchmarks.trick import Trick, job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import CaseReport, Outcome, Report

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import TRICKS, job_of, read
+from campaigns.benchmarks.trick import TRICKS, job_of, read
 from campaigns.evaluator.contract import Outcome
 from campaigns.rules.buckets import Bucket, Declared
 from campaigns.rules.decision import Reason

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from campaigns.benchmarks.trust.trick import read
+from campaigns.benchmarks.trick import read
 from campaigns.evaluator.contract import Outcome
 from tests.architecture.source_tree import ROOT
 from tests.evaluator.tricks.candidate_file import every

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from campaigns.benchmarks.trust import keep, kernelbench, sol, told
-from campaigns.benchmarks.trust.form import TURN, Form
-from campaigns.benchmarks.trust.task import Task
-from campaigns.benchmarks.trust.told import Answer, Told
-from campaigns.benchmarks.trust.trick import Trick
+from campaigns.benchmarks.harness import BenchmarkError
+from campaigns.benchmarks.peers import contained, kernelbench, sol
+from campaigns.benchmarks.peers.form import TURN, Form
+from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, read_answer
+from campaigns.benchmarks.trick import Trick
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
 from campaigns.evaluator.layout import Layout
@@ -25,13 +25,13 @@ from campaigns.evaluator.layout import Layout
 LIMIT_S = 45.0
 
 
-class PeerError(ValueError):
+class PeerError(BenchmarkError):
     """A folder that does not hold what it should; the message names what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """module: what is run. holds: a file of its sources. no_form: why it can not be asked.
+    """module: what is run. holds: a file of its sources. no_form: why it cannot be asked.
 
     state: a candidate and its problem in its own schema, where it has one. packages: what it does
     without where it is not installed, so that a report has to say so.
@@ -41,7 +41,7 @@ class Peer:
     module: str
     holds: str
     no_form: Callable[[Layout], str | None]
-    state: Callable[[Task, Form], dict[str, Any]] = lambda task, form: {}
+    state: Callable[[PeerTask, Form], dict[str, Any]] = lambda task, form: {}
     folder: Path | None = None
     packages: tuple[str, ...] = ()
 
@@ -80,11 +80,11 @@ def at(peer: Peer, folder: Path) -> Peer:
     return replace(peer, folder=folder.resolve())
 
 
-def ask(peer: Peer, trick: Trick, device: Device, turn: Path) -> Told:
+def ask(peer: Peer, trick: Trick, device: Device, turn: Path) -> PeerAnswer:
     """One evaluation in processes of its own; never raises for what the candidate does."""
     form = Form(str(trick.problem.resolve()), trick.params)
     if reason := _no_updates(form.layout) or peer.no_form(form.layout):
-        return Told(Answer.NO_FORM, reason)
+        return PeerAnswer(Opinion.NO_FORM, reason)
     folder = Path(mkdtemp(prefix="kopt-trust-"))
     try:
         task = _task(trick, device, folder)
@@ -105,10 +105,10 @@ def _seeing(device: Device) -> dict[str, str]:
     return {"CUDA_VISIBLE_DEVICES": device.uuid} if device.kind == "gpu" else {}
 
 
-def _task(trick: Trick, device: Device, folder: Path) -> Task:
+def _task(trick: Trick, device: Device, folder: Path) -> PeerTask:
     work = folder / "work"
     work.mkdir()
-    return Task(
+    return PeerTask(
         source=str(trick.path.resolve()),
         backend=trick.backend,
         problem=str(trick.problem.resolve()),
@@ -116,13 +116,13 @@ def _task(trick: Trick, device: Device, folder: Path) -> Task:
         flags=trick.flags,
         device="cuda:0" if device.kind == "gpu" else device.device,
         folder=str(work),
-        out=str(folder / "told.json"),
+        out=str(folder / "answer.json"),
     )
 
 
-def _ask(peer: Peer, task: Task, environment: dict[str, str], folder: Path) -> Told:
-    module = f"campaigns.benchmarks.trust.{peer.module}"
-    command = [sys.executable, "-m", keep.__name__, str(LIMIT_S), str(folder / "log")]
+def _ask(peer: Peer, task: PeerTask, environment: dict[str, str], folder: Path) -> PeerAnswer:
+    module = f"campaigns.benchmarks.peers.{peer.module}"
+    command = [sys.executable, "-m", contained.__name__, str(LIMIT_S), str(folder / "log")]
     ended = subprocess.run(
         [*command, sys.executable, "-m", module, task.dump()],
         cwd=task.folder,
@@ -131,19 +131,19 @@ def _ask(peer: Peer, task: Task, environment: dict[str, str], folder: Path) -> T
         text=True,
         check=False,
     ).stdout.strip()
-    found = told.read(Path(task.out))
+    found = read_answer(Path(task.out))
     if found is not None:
         # Threads of a candidate may keep the process from ending after that.
         return found
-    if ended == keep.HUNG:
-        return Told(Answer.HUNG, f"not done after {LIMIT_S:.0f} s")
+    if ended == contained.HUNG:
+        return PeerAnswer(Opinion.HUNG, f"not done after {LIMIT_S:.0f} s")
     said = (folder / "log").read_text(errors="replace")[-4000:].strip().splitlines()
     if ended == "exit status 1" and any("Traceback" in line for line in said):
-        return Told(Answer.REFUSED, f"raised: {said[-1][:200]}")
-    return Told(Answer.DIED, ended)
+        return PeerAnswer(Opinion.REFUSED, f"raised: {said[-1][:200]}")
+    return PeerAnswer(Opinion.DIED, ended)
 
 
-def _environment(peer: Peer, task: Task, turn: Path) -> dict[str, str]:
+def _environment(peer: Peer, task: PeerTask, turn: Path) -> dict[str, str]:
     """As of our own evaluator, with nothing kept from one evaluation to the next."""
     work = Path(task.folder)
     kept = clean_environment()

@@ -8,14 +8,10 @@ own default lists, on as in scripts/generate_and_eval_single_sample.py.
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
 from typing import Any
 
-from campaigns.benchmarks.trust.form import Form, in_turn
-from campaigns.benchmarks.trust.missing import stand_in_for
-from campaigns.benchmarks.trust.task import Task, load
-from campaigns.benchmarks.trust.told import Answer, Told
+from campaigns.benchmarks.peers.form import Form, in_turn, stand_in_for
+from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
 from campaigns.evaluator.layout import Layout
 
 TRIALS, TIMED = 5, 100
@@ -26,7 +22,7 @@ UNUSED = ("dotenv", "litellm", "openai", "requests", "tqdm")
 REFERENCE = """
 import torch
 import torch.nn as nn
-from campaigns.benchmarks.trust.form import Form
+from campaigns.benchmarks.peers.form import Form
 
 form = {form}
 
@@ -45,7 +41,7 @@ def get_init_inputs():
 """
 MODEL = """
 import torch.nn as nn
-from campaigns.benchmarks.trust.form import Form
+from campaigns.benchmarks.peers.form import Form
 
 _form = {form}
 {made}
@@ -69,14 +65,14 @@ _solve = _form.compiled(Path({folder!r}) / "candidate.so", _source)
 
 
 def no_form(layout: Layout) -> str | None:
-    """Why KernelBench can not be asked about such a problem; None where it can."""
+    """Why KernelBench cannot be asked about such a problem; None where it can."""
     kinds = {arg.dtype for arg in layout.inputs}
     if len(kinds) > 1 or not kinds <= set(PRECISIONS):
         return "it casts every input to one floating-point type"
     return "it compares one output" if len(layout.outputs) > 1 else None
 
 
-def model_source(task: Task) -> str:
+def model_source(task: PeerTask) -> str:
     """The candidate as a `ModelNew`: its own text, unchanged, and a wrapper."""
     if task.backend == "triton":
         return task.text + MODEL.format(form=task.form, made="", run="run_kernel")
@@ -85,15 +81,16 @@ def model_source(task: Task) -> str:
     return f'_source = r"""{task.text}"""\n{model}'
 
 
-def evaluate(task: Task) -> Told:
+def evaluate(task: PeerTask) -> PeerAnswer:
     """Ask for correctness and time; then say what its checks say of what it found correct."""
     import torch
 
     stand_in_for(*UNUSED)
-    # Their folder is on the path of this process alone, see `peers`.
+    # Their folder is on the path of this process alone, see `ask`.
     evaluation: Any = importlib.import_module("kernelbench.eval")
     checker: Any = importlib.import_module("kernelbench.kernel_static_checker")
-    evaluation.timing.get_timing_function = _in_turn(evaluation.timing.get_timing_function)
+    choose = evaluation.timing.get_timing_function
+    evaluation.timing.get_timing_function = lambda method: in_turn(choose(method))
     layout = Form(task.problem, task.params).layout
     precision = PRECISIONS[layout.inputs[0].dtype]
     source = model_source(task)
@@ -111,31 +108,26 @@ def evaluate(task: Task) -> Told:
         backend=task.backend,
         precision=evaluation.get_torch_dtype_from_string(precision),
     )
-    return _told(result, [] if valid else errors)
+    return _answer(result, [] if valid else errors)
 
 
-def _told(result: Any, errors: list[str]) -> Told:
+def _answer(result: Any, errors: list[str]) -> PeerAnswer:
     """Its times are in milliseconds, negative where there are none."""
     if result is None:
-        return Told(Answer.REFUSED, "not evaluated: it asks to be tried again")
+        return PeerAnswer(Opinion.REFUSED, "not evaluated: it asks to be tried again")
     metadata = {name: str(value) for name, value in result.metadata.items()}
     if not result.correctness:
         keys = ("compilation_error", "runtime_error", "correctness_issue")
         said = [metadata[key] for key in keys if key in metadata]
-        return Told(Answer.REFUSED, (said or ["not correct"])[0][:200])
+        return PeerAnswer(Opinion.REFUSED, (said or ["not correct"])[0][:200])
     time_us, reference_us = result.runtime * 1e3, result.ref_runtime * 1e3
     gain = reference_us > time_us > 0
     found = sorted(errors)
     if result.metadata.get("excessive_speedup"):
         found.append("excessive speedup")
-    answer = Answer.FLAGGED if found else Answer.CORRECT
-    return Told(answer, "; ".join(found), time_us, reference_us, gain)
-
-
-def _in_turn(choose: Any) -> Any:
-    return lambda method: in_turn(choose(method))
+    opinion = Opinion.FLAGGED if found else Opinion.CORRECT
+    return PeerAnswer(opinion, "; ".join(found), time_us, reference_us, gain)
 
 
 if __name__ == "__main__":
-    given = load(sys.argv[1])
-    evaluate(given).write(Path(given.out))
+    answer_with(evaluate)

@@ -17,10 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.benchmarks.trust.form import Form, in_turn
-from campaigns.benchmarks.trust.missing import stand_in_for
-from campaigns.benchmarks.trust.task import Task, load
-from campaigns.benchmarks.trust.told import Answer, Told
+from campaigns.benchmarks.peers.form import Form, in_turn, stand_in_for
+from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
 from campaigns.evaluator.backends.signature import read_parameters
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
@@ -30,10 +28,10 @@ DTYPES = {
 COMPILE_S, RUN_S = 120, 600
 # Its driver, with no two times taken at once.
 DRIVE = "--drive"
-MODULE = "campaigns.benchmarks.trust.sol"
+MODULE = "campaigns.benchmarks.peers.sol"
 
 REFERENCE = """
-from campaigns.benchmarks.trust.form import Form
+from campaigns.benchmarks.peers.form import Form
 
 form = {form}
 
@@ -44,7 +42,7 @@ def run({inputs}):
     return form.answer({inputs})
 """
 SOLUTION = """
-from campaigns.benchmarks.trust.form import Form as _Form
+from campaigns.benchmarks.peers.form import Form as _Form
 
 _form = {form}
 
@@ -72,12 +70,12 @@ PyMODINIT_FUNC PyInit_benchmark_kernel() {{ return PyModule_Create(&module); }}
 
 
 def no_form(layout: Layout) -> str | None:
-    """Why SOL-ExecBench can not be asked about such a problem; None where it can."""
+    """Why SOL-ExecBench cannot be asked about such a problem; None where it can."""
     unknown = {arg.dtype for arg in layout.tensors} - DTYPES
     return f"it knows no {', '.join(sorted(unknown))}" if unknown else None
 
 
-def state(task: Task, form: Form) -> dict[str, Any]:
+def state(task: PeerTask, form: Form) -> dict[str, Any]:
     """Everything that its packager takes, as JSON; made outside, so that torch is loaded once."""
     return {
         "definition": definition(task, form),
@@ -86,7 +84,7 @@ def state(task: Task, form: Form) -> dict[str, Any]:
     }
 
 
-def definition(task: Task, form: Form) -> dict[str, Any]:
+def definition(task: PeerTask, form: Form) -> dict[str, Any]:
     """The problem in its schema; scalars are part of the candidate's wrapper, not inputs."""
     layout = form.layout
     names = ", ".join(arg.name for arg in layout.inputs)
@@ -111,7 +109,7 @@ def workload(form: Form) -> dict[str, Any]:
     }
 
 
-def solution(task: Task, form: Form) -> dict[str, Any]:
+def solution(task: PeerTask, form: Form) -> dict[str, Any]:
     """The candidate: its own text, unchanged, and a wrapper that writes into given outputs."""
     compiled = task.backend == "cuda"
     wrapper = _binding(task, form.layout) if compiled else _wrapper(task, form.layout)
@@ -141,7 +139,7 @@ def _tensor(arg: TensorArg) -> dict[str, Any]:
     return {"shape": [str(length) for length in arg.shape], "dtype": arg.dtype}
 
 
-def _wrapper(task: Task, layout: Layout) -> str:
+def _wrapper(task: PeerTask, layout: Layout) -> str:
     inputs = [arg.name for arg in layout.inputs]
     outputs = [arg.name for arg in layout.outputs]
     return SOLUTION.format(
@@ -152,7 +150,7 @@ def _wrapper(task: Task, layout: Layout) -> str:
     )
 
 
-def _binding(task: Task, layout: Layout) -> str:
+def _binding(task: PeerTask, layout: Layout) -> str:
     """Its extension module: tensors come as inputs, then outputs; `solve` has its own order."""
     places = {arg.name: i for i, arg in enumerate((*layout.inputs, *layout.outputs))}
     parameters = read_parameters(task.text, Path(task.source).name)
@@ -164,9 +162,9 @@ def _binding(task: Task, layout: Layout) -> str:
     return BINDING.format(types=", ".join(types), count=len(places), arguments=", ".join(values))
 
 
-def evaluate(task: Task) -> Told:
+def evaluate(task: PeerTask) -> PeerAnswer:
     """Package, compile where needed, drive, and read the trace that the driver prints."""
-    # Their folder is on the path of this process alone, see `peers`.
+    # Their folder is on the path of this process alone, see `ask`.
     core: Any = importlib.import_module("sol_execbench.core")
     driver: Any = importlib.import_module("sol_execbench.driver")
     packager = driver.ProblemPackager(
@@ -180,13 +178,15 @@ def evaluate(task: Task) -> Told:
     if task.backend == "cuda":
         built = _run(packager.compile()[0][1:], packager.output_dir, COMPILE_S)
         if built.returncode:
-            return Told(Answer.REFUSED, f"not compiled: {_last(built.stderr)}")
+            return PeerAnswer(Opinion.REFUSED, f"not compiled: {_last(built.stderr)}")
     packager.execute()
     done = _run(["-m", MODULE, DRIVE], packager.output_dir, RUN_S)
     traces = packager.convert_stdout_to_traces(done.stdout)
     if not traces:
-        return Told(Answer.DIED, f"no trace, exit status {done.returncode}: {_last(done.stderr)}")
-    return _told(json.loads(traces[-1].model_dump_json())["evaluation"])
+        return PeerAnswer(
+            Opinion.DIED, f"no trace, exit status {done.returncode}: {_last(done.stderr)}"
+        )
+    return _answer(json.loads(traces[-1].model_dump_json())["evaluation"])
 
 
 def _run(arguments: list[str], folder: Path, limit_s: int) -> subprocess.CompletedProcess[str]:
@@ -206,14 +206,14 @@ def _last(text: str) -> str:
     return (text.strip().splitlines() or [""])[-1][:200]
 
 
-def _told(evaluation: dict[str, Any]) -> Told:
+def _answer(evaluation: dict[str, Any]) -> PeerAnswer:
     status = evaluation["status"]
     if status != "PASSED":
-        found = Answer.FLAGGED if status == "REWARD_HACK" else Answer.REFUSED
-        return Told(found, f"{status}: {_last(evaluation['log'])}")
+        found = Opinion.FLAGGED if status == "REWARD_HACK" else Opinion.REFUSED
+        return PeerAnswer(found, f"{status}: {_last(evaluation['log'])}")
     times = evaluation["performance"]
-    return Told(
-        Answer.CORRECT,
+    return PeerAnswer(
+        Opinion.CORRECT,
         "",
         times["latency_ms"] * 1e3,
         times["reference_latency_ms"] * 1e3,
@@ -239,5 +239,4 @@ if __name__ == "__main__":
     if sys.argv[1] == DRIVE:
         drive()
     else:
-        given = load(sys.argv[1])
-        evaluate(given).write(Path(given.out))
+        answer_with(evaluate)

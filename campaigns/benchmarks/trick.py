@@ -20,16 +20,20 @@ A folder of tricks holds `cheats/` and `honest/`, each with a folder per backend
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from campaigns.benchmarks.harness import BenchmarkError
+from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import Case, Job, Limits, Param, Protocol, Source
 from campaigns.shipped import SHIPPED
 
 # The candidates that come with kopt.
-TRICKS = Path(__file__).resolve().parents[1] / "tricks"
+TRICKS = Path(__file__).resolve().parent / "tricks"
 KINDS = ("cheats", "honest")
+# What runs where: triton candidates are judged on a CPU, too, in Triton's interpreter.
+TRICK_BACKENDS = {"cpu": ("cpp", "triton"), "gpu": ("triton", "cuda")}
 BACKENDS = {".cpp": "cpp", ".py": "triton", ".cu": "cuda"}
 KEYS = {
     *("trick", "problem", "outcome", "says", "flags", "timed", "against", "calls", "burst_ms"),
@@ -98,8 +102,8 @@ class Trick:
         return Source(self.path.name, self.path.read_text(), self.flags)
 
 
-class TrickError(ValueError):
-    """A candidate file whose header can not be used, or a folder without any."""
+class TrickError(BenchmarkError):
+    """A candidate file whose header cannot be used, or a folder without any."""
 
 
 def read(path: Path, root: Path) -> Trick:
@@ -124,6 +128,18 @@ def every(root: Path, kind: str, backend: str) -> Iterator[Trick]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix in BACKENDS:
             yield read(path, root)
+
+
+def chosen(
+    device: Device, folder: Path, backends: Sequence[str] | None, part: str = ""
+) -> list[Trick]:
+    """Those below `folder` that are tricks on the device. part: of the name that they must have."""
+    names = [name for name in TRICK_BACKENDS[device.kind] if not backends or name in backends]
+    found = [trick for name in names for kind in KINDS for trick in every(folder, kind, name)]
+    found = [trick for trick in found if trick.runs_on(device.kind) and part in trick.name]
+    if not found:
+        raise TrickError(f"--tricks {folder}: no candidate for {device.device} among them")
+    return found
 
 
 def job_of(trick: Trick, scratch: Path, device: str, target: str) -> Job:

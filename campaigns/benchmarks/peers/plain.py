@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from campaigns.benchmarks.trust.form import Form, turn_to_time
-from campaigns.benchmarks.trust.task import Task, load
-from campaigns.benchmarks.trust.told import Answer, Told, timed
+from campaigns.benchmarks.peers.form import Form, turn_to_time
+from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
 from campaigns.evaluator.backends import cpp, cuda
 
 CALLS, WARM_UP = 50, 5
 
 
-def evaluate(task: Task) -> Told:
+def evaluate(task: PeerTask) -> PeerAnswer:
     """Whatever the candidate raises ends this process, as it ends such a harness."""
     import torch
 
@@ -35,17 +33,17 @@ def evaluate(task: Task) -> Told:
     atol, rtol = form.tolerance
     for one, other in zip(found, expected, strict=True):
         if not torch.allclose(one, other, atol=atol, rtol=rtol):
-            return Told(Answer.REFUSED, "not close to the reference")
+            return PeerAnswer(Opinion.REFUSED, "not close to the reference")
     if task.backend == "triton" and task.device == "cpu":
-        return Told(Answer.CORRECT, "Triton's interpreter is not timed")
+        return PeerAnswer(Opinion.CORRECT, "Triton's interpreter is not timed")
     clock = _loop if task.device == "cpu" else _do_bench
     with turn_to_time():
         time_us = clock(lambda: form.call(run, *inputs))
         reference_us = clock(lambda: form.answer(*inputs))
-    return timed("", time_us, reference_us)
+    return PeerAnswer(Opinion.CORRECT, "", time_us, reference_us, reference_us > time_us)
 
 
-def _function(task: Task, form: Form) -> Callable[..., None]:
+def _function(task: PeerTask, form: Form) -> Callable[..., None]:
     if task.backend == "triton":
         spec = importlib.util.spec_from_file_location("candidate", task.source)
         if spec is None or spec.loader is None:
@@ -82,5 +80,4 @@ def _do_bench(call: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    given = load(sys.argv[1])
-    evaluate(given).write(Path(given.out))
+    answer_with(evaluate)

@@ -1,6 +1,6 @@
 """Run one evaluation of another evaluator and leave nothing of it behind, whatever it does.
 
-    python -m campaigns.benchmarks.trust.keep LIMIT_S LOG COMMAND…
+    python -m campaigns.benchmarks.peers.contained LIMIT_S LOG COMMAND…
 
 Everything that the command starts falls to this process when it loses its parent, and is killed at
 the end. Prints how the command ended: the exit status or the name of the signal, or `hung`.
