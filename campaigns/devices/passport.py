@@ -9,8 +9,7 @@ from typing import Protocol
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import Beat
-from campaigns.devices.precision.measure import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.devices.v0 import v0_job
+from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
 from campaigns.evaluator.contract import Case, Job, Outcome, Report
 from campaigns.evaluator.problem import load_problem
 from campaigns.problems.shipped import problem_folder

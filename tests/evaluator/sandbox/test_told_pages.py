@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import platform
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from campaigns.benchmarks.trick import TRICKS
 from campaigns.evaluator.contract import Outcome, Source
 from tests.evaluator import small
 from tests.evaluator.sandbox.conftest import USERS
 
-TRICK = Path(__file__).parents[1] / "tricks" / "cheats" / "cpp" / "reads_the_order_of_calls.cpp"
+TRICK = TRICKS / "cheats" / "cpp" / "reads_the_order_of_calls.cpp"
 # Long enough a burst to be stopped in the middle.
 PROTOCOL = replace(small.QUICK, burst_ms=8, max_slots=1024)
 

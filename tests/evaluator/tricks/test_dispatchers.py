@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from campaigns.devices.trust.trick import Trick
+from campaigns.benchmarks.trick import Trick
 from campaigns.evaluator.backends.cpp import compiler
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.benchmarks.trick import TRICKS
 from campaigns.evaluator.contract import Source
 from campaigns.rules.verdict.finding_kinds import (
     DEFAULT_POLICY,
@@ -21,7 +22,6 @@ from campaigns.rules.verdict.finding_kinds import (
 from campaigns.syntax.findings.find import findings_of
 
 PROBLEMS = Path(__file__).resolve().parents[3] / "campaigns" / "problems"
-TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
 SHIPPED = [p for p in sorted(PROBLEMS.glob("*/v*")) if p.suffix in (".cpp", ".cu", ".py")]
 
 
