@@ -268,7 +268,8 @@ def _sandbox(record: Record) -> dict[str, str]:
 
 def _telling_line(log: str) -> str:
     """The line that says most: a compiler's first error, an exception's last line, or the end."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    # A line of carets only points at the line above it.
+    lines = [line.strip() for line in log.splitlines() if line.strip(" \t^~|")]
     compiler = [line for line in lines if " error: " in line]
     raised = [line for line in lines if re.match(r"[\w.]*Error\b", line)]
     chosen = compiler[:1] or raised[-1:] or lines[-1:] or ["no message"]

@@ -91,3 +91,11 @@ def test_errors_in_a_ring_end():
     first.__cause__, second.__cause__ = second, first
     first.node = SimpleNamespace(lineno="no number")
     assert place_of(first, SOURCE) == ""
+
+
+def test_an_error_that_only_points_at_a_line_is_told_by_its_cause():
+    pointing = NotCompiled("def run_kernel(n):\n    return half(n)", 2, None)
+    pointing.__cause__ = NotCompiled("def flip(x):\n    pass", 1, "no dim was given")
+    assert place_of(pointing, SOURCE) == "add.py:9: error: no dim was given"
+    pointing.__cause__ = None
+    assert place_of(pointing, SOURCE) == "add.py:9: error: NotCompiled"

@@ -15,11 +15,14 @@ FILE = "candidate.py"
 def place_of(error: BaseException, source: Source) -> str:
     """`add.py:9: error: NameError: …`; "" for one that did not arise in the candidate's file.
 
-    Of errors that led to others the first counts, and of frames the innermost.
+    Of errors that led to others the first counts, and of frames the innermost. Where that error has
+    no words of its own, those of its cause are taken.
     """
-    for one in reversed(list(_chain(error))):
+    causes = list(reversed(list(_chain(error))))
+    for at, one in enumerate(causes):
         if line := _line(one, source.text):
-            return f"{source.name}:{line}: error: {_words(one)}"
+            told = (words for each in reversed(causes[: at + 1]) if (words := _words(each)))
+            return f"{source.name}:{line}: error: {next(told, type(one).__name__)}"
     return ""
 
 
@@ -45,9 +48,12 @@ def _line(error: BaseException, text: str) -> int:
 
 
 def _words(error: BaseException) -> str:
-    message = getattr(error, "error_message", None)
+    """Its message in one line; "" where it has none, as one that only points at a source line."""
+    message = getattr(error, "error_message", "")
     if isinstance(message, str) and message:
-        return message.splitlines()[0]
-    # Which does not fall over an error that can not be told.
+        return message.strip().splitlines()[0]
+    if message is None:
+        return ""
+    # This works even for an error whose __str__ fails.
     said = traceback.format_exception_only(error)[-1].strip().splitlines()
-    return said[-1] if said else type(error).__name__
+    return said[-1].strip(" ^~") if said else ""
