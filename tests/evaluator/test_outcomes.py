@@ -122,7 +122,7 @@ def test_it_stops_a_kernel_that_hangs(judge):
     [
         ("", "never written"),
         ("for (int i = 0; i < N; ++i) y[i] = 0.0f / 0.0f;", "nan"),
-        ("for (int i = 0; i < N - 1; ++i) y[i] = 2 * x[i];", "1 of 4096 elements wrong"),
+        ("for (int i = 0; i < N - 1; ++i) y[i] = 2 * x[i];", "output y: 1 of 4096 elements wrong"),
         (LOOP + " y[N] = 1;", "outside its output"),
     ],
 )
@@ -131,6 +131,21 @@ def test_it_says_what_is_wrong_with_a_result(judge, body, words):
     assert report.outcome is Outcome.WRONG_RESULT
     assert words in report.reason
     assert all(case.candidate is None for case in report.cases)
+
+
+def test_it_names_the_wrong_one_of_two_outputs_and_no_error_of_zero(service, tmp_path):
+    ref = small.REF.replace(
+        '"N": N}, "outputs": ["y"]', '"z": x + 1, "N": N}, "outputs": ["y", "z"]'
+    )
+    ref = ref.replace("(x, y, N)", "(x, y, z, N)").replace("out=y)", "out=y)\n    z.copy_(x)")
+    text = 'extern "C" void solve(const float* x, float* y, float* z, int N) {\n'
+    kernel = small.Source(
+        "k.cpp", f"{text}{LOOP}\nfor (int i = 0; i < N; ++i) z[i] = 0.0f / 0.0f;}}"
+    )
+    report = service.evaluate(small.job(small.write_problem(tmp_path, ref=ref), tmp_path, kernel))
+    assert "output z: 4096 of 4096 elements wrong, the first at 0: " in report.reason
+    [case] = report.cases
+    assert (case.max_abs_error, case.max_rel_error, case.norm_error) == (None, None, None)
 
 
 def test_it_notes_that_a_kernel_was_interpreted(service, tmp_path):
