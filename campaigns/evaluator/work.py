@@ -28,12 +28,17 @@ def main(folder: Path, wanted: list[Mapping[str, Any]]) -> int:
         cases = [Case(item["name"], item["params"]) for item in wanted]
         # `setup` keeps its contract for all cases or for none; one is enough, and quick.
         reference.layout(cases[0], "cpu")
-        found = {c.name: reference.work(c) or _counted(reference, c) for c in cases}
+        found = {case.name: work_of(reference, case) for case in cases}
     except BadReference as error:
         print(error.reason, file=sys.stderr)
         return 1
     print(json.dumps(found))
     return 0
+
+
+def work_of(reference: Reference, case: Case) -> tuple[float, float]:
+    """(operations, bytes) at the least. Raises BadReference."""
+    return reference.work(case) or _counted(reference, case)
 
 
 def _counted(reference: Reference, case: Case) -> tuple[float, float]:

@@ -227,13 +227,17 @@ def test_it_says_why_a_triton_kernel_can_not_be_compiled(service, tmp_path, text
 def test_it_blames_the_host_when_the_incumbent_fails(judge):
     report = judge(source(), incumbent=source(""))
     assert report.outcome is Outcome.BROKEN_HOST
+    assert not report.problem_fault
     assert "incumbent" in report.reason
 
 
 @pytest.mark.parametrize(
     ("ref", "words"),
     [
-        (small.REF.replace("def reference", "def referenz"), "reference: missing"),
+        (
+            small.REF.replace("def reference", "def referenz"),
+            "reference: no such function; accepted: reference(**inputs)",
+        ),
         (small.REF.replace('"outputs": ["y"]', '"outputs": []'), "name at least one"),
         (small.REF.replace(', "outputs": ["y"]', ""), "outputs"),
         (small.REF.replace('"outputs": ["y"]', '"outputs": ["z"]'), "'z' is not among"),
@@ -245,6 +249,7 @@ def test_it_names_what_is_wrong_with_a_reference(service, tmp_path, ref, words):
     problem = small.write_problem(tmp_path, ref=ref)
     report = service.evaluate(small.job(problem, tmp_path, source()))
     assert report.outcome is Outcome.BROKEN_HOST
+    assert report.problem_fault
     assert words in report.reason
     assert "\n" not in report.reason
 
