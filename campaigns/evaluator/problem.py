@@ -15,6 +15,7 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from campaigns.evaluator.compiler_flags import TUNING, is_tuning
 from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.distributions import (
     DISTRIBUTIONS,
@@ -43,7 +44,7 @@ ACCUMULATES = ("float32", "float16")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=,x-]{0,79}")
 REQUIRED = {"name": str, "title": str, "op": str, "dtype": str}
 OPTIONAL = {
-    *("schema", "summary", "refresh", "config_class", "files", "tolerance", "case"),
+    *("schema", "summary", "refresh", "config_class", "files", "flags", "tolerance", "case"),
     *("accumulate", "check", "weights", "representative", "grouped"),
 }
 TOLERANCES = ("atol", "rtol", "norm")
@@ -117,6 +118,7 @@ class ProblemSpec:
     all of them (R22; distributions.py).
     bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
     weights: inputs that keep address and values over many calls in real use, until a new version.
+    flags: by backend, the compiler flags that its v0 is built with.
     """
 
     folder: Path
@@ -136,6 +138,7 @@ class ProblemSpec:
     representative: tuple[str, ...] = ()
     check: CheckSpec = field(default_factory=CheckSpec)
     weights: tuple[str, ...] = ()
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def cases_on(self, kind: str) -> tuple[ProblemCase, ...]:
         return tuple(case for case in self.cases if kind in case.on)
@@ -185,6 +188,7 @@ def load_problem(folder: Path) -> ProblemSpec:
         bounds=bounds,
         check=_check(where, data.get("check", {}), cases),
         weights=_weights(where, data.get("weights", [])),
+        flags=_flags(where, data.get("flags", {}), data["files"]),
     )
 
 
@@ -235,6 +239,18 @@ def _files(root: Path, where: str, value: Any) -> dict[str, str]:
         _name(where, "[files]", backend): _inside(root, where, f"[files] {backend}", name)
         for backend, name in value.items()
     }
+
+
+def _flags(where: str, value: Any, files: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        raise ProblemError(f'{where}: [flags]: a table such as cpp = ["-fopenmp"] is needed')
+    for backend, flags in value.items():
+        _one_of(where, "[flags]", backend, tuple(files))
+        if not isinstance(flags, list) or not all(isinstance(flag, str) for flag in flags):
+            raise ProblemError(f'{where}: [flags] {backend}: a list such as ["-fopenmp"] is needed')
+        if refused := next((flag for flag in flags if not is_tuning(flag)), None):
+            raise ProblemError(f"{where}: [flags] {backend}: {refused!r}; accepted: {TUNING}")
+    return {backend: tuple(flags) for backend, flags in value.items()}
 
 
 def _tolerance(where: str, value: Any) -> dict[str, Bounds]:

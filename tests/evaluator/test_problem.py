@@ -16,6 +16,11 @@ def test_it_reads_a_problem(problem):
     assert [case.name for case in spec.cases_on("gpu")] == ["n4096"]
 
 
+def test_it_reads_the_flags_of_a_v0(tmp_path):
+    toml = small.TOML.replace("[tolerance]", '[flags]\ncpp = ["-fopenmp"]\n[tolerance]', 1)
+    assert load_problem(small.write_problem(tmp_path, toml)).flags == {"cpp": ("-fopenmp",)}
+
+
 def test_a_triton_kernel_without_a_gpu_is_tried_on_cases_for_the_interpreter(tmp_path):
     spec = load_problem(small.write_problem(tmp_path))
     assert [case.name for case in spec.cases_of("triton", "cpu")] == ["n4096"]
@@ -55,6 +60,10 @@ def test_a_triton_kernel_without_a_gpu_is_tried_on_cases_for_the_interpreter(tmp
         ("atol = 1e-6", "atol = -1", r"a number of at least 0 is needed, found -1"),
         ("[[case]]", '[check]\nfree = ["Q"]\n[[case]]', r"\[check\]: free: 'Q'; accepted: N"),
         ("schema = 1", 'schema = 1\nweights = "x"', "weights: a list of names"),
+        ("[files]", 'flags = "-O3"\n[files]', r"\[flags\]: a table such as"),
+        ("[files]", '[flags]\ncuda = ["-O3"]\n[files]', r"\[flags\]: 'cuda'; accepted: cpp"),
+        ("[files]", '[flags]\ncpp = "-O3"\n[files]', r"\[flags\] cpp: a list such as"),
+        ("[files]", '[flags]\ncpp = ["-o/x"]\n[files]', r"\[flags\] cpp: '-o/x'; accepted: -O…"),
         ("schema = 1", "schema = 1\nweights = [1]", "weights: a list of names"),
     ],
 )

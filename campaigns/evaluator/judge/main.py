@@ -98,6 +98,7 @@ def _judge(
         progress.enter(Phase.BUILD)
         session.read_code()
         return {}
+    progress.notes += session.build_notes()
     session.load()
     if not session.can_be_timed:
         progress.notes.append(INTERPRETED)

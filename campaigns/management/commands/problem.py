@@ -54,7 +54,10 @@ def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
     norm = f", norm {tolerance.norm:g}" if tolerance.norm is not None else ""
     source = "counted while the reference runs" if work["counted"] else "by work() in ref.py"
     lines = [f"{spec.name}: {spec.title} ({spec.dtype})", spec.summary, "", "files"]
-    lines += [f"  {backend:8} {name}" for backend, name in sorted(spec.files.items())]
+    lines += [
+        f"  {backend:8} {' '.join((name, *spec.flags.get(backend, ())))}"
+        for backend, name in sorted(spec.files.items())
+    ]
     lines += ["cases"]
     lines += [f"  {c.name:16} {', '.join(c.on):10} {dict(c.params)}" for c in spec.cases]
     lines += [f"arguments in case {read['case']}, in call order"]
@@ -82,6 +85,7 @@ def _facts(spec: ProblemSpec) -> dict[str, Any]:
         "summary": spec.summary,
         "folder": str(spec.folder),
         "files": dict(spec.files),
+        "flags": {backend: list(flags) for backend, flags in spec.flags.items()},
         "tolerance": {"atol": spec.atol, "rtol": spec.rtol},
         "cases": [
             {"name": c.name, "on": list(c.on), "params": dict(c.params), "protected": c.protected}
