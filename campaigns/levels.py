@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.dispatch import classes_by_case
-from campaigns.evaluator.distributions import SKEWED, distribution_of
+from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind
 from campaigns.rules.levels import Level, representative
 

@@ -190,7 +190,7 @@ def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
     kernels = Path(settings.DATA_DIR) / "judge-kernels"
     kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-m", "campaigns.evaluator.service", str(address), policy.line()],
+        [sys.executable, "-m", "campaigns.evaluator.service.zygote", str(address), policy.line()],
         cwd=ROOT,
         env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels)},
         stdin=subprocess.PIPE,
@@ -294,14 +294,14 @@ def work_model(folder: Path, cases: Iterable[Case]) -> Mapping[str, tuple[float,
     `reference`, outputs). Raises ProblemError with one line.
     """
     wanted = [{"name": c.name, "params": dict(c.params)} for c in cases]
-    answer = _ask_problem("campaigns.evaluator.work", folder, wanted)
+    answer = _ask_problem("campaigns.evaluator.problem.work", folder, wanted)
     return {name: (pair[0], pair[1]) for name, pair in answer.items()}
 
 
 def described_problem(folder: Path, case: Case) -> dict[str, Any]:
-    """What `campaigns.evaluator.describe` prints on one case. Raises ProblemError with one line."""
+    """Arguments and least work of one case. Raises ProblemError with one line."""
     wanted = {"name": case.name, "params": dict(case.params)}
-    return _ask_problem("campaigns.evaluator.describe", folder, wanted)
+    return _ask_problem("campaigns.evaluator.problem.describe", folder, wanted)
 
 
 def _ask_problem(module: str, folder: Path, wanted: object) -> dict[str, Any]:

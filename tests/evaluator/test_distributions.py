@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.distributions import DISTRIBUTIONS, complaint
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.problem.distributions import DISTRIBUTIONS, complaint
 from tests.evaluator import small
 
 GOOD = {

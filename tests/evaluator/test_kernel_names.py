@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.evaluator.backends.base import get
-from campaigns.evaluator.backends.kernel_names import cuda_kernels, last_name, triton_kernels
+from campaigns.evaluator.builds.kernel_names import cuda_kernels, last_name, triton_kernels
 from campaigns.shipped import shipped_problems
 
 TRITON = """

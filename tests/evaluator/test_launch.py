@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.evaluator.backends.trace import read_launch
 from campaigns.evaluator.contract import (
     CaseReport,
     Launch,
@@ -17,7 +16,8 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
-from campaigns.evaluator.launch_parts import PARTS, launch_from, launch_part
+from campaigns.evaluator.runner.launch_parts import PARTS, launch_from, launch_part
+from campaigns.evaluator.runner.launch_trace import read_launch
 from campaigns.evaluator.wire import Answer, Reply
 
 LAUNCH = Launch(2, (16, 32, 1), (128, 1, 1), 64, 49152, 25)

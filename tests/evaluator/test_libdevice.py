@@ -7,7 +7,7 @@ import importlib
 import pytest
 import torch
 
-from campaigns.evaluator.backends.libdevice import FUNCTIONS
+from campaigns.evaluator.interpreter.libdevice import FUNCTIONS
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -10,8 +10,8 @@ import pytest
 
 from campaigns.evaluator.backends.base import Unsupported
 from campaigns.evaluator.backends.cpp import compiler
-from campaigns.evaluator.backends.native_loop import NAMES, NativeLoop
-from campaigns.evaluator.backends.signature import FLOATS, INTEGERS
+from campaigns.evaluator.builds.native_loop import NAMES, NativeLoop
+from campaigns.evaluator.builds.signature import FLOATS, INTEGERS
 from campaigns.evaluator.sandbox.workplace import Ended
 
 KERNEL = """

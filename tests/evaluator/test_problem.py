@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.distributions import DISTRIBUTIONS
 from campaigns.evaluator.problem import ProblemError, load_problem
+from campaigns.evaluator.problem.distributions import DISTRIBUTIONS
 from tests.evaluator import small
 
 

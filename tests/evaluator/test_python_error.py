@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.evaluator.backends.python_error import FILE, place_of
+from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.contract import Source
 
 TEXT = """import math

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from campaigns.evaluator.contract import Case, Outcome, Source
-from campaigns.evaluator.crew import in_any_order
+from campaigns.evaluator.service.crew import in_any_order
 from tests.evaluator import small
 
 # Shows that it takes itself for the incumbent: it was called often, and with one size only.

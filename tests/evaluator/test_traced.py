@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.evaluator.backends.device import DevicePlan
 from campaigns.evaluator.contract import (
     CaseReport,
     Outcome,
@@ -18,7 +17,8 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
-from campaigns.evaluator.traced_parts import MOST_KERNELS, asked_names, traced_from
+from campaigns.evaluator.runner.device_plan import DevicePlan
+from campaigns.evaluator.runner.traced_parts import MOST_KERNELS, asked_names, traced_from
 from campaigns.evaluator.wire import Answer, Reply
 
 NAMES = ("rows", "tail")

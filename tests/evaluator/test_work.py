@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from campaigns.evaluator import work
+from campaigns.evaluator.problem import work
 from tests.evaluator import small
 
 CASE = {"name": "n4096", "params": {"N": 4096}}

@@ -21,7 +21,7 @@ from campaigns.devices.trust.form import Form, in_turn
 from campaigns.devices.trust.missing import stand_in_for
 from campaigns.devices.trust.task import Task, load
 from campaigns.devices.trust.told import Answer, Told
-from campaigns.evaluator.backends.signature import read_parameters
+from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
 DTYPES = {

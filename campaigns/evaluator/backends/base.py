@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from campaigns.evaluator import backends
-from campaigns.evaluator.backends.kernel_names import no_kernels
-from campaigns.evaluator.compiler_flags import TUNING, is_tuning
+from campaigns.evaluator.builds.flags import TUNING, is_tuning
+from campaigns.evaluator.builds.kernel_names import no_kernels
 from campaigns.evaluator.contract import Job, Launch, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory

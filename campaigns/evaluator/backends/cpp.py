@@ -12,11 +12,11 @@ from campaigns.evaluator.backends.base import (
     compile_or_fail,
     register,
 )
-from campaigns.evaluator.backends.host import HostPlan
-from campaigns.evaluator.backends.native_loop import NativeLoop
-from campaigns.evaluator.backends.shared_object import Library, write_source
+from campaigns.evaluator.builds.native_loop import NativeLoop
+from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.backends.base import BuildFailed, Unsupported, compile_or_fail
-from campaigns.evaluator.backends.signature import FLOATS, INTEGERS
+from campaigns.evaluator.builds.signature import FLOATS, INTEGERS
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 # Several names mean one type; the first one needs no header.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends.signature import ENTRY, argument_types
+from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.layout import Layout, TensorArg
 from campaigns.evaluator.runner.memory import Memory

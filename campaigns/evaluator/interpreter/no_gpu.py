@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from campaigns.evaluator.backends import libdevice
+from campaigns.evaluator.interpreter import libdevice
 from campaigns.evaluator.layout import Layout
 
 LIBDEVICE, ASSEMBLY = "libdevice", "inline_asm_elementwise"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.distributions import complaint, distribution_of
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, Shift, lay_out
+from campaigns.evaluator.problem.distributions import complaint, distribution_of
 
 ACCEPTED = {
     "setup": 'setup(*, …params of a case, seed, device) -> {"inputs": {…}, "outputs": […]}',

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from campaigns.evaluator.backends import base, cuda
-from campaigns.evaluator.backends.shared_object import write_source
+from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Function, Job, MachineCode
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions

@@ -15,9 +15,9 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from campaigns.evaluator.compiler_flags import TUNING, is_tuning
+from campaigns.evaluator.builds.flags import TUNING, is_tuning
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.distributions import (
+from campaigns.evaluator.problem.distributions import (
     DISTRIBUTIONS,
     GROUPED_WORDS,
     PARAM,

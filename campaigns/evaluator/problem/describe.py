@@ -1,4 +1,4 @@
-"""What a problem's `ref.py` gives for one case: `python -m campaigns.evaluator.describe FOLDER`.
+"""What a problem's `ref.py` gives for one case: `python -m …evaluator.problem.describe FOLDER`.
 
 Reads the case as JSON on standard input and prints its arguments and its least work as JSON. Exit 1
 with one line on stderr when the problem's code does not keep its contract.
@@ -16,7 +16,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.layout import ScalarArg, TensorArg
-from campaigns.evaluator.work import work_of
+from campaigns.evaluator.problem.work import work_of
 
 
 def main(folder: Path, wanted: Mapping[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""Least work of a problem's cases, printed as JSON: `python -m campaigns.evaluator.work FOLDER`.
+"""Least work of a problem's cases, printed as JSON: `python -m …evaluator.problem.work FOLDER`.
 
 Reads cases as JSON on standard input. Without a `work` function in `ref.py`, bytes are every input
 read once and every output written once, and operations are counted while the reference runs. Of a

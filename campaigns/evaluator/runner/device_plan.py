@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from campaigns.evaluator.backends.kernel_names import last_name
-from campaigns.evaluator.backends.trace import read_launch
+from campaigns.evaluator.builds.kernel_names import last_name
 from campaigns.evaluator.contract import Launch, Timer
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.launch_trace import read_launch
 from campaigns.evaluator.runner.memory import Memory
 
 if TYPE_CHECKING:

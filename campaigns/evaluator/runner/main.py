@@ -19,11 +19,11 @@ from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.backends.python_error import place_of
+from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, Launch, Timer
-from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
+from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
 from campaigns.evaluator.sandbox.workplace import Workplace

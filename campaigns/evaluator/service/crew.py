@@ -21,13 +21,13 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import Job, dump, load_job
 from campaigns.evaluator.judge import main as judge
-from campaigns.evaluator.leftovers import remove_shared_files
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
 from campaigns.evaluator.runner import main as runner
 from campaigns.evaluator.sandbox import cards, warden
 from campaigns.evaluator.sandbox.identity import Lease, lease_uid
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.service.leftovers import remove_shared_files
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)

@@ -29,11 +29,11 @@ from campaigns.evaluator.contract import (
     load_report,
     load_sanitized,
 )
-from campaigns.evaluator.crew import CANDIDATE, INCUMBENT, JUDGE, Crew, arms_of
 from campaigns.evaluator.processes import describe_status
 from campaigns.evaluator.sandbox.layers import Layer, describe
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.warden import Record
+from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, JUDGE, Crew, arms_of
 
 LOG_LIMIT = 64 * 1024
 # How many refused calls the reason of a crash names; the report has them all.

@@ -1,6 +1,6 @@
 """The zygote: a process that has imported torch, never touched CUDA, and forks every evaluation.
 
-Started as `python -m campaigns.evaluator.service SOCKET POLICY` (sandbox/policy.py). Each
+Started as `python -m campaigns.evaluator.service.zygote SOCKET POLICY` (sandbox/policy.py). Each
 connection is one evaluation: the client sends `DEVICE JOB-FILE`, a forked supervisor answers with
 lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within
 milliseconds; a fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device
@@ -22,10 +22,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from campaigns.evaluator.contract import dump
-from campaigns.evaluator.crew import Crew
 from campaigns.evaluator.processes import adopt_orphans, die_with_parent
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.supervisor import Outside, supervise
+from campaigns.evaluator.service.crew import Crew
+from campaigns.evaluator.service.supervisor import Outside, supervise
 
 LINE_LIMIT = 8192
 # A crew in reserve holds device memory; after this long without a job it gives it back.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from campaigns.evaluator.backends.base import BuildFailed, Unsupported
-from campaigns.evaluator.backends.signature import read_parameters
+from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import Trail, Tried
 from campaigns.models import Candidate

@@ -12,9 +12,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.evaluator.sandbox import bpf
-from campaigns.evaluator.sandbox.bpf import ALLOW, NOTIFY, Rule, Test, errno_verdict
-from campaigns.evaluator.sandbox.numbers import (
+from campaigns.evaluator.sandbox.seccomp import bpf
+from campaigns.evaluator.sandbox.seccomp.bpf import ALLOW, NOTIFY, Rule, Test, errno_verdict
+from campaigns.evaluator.sandbox.seccomp.numbers import (
     LAST_KNOWN,
     X32_BIT,
     audit_architecture,
