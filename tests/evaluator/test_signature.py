@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from campaigns.evaluator.backends.base import BuildFailed, check_flags
+from campaigns.evaluator.builds.compile import BuildFailed, check_flags
 from campaigns.evaluator.builds.signature import argument_types, read_parameters
 from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.sanitizers.harness import program

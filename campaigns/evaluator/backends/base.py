@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import subprocess
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from campaigns.evaluator import backends
-from campaigns.evaluator.builds.flags import TUNING, is_tuning
 from campaigns.evaluator.builds.kernel_names import no_kernels
 from campaigns.evaluator.contract import Job, Launch, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
-
-
-class BuildFailed(Exception):
-    """The compiler refused the candidate; the text is its log."""
-
-
-class Unsupported(Exception):
-    """This host can not build or run this kind of candidate."""
 
 
 class Plan(Protocol):
@@ -128,25 +118,3 @@ def get(name: str) -> Backend:
     if name not in known:
         raise UnknownBackend(f"backend: {name!r} is unknown; accepted: {', '.join(known)}")
     return known[name]
-
-
-def check_flags(flags: tuple[str, ...]) -> None:
-    """Raises BuildFailed naming the first flag that is not accepted."""
-    for flag in flags:
-        if not is_tuning(flag):
-            raise BuildFailed(f"flags: {flag!r} is not accepted; accepted are {TUNING}")
-
-
-def compile_or_fail(command: list[str], place: Workplace) -> str:
-    """Run a compiler, locked down; its log. Raises BuildFailed, Unsupported without a compiler."""
-    try:
-        ended = place.run(command)
-    except FileNotFoundError:
-        raise Unsupported(f"{command[0]} is not on this host") from None
-    except subprocess.SubprocessError as error:
-        raise Unsupported(f"the compiler could not be locked down: {error}") from None
-    log = f"$ {' '.join(command)}\n{ended.log}"
-    place.keep_log(log)
-    if ended.status:
-        raise BuildFailed(log)
-    return log

@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 
-from campaigns.evaluator.backends.base import (
-    Backend,
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    register,
-)
+from campaigns.evaluator.backends.base import Backend, register
+from campaigns.evaluator.builds.compile import Unsupported, check_flags, compile_or_fail
 from campaigns.evaluator.builds.native_loop import NativeLoop
 from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source

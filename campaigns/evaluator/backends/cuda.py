@@ -6,13 +6,8 @@ import os
 import re
 import shutil
 
-from campaigns.evaluator.backends.base import (
-    Backend,
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    register,
-)
+from campaigns.evaluator.backends.base import Backend, register
+from campaigns.evaluator.builds.compile import Unsupported, check_flags, compile_or_fail
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
 from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source

@@ -15,12 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends.base import (
-    Backend,
-    BuildFailed,
-    Plan,
-    register,
-)
+from campaigns.evaluator.backends.base import Backend, Plan, register
+from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends.base import BuildFailed, Unsupported, compile_or_fail
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported, compile_or_fail
 from campaigns.evaluator.builds.signature import FLOATS, INTEGERS
 from campaigns.evaluator.sandbox.workplace import Workplace
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from campaigns.evaluator.backends.base import BuildFailed, Unsupported
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, ScalarArg, TensorArg
 from campaigns.evaluator.syntax import TooSlow, parse_within
 

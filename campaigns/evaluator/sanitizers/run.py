@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from campaigns.evaluator.backends import cpp, cuda
-from campaigns.evaluator.backends.base import (
+from campaigns.evaluator.builds.compile import (
     BuildFailed,
     Unsupported,
     check_flags,

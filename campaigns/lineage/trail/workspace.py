@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from campaigns.evaluator.backends.base import BuildFailed, Unsupported
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.lineage.trail.markdown import NOTHING, facts, page, said, table
 from campaigns.lineage.trail.tried import Trail, Tried

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from campaigns.evaluator.backends.base import BuildFailed
+from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, Parameter, read_parameters
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
