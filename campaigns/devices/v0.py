@@ -17,7 +17,7 @@ def v0_job(
 ) -> Job:
     """v0 against itself on every case of the device's kind."""
     name = spec.files[backend]
-    source = Source(name, (spec.folder / name).read_text())
+    source = Source(name, (spec.folder / name).read_text(), spec.flags.get(backend, ()))
     return Job(
         job_id=scratch.name,
         problem=spec.folder,

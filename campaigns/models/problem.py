@@ -62,6 +62,10 @@ class Problem(Guarded):
         """The cases that stand for all others in screening, as problem.toml names them."""
         return tuple(map(str, self._declared.get("representative", ())))
 
+    def flags_of(self, backend: str) -> tuple[str, ...]:
+        """The compiler flags of the v0 of a backend, as problem.toml names them."""
+        return tuple(map(str, self._declared.get("flags", {}).get(backend, ())))
+
     @property
     def halves(self) -> dict[str, Half]:
         """Case → the step that it is one direction of; empty where problem.toml names no steps."""

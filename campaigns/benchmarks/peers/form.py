@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from campaigns.evaluator.backends.signature import ENTRY, argument_types
+from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.judge.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg

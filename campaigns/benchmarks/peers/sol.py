@@ -19,7 +19,7 @@ from typing import Any
 
 from campaigns.benchmarks.peers.form import Form, in_turn, stand_in_for
 from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
-from campaigns.evaluator.backends.signature import read_parameters
+from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
 DTYPES = {

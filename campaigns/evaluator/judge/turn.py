@@ -23,9 +23,9 @@ from campaigns.evaluator.judge.schedule import (
     shorten,
 )
 from campaigns.evaluator.judge.stage import WARM, Manner, set_up
-from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
-from campaigns.evaluator.traced_parts import asked_names, traced_from
+from campaigns.evaluator.runner.launch_parts import PARTS, launch_from
+from campaigns.evaluator.runner.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; a candidate gains nothing by it, since every try is proven.

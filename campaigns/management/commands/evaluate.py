@@ -121,6 +121,8 @@ class Command(Door):
         )
         decision = decide_session(report, Standard(job.incumbent is not None, examined=examined))
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))
+        if report.problem_fault:
+            self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
         if options["sanitize"]:
@@ -242,6 +244,7 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
     gain = decision.gain
     return {
         "outcome": report.outcome.value,
+        "problem_fault": report.problem_fault,
         "verdict": decision.verdict.words,
         "reason": decision.reason.value,
         "message": report.reason or decision.sentence,
@@ -263,6 +266,8 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
 
 
 def _text(report: Report, decision: Decision, examined: Examined) -> str:
+    if report.problem_fault:
+        return f"the problem has a fault: {report.reason}; the candidate was not judged"
     lines = [f"{report.outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
     for row in case_rows(report.cases, decision.cases):
         times, margin = row["time_us"], row["margin"]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from campaigns.evaluator.backends.base import BuildFailed
-from campaigns.evaluator.backends.signature import ENTRY, INTEGERS, Parameter, read_parameters
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, Parameter, read_parameters
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
 from campaigns.syntax.c_family import parse, text_of, walk

@@ -101,7 +101,8 @@ def decide_session(report: Report | None, standard: Standard) -> Decision:
     if report is None:
         raise ValueError("report: None; accepted: the report of a candidate that is not refused")
     if report.outcome is Outcome.BROKEN_HOST:
-        sentence = f"Not the candidate's doing: {report.reason}. Nothing is concluded."
+        blamed = "The problem has a fault" if report.problem_fault else "Not the candidate's doing"
+        sentence = f"{blamed}: {report.reason}. Nothing is concluded."
         return _decision(Reason.BROKEN_HOST, sentence, ())
     passed = [source.gate, bucket.gate]
     for check in _FACT_GATES:

@@ -155,7 +155,8 @@ def _findings_policy(wish: Wish, problem: Problem) -> dict[Kind, Stance]:
     except PolicyError as error:
         raise CampaignRefused(str(error)) from None
     name = problem.backends[wish.backend]
-    found = findings_of(contract.Source(name, problem.files[name]))
+    flags = problem.flags_of(wish.backend)
+    found = findings_of(contract.Source(name, problem.files[name], flags))
     refused = Examined(name, found, policy).of(Stance.REFUSED)
     if refused:
         first = refused[0]

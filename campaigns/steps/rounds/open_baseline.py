@@ -25,9 +25,13 @@ def open_baseline(campaign: Campaign) -> Next:
         if not move(campaign, CampaignState.BASELINE):
             return NOTHING
         round_ = Round.objects.create(campaign=campaign, number=1, kind=RoundKind.BASELINE)
-        name = campaign.problem.backends[campaign.backend]
-        source = Source(name=name, text=campaign.problem.files[name])
-        candidate = add_candidate(round_, 1, "v0", source)
+        candidate = add_candidate(round_, 1, "v0", v0_source(campaign))
         request_evaluation(candidate, candidate, EvaluationKind.BASELINE)
         record(campaign, "round_opened", "round 1: the baseline, v0", round=round_)
     return AGAIN
+
+
+def v0_source(campaign: Campaign) -> Source:
+    """The problem's file for the campaign's backend, with the flags that problem.toml names."""
+    problem, name = campaign.problem, campaign.problem.backends[campaign.backend]
+    return Source(name, problem.files[name], problem.flags_of(campaign.backend))

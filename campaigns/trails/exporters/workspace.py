@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from campaigns.evaluator.backends.base import BuildFailed, Unsupported
-from campaigns.evaluator.backends.signature import read_parameters
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.models import Candidate
 from campaigns.records.targets import CaseTarget
 from campaigns.rules.wording import amount, duration

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.backends.cuda import target_flags
-from campaigns.evaluator.backends.kernel_names import cuda_kernels, triton_kernels
+from campaigns.evaluator.builds.kernel_names import cuda_kernels, triton_kernels
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split

@@ -138,6 +138,17 @@ def test_what_is_not_the_candidates_doing_is_not_put_on_the_host_either():
     )
 
 
+def test_a_fault_of_the_problem_is_told_as_its_own():
+    found = decide_session(
+        replace(
+            report(case(), outcome=Outcome.BROKEN_HOST, reason="ref.py: odd"), problem_fault=True
+        ),
+        AGAINST,
+    )
+    assert found.sentence == "The problem has a fault: ref.py: odd. Nothing is concluded."
+    assert found.void
+
+
 def test_it_needs_at_least_five_pairs():
     few = report(case(timing([5.0] * 4), timing([10.0] * 4)))
     assert decide_session(few, AGAINST).reason is Reason.TOO_FEW_SAMPLES

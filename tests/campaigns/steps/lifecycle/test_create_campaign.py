@@ -15,6 +15,7 @@ from campaigns.records.problem_rows import LARGEST_FILE
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.import_problem import import_problem
 from campaigns.steps.measuring.materialise import materialise
+from campaigns.steps.rounds.open_baseline import v0_source
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast
 
@@ -35,6 +36,13 @@ def test_it_keeps_the_same_files_as_one_problem(folder: Path, tmp_path: Path) ->
     assert import_problem(folder) != first
     written = materialise(first, tmp_path / "again")
     assert (written / "v0.cpp").read_text() == "time 100"
+
+
+def test_v0_is_built_with_the_flags_that_its_problem_names(folder: Path) -> None:
+    toml = folder / "problem.toml"
+    toml.write_text(toml.read_text().replace("[tolerance]", '[flags]\ncpp = ["-O3"]\n[tolerance]'))
+    campaign = Campaign(problem=import_problem(folder), backend="cpp")
+    assert v0_source(campaign).flags == ("-O3",)
 
 
 def outside(folder: Path) -> None:

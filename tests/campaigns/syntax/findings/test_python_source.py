@@ -68,7 +68,11 @@ def test_it_finds_nothing_in_a_plain_kernel():
         ("setattr(torch, 'randn', torch.zeros)", "import torch", Kind.PATCHING),
         ("torch.manual_seed(0)", "import torch", Kind.GLOBAL_STATE),
         ("torch.backends.cuda.matmul.allow_tf32 = True", "import torch", Kind.GLOBAL_STATE),
-        ("host.Plan.call = f", "from campaigns.evaluator.backends import host", Kind.PATCHING),
+        (
+            "host.Plan.call = f",
+            "from campaigns.evaluator.runner import host_plan as host",
+            Kind.PATCHING,
+        ),
         ("torch.__dict__['randn'] = f", "import torch", Kind.PATCHING),
         ("sys.modules['time'] = f", "import sys", Kind.PATCHING),
         ("object.__setattr__(torch, 'randn', f)", "import torch", Kind.PATCHING),
