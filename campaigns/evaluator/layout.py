@@ -1,10 +1,8 @@
 """How one call's arguments lie in memory: a slot. Judge and runner compute the same addresses.
 
-    | edge | guard | tensor | pad | guard | tensor | pad | guard | edge |   one slot, `stride` bytes
+    | guard | tensor | pad | guard | tensor | pad | guard |      one slot, `stride` bytes
 
-Every slot has its own inputs and outputs, so no call can be skipped or answered by another one. On
-a CPU it has whole pages of its own as well, and at either edge one that nobody has a use for: what
-is touched beside a slot is no other's, and a system that watches pages tells slots apart.
+Every slot has its own inputs and outputs, so no call can be skipped or answered by another one.
 """
 
 from __future__ import annotations
@@ -63,24 +61,10 @@ class ScalarArg:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The arguments of one case in call order, and the bytes from one slot to the next.
-
-    edge: the bytes at a slot's beginning and at its end that nobody has a use for.
-    """
+    """The arguments of one case in call order, and the bytes from one slot to the next."""
 
     args: tuple[TensorArg | ScalarArg, ...]
     stride: int
-    edge: int = 0
-
-    @property
-    def nbytes(self) -> int:
-        """What of a slot is in use; its edges take no memory."""
-        return self.stride - 2 * self.edge
-
-    def used(self, slot: int) -> range:
-        """The bytes of a slot in its arena that are in use."""
-        first = slot * self.stride + self.edge
-        return range(first, first + self.nbytes)
 
     @property
     def tensors(self) -> tuple[TensorArg, ...]:
@@ -110,11 +94,11 @@ class Layout:
 
     def gaps(self) -> list[tuple[int, int]]:
         """Byte ranges of a slot that belong to no tensor: guard bands and padding."""
-        found, start = [], self.edge
+        found, start = [], 0
         for arg in self.tensors:
             found.append((start, arg.offset))
             start = arg.offset + arg.nbytes
-        return [*found, (start, self.stride - self.edge)]
+        return [*found, (start, self.stride)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +125,9 @@ class Shift:
     odd: bool = True
 
 
-def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None, page: int = 0) -> Layout:
-    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides.
-
-    page: bytes of one where slots have pages of their own, 0 where they lie close to each other.
-    """
-    at, odd = page + GUARD, shift is not None and shift.odd
+def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout:
+    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides."""
+    at, odd = GUARD, shift is not None and shift.odd
     placed: list[TensorArg | ScalarArg] = []
     for arg in args:
         if isinstance(arg, ScalarArg):
@@ -158,7 +139,7 @@ def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None, page: int
         tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output, arg.update)
         placed.append(tensor)
         at = _up(start + tensor.nbytes, ALIGN) + GUARD
-    return Layout(tuple(placed), _up(at, page or ALIGN) + page, page)
+    return Layout(tuple(placed), _up(at, ALIGN))
 
 
 def _behind(unit: int, *, odd: bool) -> int:

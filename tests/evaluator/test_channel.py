@@ -168,25 +168,6 @@ def test_it_blames_no_candidate_for_a_slow_reference(ends):
         channel.freeze()
 
 
-def test_it_stops_the_runner_whose_burst_it_is_before_it_looks_around(ends):
-    told = []
-
-    class Told(Awake):
-        def with_children(self, runner: int) -> set[int]:
-            return {7, 8}
-
-        def halt(self, family: set[int]) -> None:
-            told.append(family)
-
-        def freeze(self) -> None:
-            told.append("all")
-
-    channel = Channel("candidate", ends[1], Told(), spins=True)
-    channel.start_burst(4)
-    channel.halt()
-    assert told == [{7, 8}, "all"]
-
-
 def test_it_counts_the_time_that_stopping_takes(ends):
     class Slow(Awake):
         def freeze(self) -> None:

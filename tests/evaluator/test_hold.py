@@ -52,16 +52,6 @@ def test_it_stops_all_lets_one_go_on_and_ends_it():
     assert done.stdout == "TTTSSTZT", done.stderr
 
 
-def test_whom_it_has_stop_at_once_may_have_ended():
-    with subprocess.Popen(["true"]) as ended:
-        ended.wait()
-    with subprocess.Popen(["sleep", "60"]) as process:
-        Hold.halt({ended.pid, process.pid})
-        _, status = os.waitpid(process.pid, os.WUNTRACED)
-        process.kill()
-    assert os.WIFSTOPPED(status)
-
-
 # A process chooses its name, byte by byte.
 NAMELESS = r"""
 import ctypes, sys, time

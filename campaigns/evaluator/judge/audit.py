@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import torch
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.judge.ahead import Ahead
 from campaigns.evaluator.judge.alone import Alone
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.bench import Bench
@@ -91,8 +90,6 @@ class Audit:
         self._idle_s = idle_s
         self._alone = Alone(bench, channel, slots, idle_s)
         self._arg = _telling(slots)
-        wide = self._arg is not None and not _is_narrow(self._arg)
-        self._ahead = Ahead(bench, channel, slots, self._arg if wide else None)
         self._calls = 0
         self._usual_s = 0.0
 
@@ -101,8 +98,6 @@ class Audit:
         self._calls = calls
         self._usual_s = min(self._burst() for _ in range(2))
         self._look_into()
-        if self._tells:
-            self._ahead.look_into(self._calls, self._usual_s)
         if not self._is_call_by_call:
             return 0.0
         return self._alone.least_s(self._calls, self._together_s())
@@ -113,7 +108,6 @@ class Audit:
         Who was honest when it was first asked is asked again, by what its samples say: no call is
         shorter alone than its work is.
         """
-        self._ahead.tell()
         if not self._is_call_by_call:
             return 0.0
         self._usual_s = min(self._burst() for _ in range(2))
@@ -127,7 +121,6 @@ class Audit:
         seen = self._glance()
         if seen is not None and seen.odd:
             self._look_into()
-        self._ahead.look_into(self._calls, self._usual_s, 1)
 
     def _together_s(self) -> float:
         return (self._usual_s - self._idle_s) / self._calls

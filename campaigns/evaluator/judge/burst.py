@@ -10,7 +10,6 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -113,23 +112,11 @@ def _ready(
     return stage, Fence(bench, slots.part(0, max(calls, manner.breadth)), stage.truth, calls)
 
 
-def draw_order(calls: int, draw: random.Random) -> list[int]:
-    """The slots of so many calls, drawn so that none of the first half lie side by side.
-
-    So what a call touches beside its own slot is no other's whose turn is next.
-    """
-    halves = [list(range(first, calls, 2)) for first in range(2)]
-    for half in halves:
-        draw.shuffle(half)
-    draw.shuffle(halves)
-    return halves[0] + halves[1]
-
-
 def _order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
     """Tell the runner the order of its next calls, while there is nothing yet to call them on."""
     if channel.gate is not None:
         return tuple(range(calls))
-    order = draw_order(calls, bench.supply.draw)
+    order = bench.supply.shuffled(range(calls))
     channel.ask(Ask.ORDER, order, bench.limit_s)
     return tuple(order)
 

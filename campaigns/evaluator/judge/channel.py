@@ -124,11 +124,6 @@ class Channel:
         self._family: set[int] = set()
         self._hold = hold
 
-    @property
-    def process(self) -> int:
-        """The runner's process, as this one sees it; 0 before its first answer."""
-        return self._runner
-
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
         self.begin(ask, body, fds)
@@ -175,11 +170,6 @@ class Channel:
         except Restless as error:
             name = self._hold.whose(error.pid)
             raise self.blame(Outcome.CHEATED, str(error), name) from None
-
-    def halt(self) -> None:
-        """Stop every runner, this one first: `freeze` looks around before it stops anybody."""
-        self._hold.halt(self._family)
-        self.freeze()
 
     def restless(self) -> Exception | None:
         """The error that fits when a process has gone on since it was stopped, by itself."""

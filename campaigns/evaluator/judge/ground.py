@@ -86,7 +86,7 @@ class Ground:
 
     def most_warm(self, layout: Layout) -> int:
         """How many stay in the last-level cache together."""
-        return int(WARM_SHARE * self._cache_bytes) // layout.nbytes
+        return int(WARM_SHARE * self._cache_bytes) // layout.stride
 
     def most_proven(self, bench: Bench) -> tuple[int, str]:
         """How many calls can be proven in time, the same for both arms; and why not all."""
@@ -129,7 +129,7 @@ class Ground:
         return self.lay(channel, case, layout)
 
     def bench(self, case: Case, slots: Slots) -> Bench:
-        ring = slots.count * slots.layout.nbytes
+        ring = slots.rows.numel()
         scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
         bench = Bench(
             case=case,
@@ -161,14 +161,10 @@ class Ground:
         protocol = self._job.protocol
         free = surroundings.free_bytes(self._device)
         usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
-        most = max(layout.nbytes for layout in self.layouts.values())
-        if usable < 2 * most:
+        largest = max(layout.stride for layout in self.layouts.values())
+        if usable < 2 * largest:
             raise HostError(
-                f"a case needs 2 × {most / MIB:.1f} MiB for its slots, "
+                f"a case needs 2 × {largest / MIB:.1f} MiB for its slots, "
                 f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
             )
-        # Only what slots use takes memory.
-        return max(
-            layout.stride * min(max(protocol.max_slots, 2), usable // layout.nbytes)
-            for layout in self.layouts.values()
-        )
+        return min(largest * max(protocol.max_slots, 2), usable)

@@ -66,12 +66,6 @@ class Hold:
         while (pid := parent_of(pid)) not in (self._supervisor, 0):
             self._ours.add(pid)
 
-    @staticmethod
-    def halt(family: set[int]) -> None:
-        """Have these stop at once; `freeze` sees to it that they, and all others, do."""
-        for pid in family:
-            _signal(pid, signal.SIGSTOP)
-
     def freeze(self) -> None:
         """Stop them all and wait until none runs. Raises Restless, HostError."""
         if os.getppid() != self._supervisor or self._supervisor <= 1:

@@ -40,11 +40,3 @@ class Spots:
     def changed(self, seen: torch.Tensor) -> torch.Tensor:
         """[slots, positions] Which of what was read is not what was there before."""
         return seen != self._before
-
-    def has_begun(self, number: int) -> bool:
-        """Whether a call, by its place in the order, has begun to write; True where none can tell.
-
-        What is there now is not what was there before.
-        """
-        seen = self._view[self._rows[number], self._at[number]]
-        return bool((seen != self._before[number]).any() or not self.tells[number])

@@ -24,6 +24,7 @@ from campaigns.evaluator.contract import (
     dump,
 )
 from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memory
+from campaigns.evaluator.judge.caveats import short_call_caveats
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
 
@@ -110,6 +111,8 @@ def _judge(
         return {}
     timed = [(case, session.time(case)) for case in job.cases]
     timings = {case.name: session.explain(case, turns) for case, turns in timed}
+    if job.device == "cpu":
+        progress.notes += short_call_caveats(timings)
     session.stop()
     return timings
 

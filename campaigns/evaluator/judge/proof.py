@@ -53,7 +53,7 @@ class _QuickLook:
     def doubtful(self) -> Iterator[int]:
         """The slots that it does not find right."""
         stage, bench, slots = self._stage, self._stage.bench, self._stage.timed
-        step = at_once(slots, slots.layout.nbytes)
+        step = at_once(slots, slots.layout.stride)
         for first in range(0, stage.calls, step):
             rows = bench.given_all(stage.truth, first, min(step, stage.calls - first))
             self._compare_inputs(rows, first)

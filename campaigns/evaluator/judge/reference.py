@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import mmap
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -95,8 +94,7 @@ class Reference:
         where = f"{self._where}: setup({case.name})"
         args = [self._argument(where, example, name) for name in example.inputs]
         updates = self.updates(case, device)
-        page = mmap.PAGESIZE if device == "cpu" else 0
-        return lay_out([_in_place(arg, updates) for arg in args], shift, page)
+        return lay_out([_in_place(arg, updates) for arg in args], shift)
 
     def _argument(self, where: str, example: Example, name: str) -> Plain | ScalarArg:
         import torch
