@@ -11,7 +11,7 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Protocol
 
 from campaigns.evaluator.judge.arena import Slots
@@ -29,14 +29,22 @@ ATTEMPTS = 5
 IDLE_SLOTS = 4
 
 
-class Look(Protocol):
-    """What the judge does while a burst runs, besides waiting for it."""
+class Probed(Protocol):
+    """What the judge does with a burst besides taking its time.
 
-    def ready(self, stage: Stage) -> None:
-        """Before the runner is let go on."""
+    proven: slots whose answers `check` compares.
+    """
+
+    proven: Mapping[int, object]
+
+    def prepare(self, stage: Stage) -> Stage:
+        """Before the runner is let go on; what its slots hold may be exchanged."""
 
     def during(self, started: float) -> None:
         """After go, which was at `started` on the judge's clock (`time.perf_counter`)."""
+
+    def check(self) -> None:
+        """After the burst, with the runners stopped."""
 
 
 def run_burst(
@@ -45,15 +53,15 @@ def run_burst(
     slots: Slots,
     calls: int,
     manner: Manner = USUAL,
-    look: Look | None = None,
+    probed: Probed | None = None,
 ) -> float:
     """Seconds on the judge's clock for `calls` proven calls of the runner behind `channel`.
 
     Raises what `Channel.blame` makes of a call that is late, wrong or touched what is not its own.
     """
     for _ in range(ATTEMPTS):
-        stage, fence = _ready(bench, channel, slots, calls, manner)
-        seconds, restless = _attempt(stage, fence, manner, look)
+        stage, fence = _ready(bench, channel, slots, calls, manner, probed)
+        seconds, restless = _attempt(stage, fence, manner, probed)
         if restless is None:
             return seconds
         channel.forgive(restless)
@@ -61,18 +69,20 @@ def run_burst(
 
 
 def _attempt(
-    stage: Stage, fence: Fence, manner: Manner, look: Look | None
+    stage: Stage, fence: Fence, manner: Manner, probed: Probed | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
     bench, channel = stage.bench, stage.channel
-    if look is not None:
-        look.ready(stage)
     _settle(bench, channel, cold=manner.cold)
     before = channel.restless()
-    seconds = _clocked(bench, channel, fence, stage.calls, manner.rest_s, look)
+    seconds = _clocked(bench, channel, fence, stage.calls, manner.rest_s, probed)
     other = channel.restless()
     channel.freeze()
-    prove(stage, fence)
+    if probed is None:
+        prove(stage, fence)
+    else:
+        prove(stage, fence, probed.proven)
+        probed.check()
     return seconds, before or other or channel.restless()
 
 
@@ -83,32 +93,20 @@ def _settle(bench: Bench, channel: Channel, *, cold: bool) -> None:
         bench.stillness.listen(channel)
 
 
-def make_burst(
-    bench: Bench, channel: Channel, slots: Slots, calls: int, change: Callable[[Stage], Stage]
-) -> tuple[Stage, Fence]:
-    """A burst that no time is taken of, to the runner like any other; what there is to be proven.
-
-    change: what else is done to the slots before the runner is let go on.
-    """
-    stage, fence = _ready(bench, channel, slots, calls, USUAL, change)
-    bench.wait()
-    _clocked(bench, channel, fence, calls)
-    channel.freeze()
-    return stage, fence
-
-
 def _ready(
     bench: Bench,
     channel: Channel,
     slots: Slots,
     calls: int,
-    manner: Manner = USUAL,
-    change: Callable[[Stage], Stage] = lambda stage: stage,
+    manner: Manner,
+    probed: Probed | None,
 ) -> tuple[Stage, Fence]:
     """The runner stopped with its question before it, and slots and fence made ready for it."""
     order = _order(bench, channel, calls)
     channel.pose(calls, bench.limit_s)
-    stage = change(set_up(bench, channel, slots, calls, manner, order))
+    stage = set_up(bench, channel, slots, calls, manner, order)
+    if probed is not None:
+        stage = probed.prepare(stage)
     return stage, Fence(bench, slots.part(0, max(calls, manner.breadth)), stage.truth, calls)
 
 
@@ -144,15 +142,15 @@ def _clocked(
     fence: Fence,
     calls: int,
     rest_s: float = 0.0,
-    look: Look | None = None,
+    probed: Probed | None = None,
 ) -> float:
     """Seconds from go until the fence has read its positions."""
     channel.start_burst(calls)
     channel.rest(rest_s)
     started = time.perf_counter()
     channel.go()
-    if look is not None:
-        look.during(started)
+    if probed is not None:
+        probed.during(started)
     channel.done(bench.limit_s)
     fence.look()
     bench.wait()

@@ -10,7 +10,7 @@ import time
 
 from campaigns.evaluator.contract import Phase
 from campaigns.evaluator.judge.burst import run_burst
-from campaigns.evaluator.judge.salted import maybe_salted
+from campaigns.evaluator.judge.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.stage import WARM, set_up
 from campaigns.evaluator.judge.turn import Arm
 from campaigns.evaluator.wire import Ask
@@ -27,13 +27,15 @@ def rehearse(arm: Arm) -> None:
     Raises what `run_burst` raises.
     """
     made, fit, began = 0, 1, time.monotonic()
+    probe = MidBurstProbe(arm.bench, arm.channel, arm.slots, arm.check)
     while made < CALLS and time.monotonic() - began < LIMIT_S:
         calls = arm.bench.supply.draw.randint(1, fit)
         since = time.monotonic()
         _prepare(arm, calls)
         arm.channel.phase = Phase.BURST
         run_burst(arm.bench, arm.channel, arm.slots, calls)
-        maybe_salted(arm.bench, arm.channel, arm.slots, arm.check, (calls,))
+        probe.calls = calls
+        probe.maybe()
         made += 2 * calls
         per_call_s = (time.monotonic() - since) / (2 * calls)
         fit = max(1, min(arm.most, int(BURST_S / per_call_s)))

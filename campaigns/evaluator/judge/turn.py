@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Timing, Traced
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.audit import Audit
 from campaigns.evaluator.judge.bench import Bench
 from campaigns.evaluator.judge.burst import run_burst
 from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.overhead import Overhead
-from campaigns.evaluator.judge.salted import maybe_salted, salted_bursts
 from campaigns.evaluator.judge.schedule import (
     Lengths,
     calibrate,
@@ -60,7 +59,9 @@ class Turn:
 
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
-        self._audit = Audit(arm.bench, arm.channel, arm.slots, arm.overhead.warm_s)
+        self._probe = MidBurstProbe(
+            arm.bench, arm.channel, arm.slots, arm.check, arm.overhead.warm_s
+        )
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
@@ -98,13 +99,11 @@ class Turn:
     def _settle(self, lengths: Lengths) -> None:
         self._lengths = lengths
         self._prepare_lengths()
-        self._alone_us = self._audit.begin(self._lengths.long) * 1e6
+        self._alone_us = self._probe.begin(self._lengths.long) * 1e6
 
     def take(self, *, traced: bool) -> None:
         """Measure one sample."""
-        arm, lengths = self._arm, (self._lengths.short, self._lengths.long)
-        maybe_salted(arm.bench, arm.channel, arm.slots, arm.check, lengths)
-        self._audit.maybe_look()
+        self._probe.maybe()
         self._samples_us.append(self._sample_us())
         if traced:
             device_us, _ = self._profile()
@@ -112,11 +111,8 @@ class Turn:
 
     def close(self) -> None:
         """After the last sample: what shows whether they can be believed."""
-        # All of them once, at the end: nobody is careful for a while only.
-        arm = self._arm
-        salted_bursts(arm.bench, arm.channel, arm.slots, arm.check, self._lengths.long)
         typical_s = statistics.median(self._samples_us) / 1e6
-        self._least_us = self._audit.end(typical_s) * 1e6
+        self._least_us = self._probe.end(typical_s) * 1e6
         self._note_retakes()
 
     def resume(self) -> None:
