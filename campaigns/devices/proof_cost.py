@@ -54,7 +54,7 @@ class ProofCosts:
 
 def measure_proofs(device: Device, mib: int, repeats: int) -> ProofCosts:
     """Raises ProofCostError."""
-    arguments = ["-m", "campaigns.evaluator.judge.proof_times", device.device]
+    arguments = ["-m", "campaigns.evaluator.judge.correctness.proof_times", device.device]
     try:
         said = ask_interpreter([*arguments, str(mib), str(repeats)], LIMIT_S)
     except subprocess.TimeoutExpired:

@@ -18,9 +18,9 @@ import torch
 
 from campaigns.evaluator.backends.no_gpu import install_stub
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.compare import Tolerance, quick
-from campaigns.evaluator.judge.one_pass import WIDE, OnePass, agrees
-from campaigns.evaluator.judge.passes import InSteps, Mixture, Place
+from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
+from campaigns.evaluator.judge.correctness.one_pass import WIDE, OnePass, agrees
+from campaigns.evaluator.judge.correctness.passes import InSteps, Mixture, Place
 from campaigns.evaluator.processes import fork
 
 # One element, one block, and a rest behind it.
@@ -65,7 +65,7 @@ def compile_all() -> int:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    kernels = importlib.import_module("campaigns.evaluator.judge.one_pass_kernels")
+    kernels = importlib.import_module("campaigns.evaluator.judge.correctness.one_pass_kernels")
     target = GPUTarget("cuda", 90, 32)
     numbers = dict.fromkeys(("stride", "at", "at_step", "chosen", "chosen_step"), "i64")
     numbers |= dict.fromkeys(("drawn", "drawn_step", "rows", "width"), "i64")

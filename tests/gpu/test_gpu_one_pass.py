@@ -9,8 +9,8 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Outcome, Protocol
-from campaigns.evaluator.judge.one_pass import TRIED, WIDE, OnePass, agrees, passes_for
-from campaigns.evaluator.judge.passes import Mixture, Place
+from campaigns.evaluator.judge.correctness.one_pass import TRIED, WIDE, OnePass, agrees, passes_for
+from campaigns.evaluator.judge.correctness.passes import Mixture, Place
 from campaigns.evaluator.problem import load_problem
 from campaigns.shipped import problem_folder
 

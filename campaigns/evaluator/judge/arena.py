@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from campaigns.evaluator.judge.noise import Noise
+from campaigns.evaluator.judge.correctness.noise import Noise
 from campaigns.evaluator.layout import Layout, TensorArg
 
 

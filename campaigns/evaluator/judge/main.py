@@ -24,7 +24,7 @@ from campaigns.evaluator.contract import (
     dump,
 )
 from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memory
-from campaigns.evaluator.judge.caveats import short_call_caveats
+from campaigns.evaluator.judge.timing.caveats import short_call_caveats
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
 

@@ -23,22 +23,22 @@ from campaigns.evaluator.contract import (
     Timing,
 )
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.bench import Bench
+from campaigns.evaluator.judge.arena_layout import Ground
+from campaigns.evaluator.judge.case_context import Bench
 from campaigns.evaluator.judge.channel import Channel, Total
-from campaigns.evaluator.judge.check import CaseCheck
-from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS
-from campaigns.evaluator.judge.ground import Ground
-from campaigns.evaluator.judge.hold import Hold
-from campaigns.evaluator.judge.overhead import Overhead, measure, measure_growth
-from campaigns.evaluator.judge.reference import Reference
-from campaigns.evaluator.judge.rehearsal import rehearse
-from campaigns.evaluator.judge.repeats import with_repeats
-from campaigns.evaluator.judge.schedule import agree, turns
-from campaigns.evaluator.judge.stillness import Chain, Stillness
-from campaigns.evaluator.judge.turn import Arm, Turn
-from campaigns.evaluator.judge.watch import Watch
+from campaigns.evaluator.judge.correctness.check import CaseCheck
+from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS, SEED_BITS
+from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.integrity import surroundings
+from campaigns.evaluator.judge.integrity.device_quiescence import Chain, Stillness
+from campaigns.evaluator.judge.integrity.hold import Hold
+from campaigns.evaluator.judge.integrity.host_watch import Watch
+from campaigns.evaluator.judge.timing.arm_timer import Arm, Turn
+from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
+from campaigns.evaluator.judge.timing.rehearsal import rehearse
+from campaigns.evaluator.judge.timing.repeats import with_repeats
+from campaigns.evaluator.judge.timing.schedule import agree, turns
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:

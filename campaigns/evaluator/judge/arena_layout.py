@@ -1,0 +1,170 @@
+"""Where arms work: each has an arena, in which the slots of one case at a time are laid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+
+from campaigns.evaluator.contract import Case, Job, Param
+from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
+from campaigns.evaluator.judge.case_context import Answers, Bench
+from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.correctness.compare import Tolerance
+from campaigns.evaluator.judge.correctness.fresh_inputs import Supply
+from campaigns.evaluator.judge.correctness.one_pass import passes_for
+from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
+from campaigns.evaluator.judge.integrity import surroundings
+from campaigns.evaluator.judge.integrity.device_quiescence import Stillness
+from campaigns.evaluator.judge.timing.schedule import calls_to_prove
+from campaigns.evaluator.layout import Layout, Shift
+from campaigns.evaluator.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.wire import Ask
+
+MIB = 1 << 20
+# Below this many times the last-level cache a ring of slots may stay in it; then it is scrubbed.
+COLD_RING = 4
+# The most of the free memory that one arm's slots take. The judge may hold the inputs of all slots
+# once more; on a CPU others live in that memory, too.
+ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
+# The share of the last-level cache that a warm burst's slots may take: the rest is everybody's.
+WARM_SHARE = 0.25
+
+
+class Ground:
+    """Arenas by arm, and the layouts of a job's cases.
+
+    Raises ProblemError where problem.toml calls something a weight that is no input.
+    """
+
+    def __init__(
+        self, job: Job, spec: ProblemSpec, reference: Reference, stillness: Stillness | None
+    ) -> None:
+        self._job = job
+        self._spec = spec
+        self._reference = reference
+        self._stillness = stillness
+        self._device = torch.device(job.device)
+        self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
+        self._require_weights()
+        dtypes = {arg.dtype for layout in self.layouts.values() for arg in layout.tensors}
+        wanted = [getattr(torch, dtype) for dtype in sorted(dtypes)]
+        self._passes = passes_for(self._device, wanted, reference.note)
+        self._arenas: dict[str, Arena] = {}
+        self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
+        # By case: what inputs and reference of a call take.
+        self._proofs_s: dict[str, float] = {}
+        self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
+        self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
+
+    def _require_weights(self) -> None:
+        inputs = {arg.name for layout in self.layouts.values() for arg in layout.inputs}
+        for name in self._spec.weights:
+            if name not in inputs:
+                where, listed = f"{self._spec.folder.name}/problem.toml", ", ".join(sorted(inputs))
+                words = f"weights: {name!r} is no tensor that is only read; accepted: {listed}"
+                raise ProblemError(f"{where}: {words}")
+
+    def share(self, channels: Mapping[str, Channel]) -> None:
+        """Give each runner an arena of its own; after this it locks itself down.
+
+        Raises HostError where there is too little memory.
+        """
+        size, limit_s = self._arena_bytes(), self._job.protocol.limits.load_s
+        for name, channel in channels.items():
+            arena = self._arenas[name] = Arena(size, self._device)
+            gate = [channel.gate.fd] if channel.gate else []
+            channel.ask(Ask.ATTACH, arena.handle, limit_s, [*arena.fds, *gate])
+
+    def most(self, layout: Layout) -> int:
+        """How many slots there are."""
+        size = next(iter(self._arenas.values())).size
+        return slots_that_fit(size, layout, self._job.protocol.max_slots)
+
+    def most_warm(self, layout: Layout) -> int:
+        """How many stay in the last-level cache together."""
+        return int(WARM_SHARE * self._cache_bytes) // layout.stride
+
+    def most_proven(self, bench: Bench) -> tuple[int, str]:
+        """How many calls can be proven in time, the same for both arms; and why not all."""
+        name, most = bench.case.name, self.most(bench.layout)
+        if name not in self._proofs_s:
+            self._proofs_s[name] = min(bench.proof_s() for _ in range(2))
+        proof_s = self._proofs_s[name]
+        fewer = calls_to_prove(most, proof_s)
+        why = f"{proof_s:.2g} s of inputs and reference for each" if fewer < most else ""
+        return fewer, why
+
+    def slots(self, channel: Channel, layout: Layout, most: int | None = None) -> Slots:
+        """Those of an arm, of which its runner knows nothing yet. most: if not as many as fit."""
+        count = self.most(layout) if most is None else most
+        return self._arenas[channel.name].slots(layout, count)
+
+    def tell(self, channel: Channel, case: Case, slots: Slots) -> None:
+        """Have a runner work on these slots from now on."""
+        channel.case = case.name
+        channel.ask(Ask.CASE, (slots.layout, slots.count), self._job.protocol.limits.load_s)
+
+    def lay(self, channel: Channel, case: Case, layout: Layout) -> tuple[Bench, Slots]:
+        """Slots that a runner knows, and what is needed to judge it there."""
+        slots = self.slots(channel, layout)
+        self.tell(channel, case, slots)
+        return self.bench(case, slots), slots
+
+    def lay_near(
+        self, channel: Channel, case: Case, shift: Shift | None
+    ) -> tuple[Bench, Slots] | None:
+        """A declared case with its addresses shifted, or a hidden one near it.
+
+        None where its slots do not fit. Raises BadReference where the problem refuses it.
+        """
+        layout = self._reference.layout(case, self._job.device, shift)
+        if case not in self._job.cases:
+            self._reference.takes(case, self._job.device)
+        if self.most(layout) < 1:
+            return None
+        return self.lay(channel, case, layout)
+
+    def bench(self, case: Case, slots: Slots) -> Bench:
+        ring = slots.rows.numel()
+        scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
+        bench = Bench(
+            case=case,
+            layout=slots.layout,
+            reference=self._reference,
+            supply=Supply(self._reference, case, slots.layout, self._job.device, self._passes),
+            tolerances=tolerances(self._spec, slots.layout),
+            refresh=self._spec.refresh,
+            device=self._device,
+            scrub=scrub,
+            limit_s=self._job.protocol.limits.call_s,
+            stillness=self._stillness,
+        )
+        return replace(bench, tolerances=self._of_usual_size(bench))
+
+    def _of_usual_size(self, bench: Bench) -> Mapping[str, Tolerance]:
+        """The tolerances of a case, which are the same wherever its slots lie."""
+        params = tuple(sorted(bench.case.params.items()))
+        if params not in self._tolerances:
+
+            def draw(count: int) -> list[Answers]:
+                truth = bench.supply.fresh(count, "setup")
+                return [bench.expect(truth, k, None) for k in range(count)]
+
+            self._tolerances[params] = of_usual_size(bench.tolerances, bench.layout, draw)
+        return self._tolerances[params]
+
+    def _arena_bytes(self) -> int:
+        protocol = self._job.protocol
+        free = surroundings.free_bytes(self._device)
+        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
+        largest = max(layout.stride for layout in self.layouts.values())
+        if usable < 2 * largest:
+            raise HostError(
+                f"a case needs 2 × {largest / MIB:.1f} MiB for its slots, "
+                f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
+            )
+        return min(largest * max(protocol.max_slots, 2), usable)

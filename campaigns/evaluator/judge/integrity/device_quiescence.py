@@ -1,0 +1,135 @@
+"""Does the device do anything while every runner is stopped?
+
+A stopped process runs no code, but what it has started on a GPU goes on: a kernel that never ends,
+or work that waits for a word in memory to change, could read the inputs as they are written and
+have answers ready before the clock starts. Two processes share a GPU by turns (unless its
+multi-process service runs), so such work shows in how long work of the judge's own takes.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Protocol
+
+import torch
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.judge.timing.captured import captured
+
+# The judge's own work: longer than one turn of a GPU (2 ms), or it would be done before anybody
+# else's came; and how much longer than usual it may take.
+CHAIN_MS, LIMIT = 5.0, 1.3
+CHAIN_MIB, FEW, MEASURED = 16, 100, 7
+# What is heard in most of the last bursts is believed.
+LAST, ODD = 5, 4
+# After the runner has been killed: how long its work may take to be torn down.
+QUIET_S, PAUSE_S = 5.0, 0.05
+SOMEBODY = "somebody else works on the device; wait until it is free"
+
+
+class Suspect(Protocol):
+    """A runner that may have left work on the device."""
+
+    name: str
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+
+    def blame(self, outcome: Outcome, reason: str) -> Exception:
+        """The error that says what it did."""
+
+
+class Chain:
+    """Work of the judge's own on a GPU, captured once, so that no busy host can stretch it."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
+        # Captured, because one by one they take as long as it takes to launch them.
+        links, graph = FEW, self._graph_of(FEW)
+        while (took_ms := self._usual_of(graph)) < CHAIN_MS:
+            links = ceil(1.1 * links * CHAIN_MS / took_ms)
+            graph = self._graph_of(links)
+        self._graph, self._usual_ms = graph, took_ms
+
+    def stretched(self) -> float:
+        """How many times as long as usual it takes now; 1 when nothing else runs."""
+        return self._took_ms(self._graph.replay) / self._usual_ms
+
+    def _graph_of(self, links: int) -> torch.cuda.CUDAGraph:
+        def work() -> None:
+            for _ in range(links):
+                self._words.add_(1)
+
+        return captured(work, self._device)
+
+    def _usual_of(self, graph: torch.cuda.CUDAGraph) -> float:
+        return min(self._took_ms(graph.replay) for _ in range(MEASURED))
+
+    def _took_ms(self, work: Callable[[], object]) -> float:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        work()
+        end.record()
+        torch.cuda.synchronize(self._device)
+        return float(start.elapsed_time(end))
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """Before one burst. busy: the device worked. crowded: and others had processes there."""
+
+    busy: bool
+    crowded: bool
+
+
+class Stillness:
+    """Listens to the device before every burst.
+
+    stretched: see `Chain.stretched`. neighbours: how many processes that are not ours compute on
+    the device now; None where nobody tells.
+    """
+
+    def __init__(
+        self, stretched: Callable[[], float], neighbours: Callable[[], float | None]
+    ) -> None:
+        self._stretched, self._neighbours = stretched, neighbours
+        self._heard: dict[str, deque[_Heard]] = defaultdict(lambda: deque(maxlen=LAST))
+
+    def listen(self, suspect: Suspect) -> None:
+        """Call with the runners stopped and the inputs written, so that all bursts begin alike.
+
+        Raises what `Suspect.blame` makes of work that ends with the runner, and HostError when
+        the device goes on being busy without it.
+        """
+        heard = self._heard[suspect.name]
+        busy = self._stretched() > LIMIT
+        heard.append(_Heard(busy, busy and bool(self._neighbours())))
+        odd = sum(one.busy for one in heard)
+        if odd < ODD:
+            return
+        # Theirs may end while the runner does, and would look like the runner's.
+        if any(one.crowded for one in heard):
+            raise HostError(SOMEBODY)
+        suspect.kill()
+        if not self._falls_silent():
+            raise HostError(SOMEBODY)
+        raise suspect.blame(
+            Outcome.CHEATED,
+            f"the device worked for it before the clock started: in {odd} of {len(heard)} "
+            "bursts, while it was stopped",
+        )
+
+    def _falls_silent(self) -> bool:
+        deadline = time.monotonic() + QUIET_S
+        while time.monotonic() < deadline:
+            if statistics.median(self._stretched() for _ in range(LAST)) <= LIMIT:
+                return True
+            time.sleep(PAUSE_S)
+        return False

@@ -1,0 +1,188 @@
+"""One burst that the judge looks into halfway, on inputs of which some are unusual.
+
+To the runner it is like any other: nothing tells it apart before a call has read its inputs, and
+nothing at all tells when the judge looks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.judge.arena import as_integers
+from campaigns.evaluator.judge.correctness.compare import Comparison
+from campaigns.evaluator.judge.correctness.fresh_inputs import Separate, Truth, fill
+from campaigns.evaluator.judge.correctness.trial import Trial, forgiving
+from campaigns.evaluator.judge.integrity.proof import let_settle
+from campaigns.evaluator.judge.timing.fence import telling_positions
+from campaigns.evaluator.judge.timing.stage import Stage
+from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
+
+# Positions read of each slot's output; more of values of one byte, of which a call that was made
+# changes at least one.
+POSITIONS, NARROW_POSITIONS = 4, 64
+# With fewer calls there is no order to be seen.
+LEAST_CALLS = 6
+# One slot is being written when the judge looks; one more may lie between its reads.
+UNDER_WAY = 2
+# An honest burst is about as far as its time is. On a busy host it is behind, the more so the
+# shorter it is: the runner had to be woken, and its threads wait for cores.
+WAKE_S, LEAST_PACE_S, BEHIND = 2e-3, 4e-3, 1 / 4
+# In a shorter burst no output at all may be there so late only once in a while: one whose runner
+# woke that late takes longer than usual, and says nothing.
+LEAST_EMPTY_S = 5e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What was seen halfway: share of slots begun, and slots unfinished before those begun last.
+
+    share: of the burst's time that had passed since the runner must have woken; None where that is
+    unknown. at_s: when it was, in a burst of calls made one by one; else 0.
+    """
+
+    begun: float
+    unfinished: int
+    share: float | None
+    at_s: float = 0.0
+
+    @property
+    def words(self) -> str:
+        when = "halfway" if self.share is None else f"at {self.share:.0%} of its time"
+        return f"{self.begun:.0%} begun {when}, {self.unfinished} unfinished before others"
+
+    @property
+    def says_something(self) -> bool:
+        return self.begun < 1 or self.unfinished > UNDER_WAY
+
+    @property
+    def odd(self) -> bool:
+        if self.share is None:
+            late = not self.begun and self.at_s >= LEAST_EMPTY_S
+        else:
+            late = self.begun < BEHIND * self.share
+        return self.unfinished > UNDER_WAY or late
+
+
+def is_narrow(arg: TensorArg) -> bool:
+    """Whether a value may by chance be what the poison was."""
+    return ITEM_BYTES[arg.dtype] == 1
+
+
+def share_passed(at_s: float, seconds: float) -> float | None:
+    """Of a burst's time after the runner must have woken, the share that had passed at `at_s`."""
+    if seconds < LEAST_PACE_S or at_s <= WAKE_S:
+        return None
+    return (at_s - WAKE_S) / (seconds - WAKE_S)
+
+
+class SaltedInputs:
+    """Inputs of a burst with those of some slots exchanged; salt: by slot."""
+
+    def __init__(self, truth: Truth, salt: Mapping[int, Truth]) -> None:
+        self._truth, self._salt = truth, salt
+
+    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
+        self._truth.write(arg, first, into)
+        for slot, grain in self._salt.items():
+            if first <= slot < first + len(into):
+                grain.write(arg, 0, into[slot - first : slot - first + 1])
+
+
+class ProbedBurst:
+    """What the judge does around and within one burst.
+
+    trials: unusual inputs, each for one slot. arg: the output to read halfway, after `delay_s`;
+    None reads nothing.
+    """
+
+    def __init__(self, trials: Sequence[Trial], arg: TensorArg | None, delay_s: float) -> None:
+        self._trials, self._arg, self._delay_s = trials, arg, delay_s
+        self._at_s = 0.0
+        self.proven: Mapping[int, Trial] = {}
+
+    def prepare(self, stage: Stage) -> Stage:
+        """Exchange the inputs of some slots, while no runner can look."""
+        slots = stage.bench.supply.shuffled(range(stage.calls))
+        self.proven = dict(zip(slots, self._trials, strict=False))
+        salt = {slot: Separate([trial.inputs]) for slot, trial in self.proven.items()}
+        for slot, grain in salt.items():
+            fill(stage.slots.part(slot, 1), grain)
+        if salt:
+            stage = replace(stage, truth=SaltedInputs(stage.truth, salt))
+        self._stage = stage
+        if self._arg is not None:
+            self._choose_positions(self._arg)
+        return stage
+
+    def _choose_positions(self, arg: TensorArg) -> None:
+        stage = self._stage
+        each = NARROW_POSITIONS if is_narrow(arg) else POSITIONS
+        shape = (stage.calls, min(each, arg.count))
+        at, tells = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)
+        # Read from the last call to the first: what is seen early was written early.
+        slots = torch.tensor(stage.order[::-1], device=stage.bench.device)
+        self._view = as_integers(stage.timed.all(arg))
+        self._tells, self._places = tells[slots], (slots.unsqueeze(1), at[slots])
+        self._before = self._view[self._places]
+
+    def during(self, started: float) -> None:
+        """Read the positions `delay_s` after `started`, on the judge's clock."""
+        if self._arg is None:
+            return
+        time.sleep(self._delay_s)
+        # Before reading: what holds the judge up now makes outputs appear early, never late.
+        self._at_s = time.perf_counter() - started
+        self._seen = self._view[self._places]
+        self._stage.bench.wait()
+
+    def glance(self, seconds: float) -> Glance:
+        """What was seen, in a burst that took `seconds` in all."""
+        share = share_passed(self._at_s, seconds)
+        at_s = self._at_s if self._stage.bench.device.type == "cpu" else 0.0
+        changed = (self._seen != self._before)[self._tells].flip(0)
+        if self._arg is None or len(changed) < LEAST_CALLS:
+            return Glance(1.0, 0, None)
+        begun = changed.any(1)
+        # Of a narrow one a part stays as it was by chance, whatever is written.
+        finished = begun if is_narrow(self._arg) else changed.all(1)
+        if not begun.any():
+            return Glance(0.0, 0, share, at_s)
+        last = int(torch.nonzero(begun)[-1])
+        return Glance((last + 1) / len(begun), int((~finished[:last]).sum()), share, at_s)
+
+    def check(self) -> None:
+        """Compare the answers to unusual inputs. Raises what `Channel.blame` makes of a wrong one.
+
+        An incumbent only has to be right on its case; it makes these calls so as not to know.
+        """
+        if self._stage.channel.name == "candidate":
+            for slot, trial in self.proven.items():
+                self._check_trial(slot, trial)
+
+    def _check_trial(self, slot: int, trial: Trial) -> None:
+        stage, bench = self._stage, self._stage.bench
+        want = bench.expect(stage.truth, slot, torch.float64)
+
+        def compared() -> Comparison:
+            found = bench.closer_look(stage.slots, want, slot, trial.allowed)
+            if found.ok:
+                return found
+            forgive = forgiving(bench, trial)
+            return bench.closer_look(stage.slots, want, slot, trial.allowed, forgive)
+
+        if compared().ok:
+            return
+        let_settle(bench, stage.channel)
+        found, number = compared(), stage.order.index(slot) + 1
+        if found.ok:
+            words = "said done before its work was done, on inputs of the judge's own making"
+            raise stage.channel.blame(Outcome.CHEATED, words)
+        raise stage.channel.blame(
+            Outcome.WRONG_RESULT,
+            f"timed call {number} of {stage.calls} is wrong: {found.message}{trial.words}",
+        )

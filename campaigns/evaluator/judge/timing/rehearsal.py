@@ -1,0 +1,48 @@
+"""Bursts of a backend whose times mean nothing on this device: only what they prove counts.
+
+A candidate that is right one call at a time need not be so in a burst, or for long. Where nothing
+is timed nothing else would show it, and a worker with the device should not be the first to know.
+"""
+
+from __future__ import annotations
+
+import time
+
+from campaigns.evaluator.contract import Phase
+from campaigns.evaluator.judge.integrity.mid_burst_probe import MidBurstProbe
+from campaigns.evaluator.judge.timing.arm_timer import Arm
+from campaigns.evaluator.judge.timing.burst import run_burst
+from campaigns.evaluator.judge.timing.stage import WARM, set_up
+from campaigns.evaluator.wire import Ask
+
+# As many calls as make a fault in one of ten all but sure to be seen, if they take no longer.
+CALLS, LIMIT_S = 48, 5.0
+# One burst takes about this long at the most; it has the time limit of one call.
+BURST_S = 0.5
+
+
+def rehearse(arm: Arm) -> None:
+    """Bursts of lengths that nobody knows, each tried by the runner first, as where it is timed.
+
+    Raises what `run_burst` raises.
+    """
+    made, fit, began = 0, 1, time.monotonic()
+    probe = MidBurstProbe(arm.bench, arm.channel, arm.slots, arm.check)
+    while made < CALLS and time.monotonic() - began < LIMIT_S:
+        calls = arm.bench.supply.draw.randint(1, fit)
+        since = time.monotonic()
+        _prepare(arm, calls)
+        arm.channel.phase = Phase.BURST
+        run_burst(arm.bench, arm.channel, arm.slots, calls)
+        probe.calls = calls
+        probe.maybe()
+        made += 2 * calls
+        per_call_s = (time.monotonic() - since) / (2 * calls)
+        fit = max(1, min(arm.most, int(BURST_S / per_call_s)))
+
+
+def _prepare(arm: Arm, calls: int) -> None:
+    # The runner tries the burst: its slots must hold inputs that a call may be made on.
+    set_up(arm.bench, arm.channel, arm.slots, calls, WARM)
+    arm.channel.phase = Phase.PREPARE
+    arm.channel.ask(Ask.PREPARE, (calls, False), arm.job.protocol.limits.prepare_s)
