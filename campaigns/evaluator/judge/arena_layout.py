@@ -10,15 +10,15 @@ import torch
 from campaigns.evaluator.contract import Case, Job, Param
 from campaigns.evaluator.errors import HostError
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
-from campaigns.evaluator.judge.case_context import Answers, Bench
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.case_context import Answers, CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness.compare import Tolerance
-from campaigns.evaluator.judge.correctness.fresh_inputs import Supply
+from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
 from campaigns.evaluator.judge.correctness.one_pass import passes_for
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.integrity import surroundings
-from campaigns.evaluator.judge.integrity.device_quiescence import Stillness
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.layout import Layout, Shift
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
@@ -34,19 +34,19 @@ ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
 WARM_SHARE = 0.25
 
 
-class Ground:
+class ArenaLayout:
     """Arenas by arm, and the layouts of a job's cases.
 
     Raises ProblemError where problem.toml calls something a weight that is no input.
     """
 
     def __init__(
-        self, job: Job, spec: ProblemSpec, reference: Reference, stillness: Stillness | None
+        self, job: Job, spec: ProblemSpec, reference: Reference, quiescence: DeviceQuiescence | None
     ) -> None:
         self._job = job
         self._spec = spec
         self._reference = reference
-        self._stillness = stillness
+        self._quiescence = quiescence
         self._device = torch.device(job.device)
         self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
         self._require_weights()
@@ -68,7 +68,7 @@ class Ground:
                 words = f"weights: {name!r} is no tensor that is only read; accepted: {listed}"
                 raise ProblemError(f"{where}: {words}")
 
-    def share(self, channels: Mapping[str, Channel]) -> None:
+    def share(self, channels: Mapping[str, RunnerChannel]) -> None:
         """Give each runner an arena of its own; after this it locks itself down.
 
         Raises HostError where there is too little memory.
@@ -88,35 +88,35 @@ class Ground:
         """How many stay in the last-level cache together."""
         return int(WARM_SHARE * self._cache_bytes) // layout.stride
 
-    def most_proven(self, bench: Bench) -> tuple[int, str]:
+    def most_proven(self, context: CaseContext) -> tuple[int, str]:
         """How many calls can be proven in time, the same for both arms; and why not all."""
-        name, most = bench.case.name, self.most(bench.layout)
+        name, most = context.case.name, self.most(context.layout)
         if name not in self._proofs_s:
-            self._proofs_s[name] = min(bench.proof_s() for _ in range(2))
+            self._proofs_s[name] = min(context.proof_s() for _ in range(2))
         proof_s = self._proofs_s[name]
         fewer = calls_to_prove(most, proof_s)
         why = f"{proof_s:.2g} s of inputs and reference for each" if fewer < most else ""
         return fewer, why
 
-    def slots(self, channel: Channel, layout: Layout, most: int | None = None) -> Slots:
+    def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
         """Those of an arm, of which its runner knows nothing yet. most: if not as many as fit."""
         count = self.most(layout) if most is None else most
         return self._arenas[channel.name].slots(layout, count)
 
-    def tell(self, channel: Channel, case: Case, slots: Slots) -> None:
+    def tell(self, channel: RunnerChannel, case: Case, slots: Slots) -> None:
         """Have a runner work on these slots from now on."""
         channel.case = case.name
         channel.ask(Ask.CASE, (slots.layout, slots.count), self._job.protocol.limits.load_s)
 
-    def lay(self, channel: Channel, case: Case, layout: Layout) -> tuple[Bench, Slots]:
+    def lay(self, channel: RunnerChannel, case: Case, layout: Layout) -> tuple[CaseContext, Slots]:
         """Slots that a runner knows, and what is needed to judge it there."""
         slots = self.slots(channel, layout)
         self.tell(channel, case, slots)
-        return self.bench(case, slots), slots
+        return self.context(case, slots), slots
 
     def lay_near(
-        self, channel: Channel, case: Case, shift: Shift | None
-    ) -> tuple[Bench, Slots] | None:
+        self, channel: RunnerChannel, case: Case, shift: Shift | None
+    ) -> tuple[CaseContext, Slots] | None:
         """A declared case with its addresses shifted, or a hidden one near it.
 
         None where its slots do not fit. Raises BadReference where the problem refuses it.
@@ -128,33 +128,33 @@ class Ground:
             return None
         return self.lay(channel, case, layout)
 
-    def bench(self, case: Case, slots: Slots) -> Bench:
+    def context(self, case: Case, slots: Slots) -> CaseContext:
         ring = slots.rows.numel()
         scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
-        bench = Bench(
+        context = CaseContext(
             case=case,
             layout=slots.layout,
             reference=self._reference,
-            supply=Supply(self._reference, case, slots.layout, self._job.device, self._passes),
+            supply=InputSupply(self._reference, case, slots.layout, self._job.device, self._passes),
             tolerances=tolerances(self._spec, slots.layout),
             refresh=self._spec.refresh,
             device=self._device,
             scrub=scrub,
             limit_s=self._job.protocol.limits.call_s,
-            stillness=self._stillness,
+            quiescence=self._quiescence,
         )
-        return replace(bench, tolerances=self._of_usual_size(bench))
+        return replace(context, tolerances=self._of_usual_size(context))
 
-    def _of_usual_size(self, bench: Bench) -> Mapping[str, Tolerance]:
+    def _of_usual_size(self, context: CaseContext) -> Mapping[str, Tolerance]:
         """The tolerances of a case, which are the same wherever its slots lie."""
-        params = tuple(sorted(bench.case.params.items()))
+        params = tuple(sorted(context.case.params.items()))
         if params not in self._tolerances:
 
             def draw(count: int) -> list[Answers]:
-                truth = bench.supply.fresh(count, "setup")
-                return [bench.expect(truth, k, None) for k in range(count)]
+                truth = context.supply.fresh(count, "setup")
+                return [context.expect(truth, k, None) for k in range(count)]
 
-            self._tolerances[params] = of_usual_size(bench.tolerances, bench.layout, draw)
+            self._tolerances[params] = of_usual_size(context.tolerances, context.layout, draw)
         return self._tolerances[params]
 
     def _arena_bytes(self) -> int:

@@ -12,11 +12,16 @@ import torch
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Slots, as_integers, copy_of
-from campaigns.evaluator.judge.correctness.compare import Comparison, Tolerance, compare, quick
-from campaigns.evaluator.judge.correctness.fresh_inputs import Supply, Truth, scalars
+from campaigns.evaluator.judge.correctness.compare import (
+    OutputComparison,
+    Tolerance,
+    compare,
+    quick,
+)
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.undecided import NONE, Others, forgiven
-from campaigns.evaluator.judge.integrity.device_quiescence import Stillness
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
 from campaigns.evaluator.judge.timing.gather import Gather
 from campaigns.evaluator.layout import Layout, TensorArg
 
@@ -31,23 +36,23 @@ def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class CaseContext:
     """tolerances: by output name. scrub: memory whose reading empties the caches, or None.
 
-    stillness: where a stopped runner could have left work on the device. gathers: those in use, by
+    quiescence: where a stopped runner could have left work on the device. gathers: those in use, by
     where their slots begin and how many there are.
     """
 
     case: Case
     layout: Layout
     reference: Reference
-    supply: Supply
+    supply: InputSupply
     tolerances: Mapping[str, Tolerance]
     refresh: str
     device: torch.device
     scrub: torch.Tensor | None
     limit_s: float
-    stillness: Stillness | None
+    quiescence: DeviceQuiescence | None
     gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)
 
     def wait(self) -> None:
@@ -61,7 +66,7 @@ class Bench:
         self.wait()
         return time.perf_counter() - started
 
-    def expect(self, truth: Truth, k: int, precision: torch.dtype | None) -> Answers:
+    def expect(self, truth: BurstInputs, k: int, precision: torch.dtype | None) -> Answers:
         """What slot `k` should hold, computed from the judge's own inputs.
 
         precision: the dtype floating tensors are raised to first; None keeps their own, and so does
@@ -85,14 +90,14 @@ class Bench:
         )
         return answers
 
-    def changes(self, truth: Truth, arg: TensorArg, k: int) -> torch.Tensor:
+    def changes(self, truth: BurstInputs, arg: TensorArg, k: int) -> torch.Tensor:
         """Which elements of an output a call on slot `k` changes, if that starts with contents."""
         before = self._empty(arg)
         truth.write(arg, k, before.view(1, -1))
         after = self.expect(truth, k, None)[arg.name]
         return (as_integers(before) != as_integers(after)).reshape(-1)
 
-    def given(self, truth: Truth, k: int) -> dict[str, Any]:
+    def given(self, truth: BurstInputs, k: int) -> dict[str, Any]:
         """The arguments of a call on slot `k`, in order, in copies of their own."""
         return self._one(self.given_all(truth, k, 1), 0)
 
@@ -106,7 +111,7 @@ class Bench:
             self.reference.expected(self._one(rows, k), names)
         return {name: rows[name] for name in names}
 
-    def given_all(self, truth: Truth, first: int, count: int) -> dict[str, torch.Tensor]:
+    def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
         """[slots, elements] of every tensor; those that calls do not start from hold anything."""
         found = {}
         for arg in self.layout.tensors:
@@ -164,7 +169,7 @@ class Bench:
         k: int,
         tolerances: Mapping[str, Tolerance] | None = None,
         forgive: Forgive = as_it_is,
-    ) -> Comparison:
+    ) -> OutputComparison:
         """The worst comparison over the outputs of slot `k`."""
         allowed = tolerances or self.tolerances
         found = [

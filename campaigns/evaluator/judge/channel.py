@@ -15,7 +15,7 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.integrity.hold import Hold, Restless
+from campaigns.evaluator.judge.integrity.hold import ProcessHold, StopRefused
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 SPINS_BETWEEN_LOOKS = 20_000
@@ -39,7 +39,7 @@ CALL_FAILED = Outcome.CRASHED, "a call raised an error"
 REFERENCE = "ref.py"
 
 
-class Gate:
+class BurstGate:
     """One shared word on which both sides spin: GO by the judge, DONE or FAILED by the runner."""
 
     IDLE, GO, DONE, FAILED = range(4)
@@ -64,7 +64,7 @@ class Gate:
         return self.IDLE
 
 
-class Total:
+class TimeBudget:
     """The time that an evaluation may take, and how long each arm has been waited for in it.
 
     reference_s: how long the problem's `ref.py` has taken, which no arm can help.
@@ -93,26 +93,26 @@ class Total:
         return max(spent_s, key=spent_s.__getitem__)
 
 
-class Channel:
+class RunnerChannel:
     """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
 
     def __init__(
         self,
         name: str,
         sock: socket.socket,
-        hold: Hold,
+        hold: ProcessHold,
         *,
         spins: bool,
-        total: Total | None = None,
+        total: TimeBudget | None = None,
     ) -> None:
         wire.name_senders(sock)
         self.name = name
-        self._total = total or Total()
+        self._total = total or TimeBudget()
         self.phase = Phase.START
         self.case = ""
         # What a check does beyond the case as declared, for messages: "", "hidden sizes", …
         self.detail = ""
-        self.gate = Gate() if spins else None
+        self.gate = BurstGate() if spins else None
         self._sock = sock
         self._bursts = self._forgiven = 0
         # Whether it may have run some of the candidate's code.
@@ -167,7 +167,7 @@ class Channel:
             if time.monotonic() >= self._total.deadline:
                 # Who makes each stop last could otherwise make the judge late without being asked.
                 raise self._late(self._total.limit_s)
-        except Restless as error:
+        except StopRefused as error:
             name = self._hold.whose(error.pid)
             raise self.blame(Outcome.CHEATED, str(error), name) from None
 
@@ -229,15 +229,15 @@ class Channel:
             return
         with self._total.waiting_for(self.name):
             word = self._spin(self.gate, limit_s)
-        if word == Gate.IDLE:
+        if word == BurstGate.IDLE:
             raise self._late(limit_s)
-        if word != Gate.DONE:
+        if word != BurstGate.DONE:
             raise self.blame(*CALL_FAILED)
 
-    def _spin(self, gate: Gate, limit_s: float) -> int:
+    def _spin(self, gate: BurstGate, limit_s: float) -> int:
         """The runner's word; IDLE when it has not come in time."""
         deadline = min(time.monotonic() + limit_s, self._total.deadline)
-        while (word := gate.answer()) == Gate.IDLE and time.monotonic() <= deadline:
+        while (word := gate.answer()) == BurstGate.IDLE and time.monotonic() <= deadline:
             self._look_alive()
         return word
 

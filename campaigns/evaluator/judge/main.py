@@ -33,7 +33,7 @@ INTERPRETED = 'judged in an interpreter: slow, and not timed; cases for it are o
 
 
 @dataclass
-class Progress:
+class JudgeProgress:
     """What is known so far; becomes the report whatever happens next."""
 
     pipe: int
@@ -54,7 +54,7 @@ class Progress:
 
 def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -> int:
     """Judge one job and write its report to the file `out`, which no runner has open."""
-    progress = Progress(pipe)
+    progress = JudgeProgress(pipe)
     keep_freed_memory()
     try:
         timings = _judge(job, channels, progress)
@@ -82,12 +82,12 @@ def _done(job: Job) -> str:
 
 
 def _judge(
-    job: Job, channels: Mapping[str, socket.socket], progress: Progress
+    job: Job, channels: Mapping[str, socket.socket], progress: JudgeProgress
 ) -> dict[str, dict[str, Timing]]:
     # Imported here: a judge is forked from a process that must not run torch code itself.
-    from campaigns.evaluator.judge.session import Session
+    from campaigns.evaluator.judge.session import MeasuringSession
 
-    session = Session(job, channels, progress)
+    session = MeasuringSession(job, channels, progress)
     session.attach()
     if job.sanitize:
         progress.enter(Phase.CHECK)
@@ -119,7 +119,7 @@ def _judge(
 
 def _report(
     job: Job,
-    progress: Progress,
+    progress: JudgeProgress,
     outcome: Outcome,
     reason: str,
     timings: Mapping[str, Mapping[str, Timing]],

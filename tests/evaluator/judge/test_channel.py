@@ -15,7 +15,7 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import channel as channel_module
-from campaigns.evaluator.judge.channel import Channel, Gate, Total
+from campaigns.evaluator.judge.channel import BurstGate, RunnerChannel, TimeBudget
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 
@@ -36,14 +36,14 @@ class Awake:
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[Channel, socket.socket]]:
+def ends() -> Iterator[tuple[RunnerChannel, socket.socket]]:
     """A channel, and the runner's end of it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        yield Channel("candidate", ours, Awake(), spins=False), theirs
+        yield RunnerChannel("candidate", ours, Awake(), spins=False), theirs
 
 
-def asked(channel: Channel, theirs: socket.socket, ask: Ask, answer: Answer) -> None:
+def asked(channel: RunnerChannel, theirs: socket.socket, ask: Ask, answer: Answer) -> None:
     """Ask; a runner in a thread says `answer`."""
 
     def run() -> None:
@@ -59,7 +59,7 @@ def asked(channel: Channel, theirs: socket.socket, ask: Ask, answer: Answer) -> 
         runner.join()
 
 
-def ask_for_bursts(channel: Channel) -> None:
+def ask_for_bursts(channel: RunnerChannel) -> None:
     for _ in range(10_000):
         channel.start_burst(1)
 
@@ -103,7 +103,7 @@ def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     hold = Awake()
     with ours, theirs:
-        channel = Channel("candidate", ours, hold, spins=True)
+        channel = RunnerChannel("candidate", ours, hold, spins=True)
         assert channel.gate is not None
         asked(channel, theirs, Ask.CALL, Answer.OK)
         runner = Thread(target=_spin, args=(theirs, channel.gate.fd))
@@ -113,7 +113,7 @@ def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
         channel.start_burst(3)
         # Its question was taken before the inputs were there; nothing else tells it to begin.
         assert not hold.thawed
-        assert channel.gate.answer() == Gate.IDLE
+        assert channel.gate.answer() == BurstGate.IDLE
         channel.go()
         channel.done(10.0)
         runner.join()
@@ -125,16 +125,16 @@ def _spin(theirs: socket.socket, gate: int) -> None:
     assert taken is not None
     wire.send_reply(theirs, Reply(Answer.OK, taken[1], 0, 0.0, 0.0))
     with mmap.mmap(gate, mmap.PAGESIZE) as word:
-        while word[0] != Gate.GO:
+        while word[0] != BurstGate.GO:
             pass
-        word[0] = Gate.DONE
+        word[0] = BurstGate.DONE
 
 
 @pytest.mark.parametrize(
     ("slow", "error"), [("candidate", CandidateError), ("incumbent", HostError)]
 )
 def test_it_blames_who_spent_the_time_and_not_who_was_asked_last(monkeypatch, slow, error):
-    total = Total(10.0)
+    total = TimeBudget(10.0)
     now = [0.0]
     monkeypatch.setattr(channel_module.time, "monotonic", lambda: now[0])
     total.deadline = 10.0
@@ -144,7 +144,7 @@ def test_it_blames_who_spent_the_time_and_not_who_was_asked_last(monkeypatch, sl
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         for name in ("candidate", "incumbent"):
-            last = Channel(name, ours, Awake(), spins=False, total=total)
+            last = RunnerChannel(name, ours, Awake(), spins=False, total=total)
             with pytest.raises(error, match="the limit in total"):
                 last.ask(Ask.CALL, None, 10.0)
 
@@ -157,8 +157,8 @@ def test_it_blames_no_candidate_for_a_slow_reference(ends):
             pass
 
     spent_s = [5.0]
-    total = Total(0.02, lambda: spent_s[0])
-    channel = Channel("candidate", ends[1], Stopped(), spins=False, total=total)
+    total = TimeBudget(0.02, lambda: spent_s[0])
+    channel = RunnerChannel("candidate", ends[1], Stopped(), spins=False, total=total)
     with total.waiting_for("candidate"):
         time.sleep(0.03)
     with pytest.raises(CandidateError, match="the limit in total"):
@@ -174,8 +174,8 @@ def test_it_counts_the_time_that_stopping_takes(ends):
             time.sleep(0.02)
 
     _, theirs = ends
-    total = Total(0.03)
-    channel = Channel("candidate", theirs, Slow(), spins=False, total=total)
+    total = TimeBudget(0.03)
+    channel = RunnerChannel("candidate", theirs, Slow(), spins=False, total=total)
     channel.freeze()
     with pytest.raises(CandidateError, match="the limit in total") as error:
         channel.freeze()

@@ -10,11 +10,16 @@ import torch
 from campaigns.evaluator.contract import Case, CaseReport, Outcome
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Guards, Slots
-from campaigns.evaluator.judge.case_context import Bench, Forgive, as_it_is
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.case_context import CaseContext, Forgive, as_it_is
+from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.compare import Comparison, Tolerance, compare
-from campaigns.evaluator.judge.correctness.fresh_inputs import Poison, Separate, changed_input, fill
+from campaigns.evaluator.judge.correctness.compare import OutputComparison, Tolerance, compare
+from campaigns.evaluator.judge.correctness.fresh_inputs import (
+    Poison,
+    SeparateInputs,
+    changed_input,
+    fill,
+)
 from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, forgiving, sets_as_trials
 from campaigns.evaluator.judge.integrity.proof import let_settle
 from campaigns.evaluator.layout import ALIGN, Shift
@@ -23,7 +28,7 @@ from campaigns.evaluator.wire import Ask
 
 # Lays a case out for a runner, base addresses shifted or not; None where its slots do not fit.
 # Raises BadReference where the setup refuses it.
-Laying = Callable[[Case, Shift | None], tuple[Bench, Slots] | None]
+Laying = Callable[[Case, Shift | None], tuple[CaseContext, Slots] | None]
 
 # A kernel that never looks at those is right all the same; whoever wrote the problem should know.
 BUILT_IN = "the same in every draw of setup, so that a kernel may have it built in"
@@ -32,11 +37,11 @@ BUILT_IN = "the same in every draw of setup, so that a kernel may have it built 
 class CaseCheck:
     """The check of one arm on one case."""
 
-    def __init__(self, channel: Channel, bench: Bench, slots: Slots) -> None:
+    def __init__(self, channel: RunnerChannel, context: CaseContext, slots: Slots) -> None:
         self._channel = channel
-        self._bench = bench
+        self._context = context
         self._slots = slots
-        self._found: list[Comparison] = []
+        self._found: list[OutputComparison] = []
         self._message = ""
         self._repeat: float | None = None
         # What people should know of this check.
@@ -45,7 +50,7 @@ class CaseCheck:
     def report(self) -> CaseReport:
         found = self._found
         return CaseReport(
-            case=self._bench.case.name,
+            case=self._context.case.name,
             correct=not self._message,
             checked_calls=len(found),
             max_abs_error=max(e.max_abs_error for e in found),
@@ -62,13 +67,13 @@ class CaseCheck:
         Then the last inputs once more (measures how far repeats differ), and some that are almost
         the same as those of the call before.
         """
-        slots, inputs, k = self._slots, self._bench.supply.example(), 0
+        slots, inputs, k = self._slots, self._context.supply.example(), 0
         # Sets show who never looks at any other.
         given = [arg for arg in slots.layout.given if arg.update or "float" not in arg.dtype]
         alike = [arg.name for arg in given]
         for trial in range(trials):
             k, before_it = trial % 2 % slots.count, inputs
-            inputs = self._bench.supply.example()
+            inputs = self._context.supply.example()
             alike = [name for name in alike if torch.equal(before_it[name], inputs[name])]
             if not self._call(slots, k, Trial(inputs)):
                 return False
@@ -77,7 +82,7 @@ class CaseCheck:
         before = self._outputs(slots, k)
         if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
             return False
-        self._repeat = _difference(before, self._outputs(slots, k), self._bench.tolerances)
+        self._repeat = _difference(before, self._outputs(slots, k), self._context.tolerances)
         words = " (the inputs of the call before with a few elements changed)"
         near = sets.near_duplicates(inputs, tuple(before))
         made = filter(self._is_legal, near)
@@ -85,10 +90,10 @@ class CaseCheck:
 
     def _is_legal(self, made: Inputs) -> bool:
         """Whether a kernel may be given made inputs: the problem and its reference take them."""
-        if not self._bench.reference.allows(made):
+        if not self._context.reference.allows(made):
             return False
         try:
-            self._bench.answer(made, None)
+            self._context.answer(made, None)
         except BadReference:
             return False
         return True
@@ -99,14 +104,14 @@ class CaseCheck:
         right, trials = True, None
         # There and where a declared call lies: nobody can be careful in one place only.
         for shift in (*_shifts(check), None):
-            laid = lay(self._bench.case, shift)
+            laid = lay(self._context.case, shift)
             if laid is None:
                 continue
-            self._bench, slots = laid
+            self._context, slots = laid
             if trials is None:
-                inputs = self._bench.supply.example()
-                trials = list(sets_as_trials(self._bench, check, inputs))
-            plain = Trial(self._bench.supply.example(), words)
+                inputs = self._context.supply.example()
+                trials = list(sets_as_trials(self._context, check, inputs))
+            plain = Trial(self._context.supply.example(), words)
             right = self._call_all(slots, [plain] if shift else trials)
             # The sets as well where addresses are as unlike as they get.
             if right and shift is not None and not shift.odd:
@@ -125,7 +130,7 @@ class CaseCheck:
 
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
         """Sizes other than the declared ones, which no message tells."""
-        declared = self._bench
+        declared = self._context
         found = sets.hidden_cases(declared.case, check)
         places = [*_shifts(check), *[None] * len(found)][: len(found)]
         shifts = dict(zip(found, declared.supply.shuffled(places), strict=True))
@@ -136,10 +141,10 @@ class CaseCheck:
             laid = self._lay_first(cases, shifts[direction], lay, required=required)
             if laid is None:
                 continue
-            self._bench, slots = laid
+            self._context, slots = laid
             self._channel.detail = words
             try:
-                example = self._bench.supply.example()
+                example = self._context.supply.example()
                 right = self._call(slots, 0, Trial(example, words, tell=False))
                 if right and direction == sets.WITH_SETS:
                     right = self._at_ends(slots, check, example, words)
@@ -157,13 +162,13 @@ class CaseCheck:
     def _at_ends(self, slots: Slots, check: CheckSpec, example: Inputs, words: str) -> bool:
         """Some sets, where sizes leave something over: that is often written apart."""
         some = replace(check, sets=tuple(name for name in check.sets if name in sets.FOR_ENDS))
-        trials = sets_as_trials(self._bench, some, example)
+        trials = sets_as_trials(self._context, some, example)
         untold = (replace(one, words=one.words + words, tell=False) for one in trials)
         return all(self._call(slots, 0, one) for one in untold)
 
     def _lay_first(
         self, cases: Sequence[Case], shift: Shift | None, lay: Laying, *, required: bool
-    ) -> tuple[Bench, Slots] | None:
+    ) -> tuple[CaseContext, Slots] | None:
         """The first of these that the setup does not refuse."""
         refused: BadReference | None = None
         for case in cases:
@@ -177,30 +182,30 @@ class CaseCheck:
         return None
 
     def _note_refusal(self, refused: BadReference | None) -> None:
-        note = f"case {self._bench.case.name}: no hidden sizes: {refused}"
+        note = f"case {self._context.case.name}: no hidden sizes: {refused}"
         self.notes += [note] if note not in self.notes else []
 
     def _call(self, slots: Slots, k: int, trial: Trial) -> bool:
         """One checked call on slot `k`; sets the message where it is not right."""
-        bench, channel, one = self._bench, self._channel, slots.part(k, 1)
-        truth, allowed = Separate([trial.inputs]), trial.allowed
+        context, channel, one = self._context, self._channel, slots.part(k, 1)
+        truth, allowed = SeparateInputs([trial.inputs]), trial.allowed
         channel.freeze()
-        guards, poison = Guards(one, bench.supply.noise), Poison(one, bench.supply.noise)
+        guards, poison = Guards(one, context.supply.noise), Poison(one, context.supply.noise)
         fill(one, truth)
-        bench.wait()
-        channel.ask(Ask.CALL, k, bench.limit_s)
+        context.wait()
+        channel.ask(Ask.CALL, k, context.limit_s)
         channel.freeze()
-        want = bench.expect(truth, 0, torch.float64)
+        want = context.expect(truth, 0, torch.float64)
         forgive: Forgive = as_it_is
-        found = bench.closer_look(one, want, 0, allowed)
+        found = context.closer_look(one, want, 0, allowed)
         if not found.ok:
-            forgive = forgiving(bench, trial)
-            found = bench.closer_look(one, want, 0, allowed, forgive)
+            forgive = forgiving(context, trial)
+            found = context.closer_look(one, want, 0, allowed, forgive)
         message = ""
         if not found.ok:
             never = poison.left_in(0, 1)
-            let_settle(bench, channel)
-            if bench.closer_look(one, want, 0, allowed, forgive).ok:
+            let_settle(context, channel)
+            if context.closer_look(one, want, 0, allowed, forgive).ok:
                 raise channel.blame(Outcome.CHEATED, "said done before its work was done")
             message = found.message if trial.tell else _without_place(found)
             if never:
@@ -233,7 +238,7 @@ def _hidden_words(case: Case, check: CheckSpec, direction: str) -> str:
     return f" ({what}, {', '.join(names)} {direction} than declared{way})"
 
 
-def _without_place(found: Comparison) -> str:
+def _without_place(found: OutputComparison) -> str:
     if found.margin == float("inf"):
         return "elements are wrong: not finite, or not exact where the answer is an integer"
     return f"elements are wrong, the worst by {found.margin:.2g} × its tolerance"

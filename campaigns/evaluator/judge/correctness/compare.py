@@ -9,7 +9,7 @@ import torch
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class OutputComparison:
     """margin is the worst error as a share of what is accepted, by element or by norm."""
 
     ok: bool
@@ -67,7 +67,7 @@ def within_norm(errors: torch.Tensor, sizes: torch.Tensor, tolerance: Tolerance)
     return errors <= tolerance.norm * sizes.clamp_min(tolerance.usual)
 
 
-def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Comparison:
+def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> OutputComparison:
     """Compare in the precision of `expected` (the caller gives float64 where it can)."""
     if found.numel() == 0 or found.shape != expected.shape:
         raise ValueError(f"nothing to compare: {tuple(found.shape)} and {tuple(expected.shape)}")
@@ -95,7 +95,7 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
             f"every element is within its tolerance, but the norm of the error is {norm_error:.2g} "
             f"of the answer's and {tolerance.norm:.2g} is accepted (a lower precision?)"
         )
-    return Comparison(
+    return OutputComparison(
         ok=not message,
         max_abs_error=float(finite_error.max()),
         max_rel_error=float(relative.max()),

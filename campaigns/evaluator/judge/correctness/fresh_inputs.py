@@ -20,8 +20,8 @@ import torch
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.arena import Slots, as_integers, same_bits
-from campaigns.evaluator.judge.correctness.noise import Noise
-from campaigns.evaluator.judge.correctness.passes import Mixture, Passes, Place
+from campaigns.evaluator.judge.correctness.noise import SecretNoise
+from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
@@ -44,14 +44,14 @@ SOME = 3
 _Item = TypeVar("_Item")
 
 
-class Truth(Protocol):
+class BurstInputs(Protocol):
     """The inputs of one burst, held by the judge alone."""
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
         """Write one input of some slots, from slot `first` on, into [slots, elements]."""
 
 
-class Windows:
+class InputWindows:
     """Where the windows into one tensor lie; the same places can be taken from another one."""
 
     def __init__(self, size: int, count: int, width: int, draw: random.Random) -> None:
@@ -65,41 +65,45 @@ class Windows:
         """`flat` as often as the windows reach."""
         return flat.repeat(self._repeats)
 
-    def place(self, repeated: torch.Tensor, first: int) -> Place:
+    def place(self, repeated: torch.Tensor, first: int) -> RowWindows:
         """The windows from number `first` on."""
-        return Place(repeated, self._offset + first * self._step, self._step)
+        return RowWindows(repeated, self._offset + first * self._step, self._step)
 
-    def in_step_with(self, other: Windows) -> bool:
+    def in_step_with(self, other: InputWindows) -> bool:
         return self._step == other._step
 
 
 class LastBits:
     """New last bits for every value of some slots, by windows into a secret pattern."""
 
-    def __init__(self, at: Windows, dtype: torch.dtype, count: int, supply: Supply) -> None:
+    def __init__(
+        self, at: InputWindows, dtype: torch.dtype, count: int, supply: InputSupply
+    ) -> None:
         drawn, zero = LAST_BITS[dtype]
         self.exact = (1 << zero) - 1
         bits = supply.integers(1 << drawn, dtype)
         # In step with the values, the same bits would come to the same value in every slot.
-        while (windows := Windows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
+        while (windows := InputWindows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
             pass
         self._windows, self._bits = windows, windows.repeat(bits)
 
-    def place(self, first: int) -> Place:
+    def place(self, first: int) -> RowWindows:
         """Those for the slots from `first` on."""
         return self._windows.place(self._bits, first)
 
 
-class Mixed:
+class MixedInputs:
     """Every element from one of two sets, by a window into a secret pattern.
 
     Done on the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros.
     Then the last bits are drawn anew.
     """
 
-    def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: Supply) -> None:
+    def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: InputSupply) -> None:
         self._passes = supply.passes
-        self._parts: dict[str, tuple[Windows, Windows, torch.Tensor, torch.Tensor, torch.Tensor]]
+        self._parts: dict[
+            str, tuple[InputWindows, InputWindows, torch.Tensor, torch.Tensor, torch.Tensor]
+        ]
         self._parts = {}
         self._last_bits: dict[str, LastBits] = {}
         for name, value in inputs.items():
@@ -108,8 +112,8 @@ class Mixed:
             one = as_integers(flat)
             other = one.flip(0).roll(supply.draw.randrange(size))
             pattern = supply.pattern(one.dtype)
-            at = Windows(size, count, size, supply.draw)
-            choice = Windows(pattern.numel(), count, size, supply.draw)
+            at = InputWindows(size, count, size, supply.draw)
+            choice = InputWindows(pattern.numel(), count, size, supply.draw)
             self._parts[name] = (
                 *(at, choice),
                 *(at.repeat(one), at.repeat(one ^ other), choice.repeat(pattern)),
@@ -120,7 +124,7 @@ class Mixed:
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
         at, choice, one, difference, pattern = self._parts[arg.name]
         last = self._last_bits.get(arg.name)
-        mixture = Mixture(
+        mixture = InputMix(
             one=at.place(one, first),
             difference=difference,
             pattern=choice.place(pattern, first),
@@ -130,7 +134,7 @@ class Mixed:
         self._passes.mix(mixture, as_integers(into))
 
 
-class Separate:
+class SeparateInputs:
     """One set of inputs per slot, each made on its own. names: of the tensors to keep, or all."""
 
     def __init__(
@@ -147,7 +151,7 @@ class Separate:
         into.copy_(self._rows[arg.name][first : first + len(into)])
 
 
-class Ones:
+class ScalarInputs:
     """Inputs of one element: a value for each slot, anywhere between those that setup draws."""
 
     def __init__(
@@ -155,7 +159,7 @@ class Ones:
         between: Mapping[str, tuple[float, float]],
         example: Mapping[str, torch.Tensor],
         count: int,
-        supply: Supply,
+        supply: InputSupply,
     ) -> None:
         """between: by name the least and the most. example: tells dtype and device."""
         self._rows: dict[str, torch.Tensor] = {}
@@ -169,18 +173,18 @@ class Ones:
         into.copy_(self._rows[arg.name][first : first + len(into)])
 
 
-class Both:
+class SplitInputs:
     """Inputs of these names from one truth, and everything else from another."""
 
-    def __init__(self, mixed: Truth, names: Collection[str], separate: Truth) -> None:
+    def __init__(self, mixed: BurstInputs, names: Collection[str], separate: BurstInputs) -> None:
         self._mixed, self._names, self._separate = mixed, names, separate
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        made: Truth = self._mixed if arg.name in self._names else self._separate
+        made: BurstInputs = self._mixed if arg.name in self._names else self._separate
         made.write(arg, first, into)
 
 
-class Supply:
+class InputSupply:
     """Draws secret seeds and makes inputs. `refresh` is "setup" or "shift"."""
 
     def __init__(
@@ -194,7 +198,7 @@ class Supply:
         self.draw = random.SystemRandom()
         # Not torch's own generator: judge and runner are forks of one process and share its state.
         self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))
-        self.noise = Noise(device, self.generator)
+        self.noise = SecretNoise(device, self.generator)
         # The least and the most that setup gave so far as an input of one element, by its name.
         self._between: dict[str, tuple[float, float]] = {}
 
@@ -207,32 +211,32 @@ class Supply:
         self.draw.shuffle(made)
         return made
 
-    def fresh(self, count: int, refresh: str) -> Truth:
+    def fresh(self, count: int, refresh: str) -> BurstInputs:
         names = [arg.name for arg in self._layout.given]
         if refresh != "shift" or count < 2:
             return self._separate(count, names)
         example = self.example()
         mixed = {name: example[name] for name in names if _can_be_mixed(example[name])}
-        made = Mixed(mixed, count, self)
+        made = MixedInputs(mixed, count, self)
         rest = [name for name in names if name not in mixed]
         if any(example[name].numel() > 1 for name in rest):
-            return Both(made, mixed, self._separate(count, rest))
+            return SplitInputs(made, mixed, self._separate(count, rest))
         single = [name for name in rest if example[name].is_floating_point()]
-        truth: Truth = Both(made, mixed, Separate([example] * count, rest))
+        truth: BurstInputs = SplitInputs(made, mixed, SeparateInputs([example] * count, rest))
         if not single:
             return truth
         more = [] if self._between else [self.example() for _ in range(SOME)]
         for one in (example, *more):
             self._widen({name: float(one[name]) for name in single})
-        return Both(Ones(self._between, example, count, self), single, truth)
+        return SplitInputs(ScalarInputs(self._between, example, count, self), single, truth)
 
     def _widen(self, drawn: Mapping[str, float]) -> None:
         for name, value in drawn.items():
             low, high = self._between.get(name, (value, value))
             self._between[name] = min(low, value), max(high, value)
 
-    def _separate(self, count: int, names: Collection[str]) -> Separate:
-        return Separate((self.example() for _ in range(count)), names)
+    def _separate(self, count: int, names: Collection[str]) -> SeparateInputs:
+        return SeparateInputs((self.example() for _ in range(count)), names)
 
     def pattern(self, dtype: torch.dtype) -> torch.Tensor:
         """All bits set or none, by chance."""
@@ -248,7 +252,7 @@ def _can_be_mixed(value: torch.Tensor) -> bool:
     return value.numel() > 1 and bool(value.is_floating_point())
 
 
-def fill(slots: Slots, truth: Truth) -> None:
+def fill(slots: Slots, truth: BurstInputs) -> None:
     """Refresh in place what every slot's call starts from."""
     for arg in slots.layout.given:
         for first, into in _chunks(slots, arg):
@@ -276,7 +280,7 @@ class Poison:
     Those that are updated in place are left out: they start from contents of the judge's.
     """
 
-    def __init__(self, slots: Slots, noise: Noise) -> None:
+    def __init__(self, slots: Slots, noise: SecretNoise) -> None:
         self._parts = [
             (arg, slots.all(arg), noise.poison(arg, slots.count))
             for arg in slots.layout.outputs
@@ -302,18 +306,18 @@ class Poison:
         return all(same_bits(view[first:], poison[first:]) for _, view, poison in self._parts)
 
 
-def changed_input(slots: Slots, truth: Truth, since: int = 0) -> str:
+def changed_input(slots: Slots, truth: BurstInputs, since: int = 0) -> str:
     """The name of the first input that is not as given, from slot `since` on; else ""."""
     return _changed(slots, truth, slots.layout.inputs, since)
 
 
-def starts_intact(slots: Slots, truth: Truth, first: int) -> bool:
+def starts_intact(slots: Slots, truth: BurstInputs, first: int) -> bool:
     """Whether what is updated in place is as it was given, from slot `first` on."""
     args = tuple(arg for arg in slots.layout.outputs if arg.update)
     return not _changed(slots, truth, args, first)
 
 
-def _changed(slots: Slots, truth: Truth, args: tuple[TensorArg, ...], since: int) -> str:
+def _changed(slots: Slots, truth: BurstInputs, args: tuple[TensorArg, ...], since: int) -> str:
     """The name of the first of `args` that is not as given, from slot `since` on; else ""."""
     for arg in args:
         wanted = None

@@ -25,7 +25,7 @@ Answers = Mapping[str, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InPlaceOutputs:
     """Outputs by what a reference does with them; those that it only writes are in neither."""
 
     updated: frozenset[str]
@@ -34,7 +34,7 @@ class Found:
 
 def started_from(
     inputs: Mapping[str, Any], outputs: tuple[str, ...], run: Callable[[dict[str, Any]], None]
-) -> Found:
+) -> InPlaceOutputs:
     """Which outputs' first contents matter, and which are left as they were.
 
     run: the reference, which writes into the tensors that it is given.
@@ -65,7 +65,7 @@ def started_from(
         apart = _apart(usual, after)
         if any(apart[each] > STANDS_OUT * noise[each] for each in outputs):
             updated.add(name)
-    return Found(frozenset(updated), frozenset(unwritten))
+    return InPlaceOutputs(frozenset(updated), frozenset(unwritten))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ VALUES = 49_157
 MOST_STEP = 256
 
 
-class Noise:
+class SecretNoise:
     """Pads of random content, drawn once and read from a new place every time.
 
     A runner that has seen a pad could know a part of what is to come. That helps it to nothing:

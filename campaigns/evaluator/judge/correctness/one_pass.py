@@ -13,7 +13,7 @@ import torch
 
 from campaigns.evaluator.judge.arena import as_integers
 from campaigns.evaluator.judge.correctness.compare import Tolerance, within_norm
-from campaigns.evaluator.judge.correctness.passes import InSteps, Mixture, Passes, Place
+from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
 
 # What is compared here, and in which precision.
 WIDE = {
@@ -27,16 +27,16 @@ TRIED = (3, 1500)
 TRIED_TOLERANCE = Tolerance(1e-2, 1e-2, 1e-2)
 
 
-class OnePass:
+class TritonPasses:
     """The kernels. Raises what Triton raises where they can not be had."""
 
     def __init__(self) -> None:
         from campaigns.evaluator.judge.correctness import one_pass_kernels as kernels
 
         self._kernels: Any = kernels
-        self._in_steps = InSteps()
+        self._in_steps = TorchPasses()
 
-    def mix(self, mixture: Mixture, into: torch.Tensor) -> None:
+    def mix(self, mixture: InputMix, into: torch.Tensor) -> None:
         rows, width = into.shape
         one, pattern, kernels = mixture.one, mixture.pattern, self._kernels
         last = mixture.last or pattern
@@ -80,32 +80,32 @@ def passes_for(
     note: is told why there are no kernels.
     """
     if device.type != "cuda":
-        return InSteps()
+        return TorchPasses()
     try:
-        made = OnePass()
+        made = TritonPasses()
         wrong = [
             str(dtype) for dtype in dtypes if dtype in WIDE and not agrees(made, dtype, device)
         ]
     except Exception as error:  # noqa: BLE001 - it costs time, and nothing else
         said = f"{type(error).__name__}: {error}".strip().splitlines()[0][:200]
         note(f"the judge works in torch operations, which takes longer: it has no kernels ({said})")
-        return InSteps()
+        return TorchPasses()
     if wrong:
         note(f"the judge works in torch operations: its kernels are wrong for {', '.join(wrong)}")
-        return InSteps()
+        return TorchPasses()
     return made
 
 
 def agrees(passes: Passes, dtype: torch.dtype, device: torch.device) -> bool:
     """Whether these do on a few rows what torch operations do."""
     rows, width = TRIED
-    steps, bits = InSteps(), as_integers(torch.empty(0, dtype=dtype)).dtype
+    steps, bits = TorchPasses(), as_integers(torch.empty(0, dtype=dtype)).dtype
     numbers = torch.arange(4 * width, dtype=torch.int64, device=device)
     # Any bits will do, of which all values have some.
     some, other, last = ((numbers * prime).to(bits) for prime in (2_654_435_761, 40_503, 97_003))
     pattern = (numbers // 7 % 2).to(bits).neg_()
-    drawn = Place(last & 0xFF, 5, 7) if bits in (torch.int32, torch.int64) else None
-    mixture = Mixture(Place(some, 3, 11), other, Place(pattern, 17, 13), drawn, 0xFF)
+    drawn = RowWindows(last & 0xFF, 5, 7) if bits in (torch.int32, torch.int64) else None
+    mixture = InputMix(RowWindows(some, 3, 11), other, RowWindows(pattern, 17, 13), drawn, 0xFF)
     made, wanted = (torch.empty((rows, width), dtype=bits, device=device) for _ in range(2))
     passes.mix(mixture, made)
     steps.mix(mixture, wanted)

@@ -15,7 +15,7 @@ from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowWindows:
     """Windows into a flat tensor: row r begins at `start + r * step`."""
 
     flat: torch.Tensor
@@ -27,24 +27,24 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixture:
+class InputMix:
     """one ^ (difference & pattern), and the last bits of what is inexact exchanged; integers.
 
     difference: has the windows of `one`. last: bits for values in which a bit of `exact` is set;
     None leaves all as they are.
     """
 
-    one: Place
+    one: RowWindows
     difference: torch.Tensor
-    pattern: Place
-    last: Place | None = None
+    pattern: RowWindows
+    last: RowWindows | None = None
     exact: int = 0
 
 
 class Passes(Protocol):
     """Both pieces of work, by whatever means."""
 
-    def mix(self, mixture: Mixture, into: torch.Tensor) -> None:
+    def mix(self, mixture: InputMix, into: torch.Tensor) -> None:
         """Write a mixture into [rows, width] of integers."""
 
     def close(
@@ -56,17 +56,17 @@ class Passes(Protocol):
         """
 
 
-class InSteps:
+class TorchPasses:
     """By torch operations, each of which reads and writes all of it."""
 
     def __init__(self) -> None:
         # By dtype; in one piece of memory, since touching new pages costs more than the work.
         self._masks: dict[torch.dtype, torch.Tensor] = {}
 
-    def mix(self, mixture: Mixture, into: torch.Tensor) -> None:
+    def mix(self, mixture: InputMix, into: torch.Tensor) -> None:
         rows, width = into.shape
         one, chosen = mixture.one, mixture.pattern.rows(rows, width)
-        difference = Place(mixture.difference, one.start, one.step)
+        difference = RowWindows(mixture.difference, one.start, one.step)
         torch.bitwise_and(difference.rows(rows, width), chosen, out=into)
         into.bitwise_xor_(one.rows(rows, width))
         if mixture.last is not None:

@@ -14,7 +14,7 @@ import torch
 
 from campaigns.evaluator.judge.correctness.compare import Tolerance
 from campaigns.evaluator.judge.correctness.one_pass import passes_for
-from campaigns.evaluator.judge.correctness.passes import InSteps, Mixture, Passes, Place
+from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
 
 # Slots of 16 MiB, as of a matrix of 2048 by 2048 float32.
 WIDTH = 1 << 22
@@ -26,8 +26,8 @@ Work = Callable[[], object]
 def work(passes: Passes, device: torch.device, rows: int) -> Mapping[str, Work]:
     """By name what to take the time of, over `rows` slots."""
     numbers = torch.arange(2 * WIDTH + 4 * rows, dtype=torch.int32, device=device) * 40_503
-    place = Place(numbers, 1, 3)
-    mixture = Mixture(place, numbers ^ 97_003, Place(-(numbers & 1), 2, 1), place, EXACT)
+    place = RowWindows(numbers, 1, 3)
+    mixture = InputMix(place, numbers ^ 97_003, RowWindows(-(numbers & 1), 2, 1), place, EXACT)
     into = torch.zeros((rows, WIDTH), dtype=torch.int32, device=device)
     want = torch.rand((rows, WIDTH), device=device)
     found = want.clone()
@@ -53,7 +53,7 @@ def main(name: str, mib: int, repeats: int) -> None:
         torch.cuda.set_device(device)
     rows = max(1, mib // ROW_MIB)
     ours = work(passes_for(device, [torch.float32], told.append), device, rows)
-    steps = work(InSteps(), device, rows)
+    steps = work(TorchPasses(), device, rows)
     acts = {**ours, "make in steps": steps["make"], "compare in steps": steps["compare"]}
     for act in acts.values():
         seconds(act, device)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.case_context import Bench, Forgive
+from campaigns.evaluator.judge.case_context import CaseContext, Forgive
 from campaigns.evaluator.judge.correctness import sets
 from campaigns.evaluator.judge.correctness.compare import Tolerance
 from campaigns.evaluator.judge.correctness.tolerance import looser
@@ -37,7 +37,7 @@ class Trial:
 
 
 def sets_as_trials(
-    bench: Bench, check: CheckSpec, inputs: Inputs, *, shuffled: bool = False
+    context: CaseContext, check: CheckSpec, inputs: Inputs, *, shuffled: bool = False
 ) -> Iterator[Trial]:
     """The adversarial sets made from an example, with what is allowed on each.
 
@@ -45,26 +45,26 @@ def sets_as_trials(
     One on which the reference is not finite is left out, and one that nobody declared where the
     reference refuses it; raises BadReference for one that was declared.
     """
-    outputs = tuple(arg.name for arg in bench.layout.outputs)
+    outputs = tuple(arg.name for arg in context.layout.outputs)
     found = list(product(check.sets, sets.scopes(inputs, outputs)))
-    for name, alone in bench.supply.shuffled(found) if shuffled else found:
+    for name, alone in context.supply.shuffled(found) if shuffled else found:
         made = sets.adversarial(name, inputs, outputs, alone)
-        if made is None or not bench.reference.allows(made):
+        if made is None or not context.reference.allows(made):
             continue
         where = f" in {alone} alone" if alone else ""
         drawn = None if check.declared else inputs
         plain = Trial(made, f" ({sets.WORDS[name]}{where})", drawn=drawn)
-        trial = _allowing(bench, plain, alike=name == sets.ALIKE)
+        trial = _allowing(context, plain, alike=name == sets.ALIKE)
         if trial is not None:
             yield trial
 
 
-def _allowing(bench: Bench, trial: Trial, *, alike: bool) -> Trial | None:
+def _allowing(context: CaseContext, trial: Trial, *, alike: bool) -> Trial | None:
     inputs = trial.inputs
     try:
-        exact, own = bench.answer(inputs, torch.float64), bench.answer(inputs, None)
+        exact, own = context.answer(inputs, torch.float64), context.answer(inputs, None)
         near = sets.rounded(inputs, tuple(exact), alike=alike)
-        changed = [bench.answer(one, torch.float64) for one in near]
+        changed = [context.answer(one, torch.float64) for one in near]
     except BadReference:
         # A set that problem.toml does not name may be one that the reference refuses.
         if trial.drawn is None:
@@ -78,19 +78,19 @@ def _allowing(bench: Bench, trial: Trial, *, alike: bool) -> Trial | None:
             sets.OWN_ERRORS * _largest_error(own[name], exact[name])
             + sets.CHANGES * max(_largest_error(near[name], exact[name]) for near in changed),
         )
-        for name, tolerance in bench.tolerances.items()
+        for name, tolerance in context.tolerances.items()
     }
     return replace(trial, allowed=allowed)
 
 
-def forgiving(bench: Bench, trial: Trial) -> Forgive:
+def forgiving(context: CaseContext, trial: Trial) -> Forgive:
     """What else than the wanted answer is right on these inputs."""
     drawn, inputs = trial.drawn, trial.inputs
-    near = others(bench, inputs)
+    near = others(context, inputs)
 
     def forgive(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
         if drawn is not None and found.dtype in INDICES and not torch.equal(found, want):
-            found = in_any_order(bench, drawn, inputs, found, want)
+            found = in_any_order(context, drawn, inputs, found, want)
         return forgiven(found, want, near.get(name))
 
     return forgive

@@ -16,7 +16,7 @@ from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.correctness import sets
 
 if TYPE_CHECKING:
-    from campaigns.evaluator.judge.case_context import Bench
+    from campaigns.evaluator.judge.case_context import CaseContext
 
 Inputs = Mapping[str, Any]
 # By output: answers that are right as well, stacked.
@@ -27,20 +27,20 @@ APART = 8
 INDICES = (torch.int64, torch.int32)
 
 
-def others(bench: Bench, inputs: Inputs) -> Others:
+def others(context: CaseContext, inputs: Inputs) -> Others:
     """For every exact output, answers to inputs that are off by what rounding explains.
 
     Empty where nothing is rounded.
     """
-    names = [arg.name for arg in bench.layout.outputs if bench.tolerances[arg.name].exact]
-    floating = any(getattr(torch, arg.dtype).is_floating_point for arg in bench.layout.inputs)
+    names = [arg.name for arg in context.layout.outputs if context.tolerances[arg.name].exact]
+    floating = any(getattr(torch, arg.dtype).is_floating_point for arg in context.layout.inputs)
     if not (names and floating):
         return NONE
-    outputs = tuple(arg.name for arg in bench.layout.outputs)
+    outputs = tuple(arg.name for arg in context.layout.outputs)
     near = sets.rounded(inputs, outputs) + sets.nudged(inputs, outputs)
     try:
-        found = [bench.answer(inputs, precision) for precision in (None, torch.float64)]
-        found += [bench.answer(made, torch.float64) for made in near]
+        found = [context.answer(inputs, precision) for precision in (None, torch.float64)]
+        found += [context.answer(made, torch.float64) for made in near]
     except BadReference:
         return NONE
     return {name: torch.stack([_whole(each[name]) for each in found]) for name in names}
@@ -62,7 +62,7 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def in_any_order(
-    bench: Bench, drawn: Inputs, made: Inputs, found: torch.Tensor, want: torch.Tensor
+    context: CaseContext, drawn: Inputs, made: Inputs, found: torch.Tensor, want: torch.Tensor
 ) -> torch.Tensor:
     """`found`, with the wanted indices where it names others of equal values of an input.
 
@@ -75,7 +75,7 @@ def in_any_order(
         rows = value.reshape(-1, value.shape[-1])
         if want.shape[: value.dim() - 1] != value.shape[:-1] or not _are_places(want, rows):
             continue
-        if not (_are_places(found, rows) and _points_into(bench, drawn, name, want.shape)):
+        if not (_are_places(found, rows) and _points_into(context, drawn, name, want.shape)):
             continue
         named, right = (indices.reshape(len(rows), -1).long() for indices in (found, want))
         equal = rows.gather(1, named) == rows.gather(1, right)
@@ -88,12 +88,12 @@ def _are_places(indices: torch.Tensor, rows: torch.Tensor) -> bool:
     return bool(((indices >= 0) & (indices < rows.shape[1])).all())
 
 
-def _points_into(bench: Bench, drawn: Inputs, name: str, shape: torch.Size) -> bool:
+def _points_into(context: CaseContext, drawn: Inputs, name: str, shape: torch.Size) -> bool:
     """Whether the output of that shape follows the columns of an input when they change places."""
-    order = torch.randperm(drawn[name].shape[-1], device=bench.device)
+    order = torch.randperm(drawn[name].shape[-1], device=context.device)
     moved = {**drawn, name: drawn[name][..., order].contiguous()}
     try:
-        before, after = (bench.answer(inputs, torch.float64) for inputs in (drawn, moved))
+        before, after = (context.answer(inputs, torch.float64) for inputs in (drawn, moved))
     except BadReference:
         return False
     return any(
@@ -101,7 +101,7 @@ def _points_into(bench: Bench, drawn: Inputs, name: str, shape: torch.Size) -> b
         and before[arg.name].shape == shape
         and _are_places(after[arg.name], drawn[name].reshape(-1, drawn[name].shape[-1]))
         and bool(torch.equal(order[after[arg.name].long()], before[arg.name].long()))
-        for arg in bench.layout.outputs
+        for arg in context.layout.outputs
     )
 
 

@@ -26,14 +26,14 @@ from campaigns.evaluator.judge.timing.captured import captured
 # else's came; and how much longer than usual it may take.
 CHAIN_MS, LIMIT = 5.0, 1.3
 CHAIN_MIB, FEW, MEASURED = 16, 100, 7
-# What is heard in most of the last bursts is believed.
+# What is checks in most of the last bursts is believed.
 LAST, ODD = 5, 4
 # After the runner has been killed: how long its work may take to be torn down.
 QUIET_S, PAUSE_S = 5.0, 0.05
 SOMEBODY = "somebody else works on the device; wait until it is free"
 
 
-class Suspect(Protocol):
+class StoppedRunner(Protocol):
     """A runner that may have left work on the device."""
 
     name: str
@@ -45,7 +45,7 @@ class Suspect(Protocol):
         """The error that says what it did."""
 
 
-class Chain:
+class TimedWork:
     """Work of the judge's own on a GPU, captured once, so that no busy host can stretch it."""
 
     def __init__(self, device: torch.device) -> None:
@@ -82,51 +82,51 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class QuietCheck:
     """Before one burst. busy: the device worked. crowded: and others had processes there."""
 
     busy: bool
     crowded: bool
 
 
-class Stillness:
-    """Listens to the device before every burst.
+class DeviceQuiescence:
+    """Checks before every burst that the device does nothing.
 
-    stretched: see `Chain.stretched`. neighbours: how many processes that are not ours compute on
-    the device now; None where nobody tells.
+    stretched: see `TimedWork.stretched`. neighbours: how many other services' processes compute on
+    the device now; None where that is unknown.
     """
 
     def __init__(
         self, stretched: Callable[[], float], neighbours: Callable[[], float | None]
     ) -> None:
         self._stretched, self._neighbours = stretched, neighbours
-        self._heard: dict[str, deque[_Heard]] = defaultdict(lambda: deque(maxlen=LAST))
+        self._checks: dict[str, deque[QuietCheck]] = defaultdict(lambda: deque(maxlen=LAST))
 
-    def listen(self, suspect: Suspect) -> None:
+    def require_quiet(self, suspect: StoppedRunner) -> None:
         """Call with the runners stopped and the inputs written, so that all bursts begin alike.
 
-        Raises what `Suspect.blame` makes of work that ends with the runner, and HostError when
-        the device goes on being busy without it.
+        Raises what `StoppedRunner.blame` makes of work that ends with the runner, and HostError
+        when the device stays busy without it.
         """
-        heard = self._heard[suspect.name]
+        checks = self._checks[suspect.name]
         busy = self._stretched() > LIMIT
-        heard.append(_Heard(busy, busy and bool(self._neighbours())))
-        odd = sum(one.busy for one in heard)
+        checks.append(QuietCheck(busy, busy and bool(self._neighbours())))
+        odd = sum(one.busy for one in checks)
         if odd < ODD:
             return
         # Theirs may end while the runner does, and would look like the runner's.
-        if any(one.crowded for one in heard):
+        if any(one.crowded for one in checks):
             raise HostError(SOMEBODY)
         suspect.kill()
-        if not self._falls_silent():
+        if not self._becomes_quiet():
             raise HostError(SOMEBODY)
         raise suspect.blame(
             Outcome.CHEATED,
-            f"the device worked for it before the clock started: in {odd} of {len(heard)} "
+            f"the device worked for it before the clock started: in {odd} of {len(checks)} "
             "bursts, while it was stopped",
         )
 
-    def _falls_silent(self) -> bool:
+    def _becomes_quiet(self) -> bool:
         deadline = time.monotonic() + QUIET_S
         while time.monotonic() < deadline:
             if statistics.median(self._stretched() for _ in range(LAST)) <= LIMIT:

@@ -36,7 +36,7 @@ PART = 8192
 Standing = dict[str, tuple[bytes, ...]]
 
 
-class Restless(Exception):
+class StopRefused(Exception):
     """A process of a runner kept the judge from stopping it; the message says how."""
 
     def __init__(self, words: str, pid: int) -> None:
@@ -44,7 +44,7 @@ class Restless(Exception):
         self.pid = pid
 
 
-class Hold:
+class ProcessHold:
     """Every process below the supervisor that is not ours: runners and what they started.
 
     Ours are the judge, and what stands between the supervisor and a runner.
@@ -67,7 +67,7 @@ class Hold:
             self._ours.add(pid)
 
     def freeze(self) -> None:
-        """Stop them all and wait until none runs. Raises Restless, HostError."""
+        """Stop them all and wait until none runs. Raises StopRefused, HostError."""
         if os.getppid() != self._supervisor or self._supervisor <= 1:
             # Whoever would be stopped now is none of ours.
             raise HostError("the judge has lost its supervisor")
@@ -85,7 +85,7 @@ class Hold:
             for pid in fresh:
                 _await_rest(pid, deadline, used_s[pid])
             stopped |= fresh
-        raise Restless("it keeps starting processes", max(fresh))
+        raise StopRefused("it keeps starting processes", max(fresh))
 
     def moved(self) -> int:
         """A process that has run since it was stopped and was not let go on; 0 if there is none."""
@@ -162,10 +162,10 @@ def _await_rest(pid: int, deadline: float, used_s: float) -> None:
     while not _at_rest(pid):
         now = time.monotonic()
         if now > min(again, deadline) and _used_s(pid) - used_s > OWN_DOING_S:
-            raise Restless(f"it ran on for {OWN_DOING_S:g} s when it was told to stop", pid)
+            raise StopRefused(f"it ran on for {OWN_DOING_S:g} s when it was told to stop", pid)
         if now > deadline:
             if _slept(stood, _standing(pid)):
-                raise Restless(f"it could not be stopped within {LIMIT_S:g} s", pid)
+                raise StopRefused(f"it could not be stopped within {LIMIT_S:g} s", pid)
             raise HostError(f"process {pid} of a runner did not stop within {LIMIT_S:g} s")
         if now > again:
             # It may have stopped and been let go on, by itself, before anybody looked.

@@ -50,7 +50,7 @@ class _Ticks:
     ours: int
 
 
-class Watch:
+class HostWatch:
     """Looks at one device and its host; shares are of the time since the look before."""
 
     def __init__(self, device: torch.device) -> None:

@@ -16,19 +16,19 @@ from itertools import islice
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import Bench
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness.trial import Trial, sets_as_trials
 from campaigns.evaluator.judge.integrity.probed_burst import (
     LEAST_CALLS,
     POSITIONS,
-    Glance,
     ProbedBurst,
+    ProbeReading,
     is_narrow,
 )
 from campaigns.evaluator.judge.timing.burst import idle_burst, run_burst
 from campaigns.evaluator.judge.timing.overhead import waking_s
-from campaigns.evaluator.judge.timing.stage import USUAL, WARM
+from campaigns.evaluator.judge.timing.prepared_slots import USUAL, WARM
 from campaigns.evaluator.layout import TensorArg
 from campaigns.evaluator.problem import CheckSpec
 
@@ -61,13 +61,18 @@ class MidBurstProbe:
     """Probes the bursts of one arm: at first, by chance between samples, and at the end.
 
     idle_s: what a burst of no calls took before the runner had loaded anything. Every method raises
-    what `Channel.blame` makes of odd bursts and wrong calls.
+    what `RunnerChannel.blame` makes of odd bursts and wrong calls.
     """
 
     def __init__(
-        self, bench: Bench, channel: Channel, slots: Slots, check: CheckSpec, idle_s: float = 0.0
+        self,
+        context: CaseContext,
+        channel: RunnerChannel,
+        slots: Slots,
+        check: CheckSpec,
+        idle_s: float = 0.0,
     ) -> None:
-        self._bench, self._channel, self._slots = bench, channel, slots
+        self._context, self._channel, self._slots = context, channel, slots
         self._check, self._idle_s = check, idle_s
         self._arg = _telling_output(slots)
         self._usual_s = 0.0
@@ -82,7 +87,7 @@ class MidBurstProbe:
 
     def maybe(self) -> None:
         """By chance one probe between samples: a kernel may be honest at first only."""
-        draw = self._bench.supply.draw
+        draw = self._context.supply.draw
         if draw.random() >= SHARE:
             return
         if draw.random() < SALTED:
@@ -135,14 +140,14 @@ class MidBurstProbe:
         as much again as it took at first, at the most.
         """
         now_s = min(
-            idle_burst(self._bench, self._channel, self._slots, cold=False)
+            idle_burst(self._context, self._channel, self._slots, cold=False)
             for _ in range(IDLE_TRIES)
         )
         return min(max(0.0, now_s - self._idle_s), self._idle_s)
 
     @property
     def _is_call_by_call(self) -> bool:
-        return self._bench.device.type == "cpu" and self.calls > 1
+        return self._context.device.type == "cpu" and self.calls > 1
 
     @property
     def _shows_order(self) -> bool:
@@ -155,13 +160,13 @@ class MidBurstProbe:
         self._usual_s = min(self._burst(self.calls) for _ in range(2))
 
     def _burst(self, calls: int) -> float:
-        manner = WARM if calls == 1 else USUAL
-        return run_burst(self._bench, self._channel, self._slots, calls, manner)
+        options = WARM if calls == 1 else USUAL
+        return run_burst(self._context, self._channel, self._slots, calls, options)
 
     def _trials(self) -> Iterator[Trial]:
         """Unusual inputs, made from an example of their own, in an order that nobody knows."""
-        example = self._bench.supply.example()
-        return sets_as_trials(self._bench, self._check, example, shuffled=True)
+        example = self._context.supply.example()
+        return sets_as_trials(self._context, self._check, example, shuffled=True)
 
     def _probe(self, trials: Sequence[Trial]) -> None:
         glance = self._glance(trials)
@@ -184,12 +189,12 @@ class MidBurstProbe:
             if seen >= (MOST if odd else FIRST):
                 return
 
-    def _glance(self, trials: Sequence[Trial]) -> Glance | None:
+    def _glance(self, trials: Sequence[Trial]) -> ProbeReading | None:
         """One probed burst; None where its order says nothing."""
         arg = self._arg if self._shows_order else None
-        delay_s = self._bench.supply.draw.uniform(*WHEN) * self._usual_s
+        delay_s = self._context.supply.draw.uniform(*WHEN) * self._usual_s
         probed = ProbedBurst(trials, arg, delay_s)
-        took_s = run_burst(self._bench, self._channel, self._slots, self.calls, probed=probed)
+        took_s = run_burst(self._context, self._channel, self._slots, self.calls, probed=probed)
         if arg is None or took_s > DISTURBED * self._usual_s:
             return None
         glance = probed.glance(took_s)

@@ -14,12 +14,12 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.correctness.compare import Comparison
-from campaigns.evaluator.judge.correctness.fresh_inputs import Separate, Truth, fill
+from campaigns.evaluator.judge.correctness.compare import OutputComparison
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs, fill
 from campaigns.evaluator.judge.correctness.trial import Trial, forgiving
 from campaigns.evaluator.judge.integrity.proof import let_settle
 from campaigns.evaluator.judge.timing.fence import telling_positions
-from campaigns.evaluator.judge.timing.stage import Stage
+from campaigns.evaluator.judge.timing.prepared_slots import PreparedSlots
 from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 
 # Positions read of each slot's output; more of values of one byte, of which a call that was made
@@ -38,7 +38,7 @@ LEAST_EMPTY_S = 5e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class ProbeReading:
     """What was seen halfway: share of slots begun, and slots unfinished before those begun last.
 
     share: of the burst's time that had passed since the runner must have woken; None where that is
@@ -83,7 +83,7 @@ def share_passed(at_s: float, seconds: float) -> float | None:
 class SaltedInputs:
     """Inputs of a burst with those of some slots exchanged; salt: by slot."""
 
-    def __init__(self, truth: Truth, salt: Mapping[int, Truth]) -> None:
+    def __init__(self, truth: BurstInputs, salt: Mapping[int, BurstInputs]) -> None:
         self._truth, self._salt = truth, salt
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
@@ -105,28 +105,28 @@ class ProbedBurst:
         self._at_s = 0.0
         self.proven: Mapping[int, Trial] = {}
 
-    def prepare(self, stage: Stage) -> Stage:
+    def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
         """Exchange the inputs of some slots, while no runner can look."""
-        slots = stage.bench.supply.shuffled(range(stage.calls))
+        slots = prepared.context.supply.shuffled(range(prepared.calls))
         self.proven = dict(zip(slots, self._trials, strict=False))
-        salt = {slot: Separate([trial.inputs]) for slot, trial in self.proven.items()}
+        salt = {slot: SeparateInputs([trial.inputs]) for slot, trial in self.proven.items()}
         for slot, grain in salt.items():
-            fill(stage.slots.part(slot, 1), grain)
+            fill(prepared.slots.part(slot, 1), grain)
         if salt:
-            stage = replace(stage, truth=SaltedInputs(stage.truth, salt))
-        self._stage = stage
+            prepared = replace(prepared, truth=SaltedInputs(prepared.truth, salt))
+        self._prepared = prepared
         if self._arg is not None:
             self._choose_positions(self._arg)
-        return stage
+        return prepared
 
     def _choose_positions(self, arg: TensorArg) -> None:
-        stage = self._stage
+        prepared = self._prepared
         each = NARROW_POSITIONS if is_narrow(arg) else POSITIONS
-        shape = (stage.calls, min(each, arg.count))
-        at, tells = telling_positions(stage.bench, stage.truth, arg, shape, stage.calls)
+        shape = (prepared.calls, min(each, arg.count))
+        at, tells = telling_positions(prepared.context, prepared.truth, arg, shape, prepared.calls)
         # Read from the last call to the first: what is seen early was written early.
-        slots = torch.tensor(stage.order[::-1], device=stage.bench.device)
-        self._view = as_integers(stage.timed.all(arg))
+        slots = torch.tensor(prepared.order[::-1], device=prepared.context.device)
+        self._view = as_integers(prepared.timed.all(arg))
         self._tells, self._places = tells[slots], (slots.unsqueeze(1), at[slots])
         self._before = self._view[self._places]
 
@@ -138,51 +138,52 @@ class ProbedBurst:
         # Before reading: what holds the judge up now makes outputs appear early, never late.
         self._at_s = time.perf_counter() - started
         self._seen = self._view[self._places]
-        self._stage.bench.wait()
+        self._prepared.context.wait()
 
-    def glance(self, seconds: float) -> Glance:
+    def glance(self, seconds: float) -> ProbeReading:
         """What was seen, in a burst that took `seconds` in all."""
         share = share_passed(self._at_s, seconds)
-        at_s = self._at_s if self._stage.bench.device.type == "cpu" else 0.0
+        at_s = self._at_s if self._prepared.context.device.type == "cpu" else 0.0
         changed = (self._seen != self._before)[self._tells].flip(0)
         if self._arg is None or len(changed) < LEAST_CALLS:
-            return Glance(1.0, 0, None)
+            return ProbeReading(1.0, 0, None)
         begun = changed.any(1)
         # Of a narrow one a part stays as it was by chance, whatever is written.
         finished = begun if is_narrow(self._arg) else changed.all(1)
         if not begun.any():
-            return Glance(0.0, 0, share, at_s)
+            return ProbeReading(0.0, 0, share, at_s)
         last = int(torch.nonzero(begun)[-1])
-        return Glance((last + 1) / len(begun), int((~finished[:last]).sum()), share, at_s)
+        return ProbeReading((last + 1) / len(begun), int((~finished[:last]).sum()), share, at_s)
 
     def check(self) -> None:
-        """Compare the answers to unusual inputs. Raises what `Channel.blame` makes of a wrong one.
+        """Compare the answers to unusual inputs.
 
-        An incumbent only has to be right on its case; it makes these calls so as not to know.
+        An incumbent only has to be right on its case; it makes these calls so as not to know that
+        it is the incumbent. Raises what `RunnerChannel.blame` makes of a wrong answer.
         """
-        if self._stage.channel.name == "candidate":
+        if self._prepared.channel.name == "candidate":
             for slot, trial in self.proven.items():
                 self._check_trial(slot, trial)
 
     def _check_trial(self, slot: int, trial: Trial) -> None:
-        stage, bench = self._stage, self._stage.bench
-        want = bench.expect(stage.truth, slot, torch.float64)
+        prepared, context = self._prepared, self._prepared.context
+        want = context.expect(prepared.truth, slot, torch.float64)
 
-        def compared() -> Comparison:
-            found = bench.closer_look(stage.slots, want, slot, trial.allowed)
+        def compared() -> OutputComparison:
+            found = context.closer_look(prepared.slots, want, slot, trial.allowed)
             if found.ok:
                 return found
-            forgive = forgiving(bench, trial)
-            return bench.closer_look(stage.slots, want, slot, trial.allowed, forgive)
+            forgive = forgiving(context, trial)
+            return context.closer_look(prepared.slots, want, slot, trial.allowed, forgive)
 
         if compared().ok:
             return
-        let_settle(bench, stage.channel)
-        found, number = compared(), stage.order.index(slot) + 1
+        let_settle(context, prepared.channel)
+        found, number = compared(), prepared.order.index(slot) + 1
         if found.ok:
             words = "said done before its work was done, on inputs of the judge's own making"
-            raise stage.channel.blame(Outcome.CHEATED, words)
-        raise stage.channel.blame(
+            raise prepared.channel.blame(Outcome.CHEATED, words)
+        raise prepared.channel.blame(
             Outcome.WRONG_RESULT,
-            f"timed call {number} of {stage.calls} is wrong: {found.message}{trial.words}",
+            f"timed call {number} of {prepared.calls} is wrong: {found.message}{trial.words}",
         )

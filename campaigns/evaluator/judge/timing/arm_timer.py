@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Timing, Traced
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import Bench
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.overhead import Overhead
+from campaigns.evaluator.judge.timing.prepared_slots import WARM, BurstOptions, set_up
 from campaigns.evaluator.judge.timing.schedule import (
-    Lengths,
+    BurstLengths,
     calibrate,
     choose_lengths,
     lengthen,
     shorten,
 )
-from campaigns.evaluator.judge.timing.stage import WARM, Manner, set_up
 from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.traced_parts import asked_names, traced_from
@@ -43,8 +43,8 @@ class Arm:
     """
 
     job: Job
-    channel: Channel
-    bench: Bench
+    channel: RunnerChannel
+    context: CaseContext
     slots: Slots
     most: int
     why_most: str
@@ -54,20 +54,20 @@ class Arm:
     notes: list[str]
 
 
-class Turn:
+class ArmTimer:
     """One arm on one case."""
 
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
         self._probe = MidBurstProbe(
-            arm.bench, arm.channel, arm.slots, arm.check, arm.overhead.warm_s
+            arm.context, arm.channel, arm.slots, arm.check, arm.overhead.warm_s
         )
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
         self._breadth = 0
         self.timer = Timer.CALLS
-        self._lengths = Lengths(1, 2)
+        self._lengths = BurstLengths(1, 2)
         # Seconds of a call, roughly.
         self.call_s = 0.0
         self.call_s = calibrate(self._prepared_burst, arm.most)
@@ -96,7 +96,7 @@ class Turn:
         self._loops = True
         self._prepare_lengths()
 
-    def _settle(self, lengths: Lengths) -> None:
+    def _settle(self, lengths: BurstLengths) -> None:
         self._lengths = lengths
         self._prepare_lengths()
         self._alone_us = self._probe.begin(self._lengths.long) * 1e6
@@ -169,7 +169,7 @@ class Turn:
         """Seconds of a short and of a long burst."""
         # In an order that cannot be known: nobody can tell by turns how long this one will be.
         order = [self._lengths.short, self._lengths.long]
-        self._arm.bench.supply.draw.shuffle(order)
+        self._arm.context.supply.draw.shuffle(order)
         took = {calls: self._burst(calls, cold=cold) for calls in order}
         return took[self._lengths.short], took[self._lengths.long]
 
@@ -208,18 +208,18 @@ class Turn:
 
     def _prepare(self, calls: int) -> Timer:
         """Have the runner get ready for bursts of `calls`; it tries one."""
-        channel, bench = self._arm.channel, self._arm.bench
-        if calls > self._legal or any(arg.update for arg in bench.layout.outputs):
+        channel, context = self._arm.channel, self._arm.context
+        if calls > self._legal or any(arg.update for arg in context.layout.outputs):
             # The runner tries the burst: its slots must hold inputs that a call may be made on, and
             # what the burst before has updated in place may be one no more.
-            set_up(bench, channel, self._arm.slots, calls, WARM)
+            set_up(context, channel, self._arm.slots, calls, WARM)
             # Or what the runner does next, which may be traced, shares the device with it.
-            bench.wait()
+            context.wait()
             self._legal = calls
         channel.phase = Phase.PREPARE
         limit_s = self._arm.job.protocol.limits.prepare_s
         reply = channel.ask(Ask.PREPARE, (calls, self._loops), limit_s)
-        possible = (Timer.GRAPH, Timer.LOOP) if bench.device.type == "cuda" else (Timer.CALLS,)
+        possible = (Timer.GRAPH, Timer.LOOP) if context.device.type == "cuda" else (Timer.CALLS,)
         for timer in possible:
             if list(Timer).index(timer) == reply.a:
                 return timer
@@ -228,8 +228,8 @@ class Turn:
     def _burst(self, calls: int, *, cold: bool = True) -> float:
         """Seconds, less what one of that length takes on top for being so long."""
         arm = self._arm
-        manner = Manner(cold, self._breadth, rest_s=self._rest_s(calls))
-        seconds = run_burst(arm.bench, arm.channel, arm.slots, calls, manner)
+        options = BurstOptions(cold, self._breadth, rest_s=self._rest_s(calls))
+        seconds = run_burst(arm.context, arm.channel, arm.slots, calls, options)
         return seconds - arm.overhead.growth.at(seconds)
 
     def _rest_s(self, calls: int) -> float:
@@ -237,7 +237,7 @@ class Turn:
 
         The longer the judge has only waited there, the slower its processor is to launch the fence.
         """
-        if self._arm.bench.device.type != "cuda":
+        if self._arm.context.device.type != "cuda":
             return 0.0
         fewer = max(0, self._lengths.long - calls)
         return min(fewer * self.call_s, 2e-3 * self._arm.job.protocol.burst_ms)

@@ -11,15 +11,21 @@ while it spun for the go, which is there when it goes on; on a CPU it finds its 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Container
 from typing import Protocol
 
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import Bench
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.proof import prove
-from campaigns.evaluator.judge.timing.fence import Fence
-from campaigns.evaluator.judge.timing.stage import USUAL, WARM, Manner, Stage, set_up
+from campaigns.evaluator.judge.timing.fence import OutputFence
+from campaigns.evaluator.judge.timing.prepared_slots import (
+    USUAL,
+    WARM,
+    BurstOptions,
+    PreparedSlots,
+    set_up,
+)
 from campaigns.evaluator.wire import Ask
 
 # A burst in which somebody ran who was stopped says nothing and is made again. That may happen once
@@ -30,14 +36,13 @@ IDLE_SLOTS = 4
 
 
 class Probed(Protocol):
-    """What the judge does with a burst besides taking its time.
+    """What the judge does with a burst besides taking its time."""
 
-    proven: slots whose answers `check` compares.
-    """
+    @property
+    def proven(self) -> Container[int]:
+        """The slots whose answers `check` compares."""
 
-    proven: Mapping[int, object]
-
-    def prepare(self, stage: Stage) -> Stage:
+    def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
         """Before the runner is let go on; what its slots hold may be exchanged."""
 
     def during(self, started: float) -> None:
@@ -48,20 +53,20 @@ class Probed(Protocol):
 
 
 def run_burst(
-    bench: Bench,
-    channel: Channel,
+    context: CaseContext,
+    channel: RunnerChannel,
     slots: Slots,
     calls: int,
-    manner: Manner = USUAL,
+    options: BurstOptions = USUAL,
     probed: Probed | None = None,
 ) -> float:
     """Seconds on the judge's clock for `calls` proven calls of the runner behind `channel`.
 
-    Raises what `Channel.blame` makes of a call that is late, wrong or touched what is not its own.
+    Raises what `RunnerChannel.blame` makes of a call that is late, wrong, or wrote elsewhere.
     """
     for _ in range(ATTEMPTS):
-        stage, fence = _ready(bench, channel, slots, calls, manner, probed)
-        seconds, restless = _attempt(stage, fence, manner, probed)
+        prepared, fence = _ready(context, channel, slots, calls, options, probed)
+        seconds, restless = _attempt(prepared, fence, options, probed)
         if restless is None:
             return seconds
         channel.forgive(restless)
@@ -69,77 +74,79 @@ def run_burst(
 
 
 def _attempt(
-    stage: Stage, fence: Fence, manner: Manner, probed: Probed | None
+    prepared: PreparedSlots, fence: OutputFence, options: BurstOptions, probed: Probed | None
 ) -> tuple[float, Exception | None]:
     """Seconds of one burst, and what to raise where somebody ran who was stopped."""
-    bench, channel = stage.bench, stage.channel
-    _settle(bench, channel, cold=manner.cold)
+    context, channel = prepared.context, prepared.channel
+    _settle(context, channel, cold=options.cold)
     before = channel.restless()
-    seconds = _clocked(bench, channel, fence, stage.calls, manner.rest_s, probed)
+    seconds = _clocked(context, channel, fence, prepared.calls, options.rest_s, probed)
     other = channel.restless()
     channel.freeze()
     if probed is None:
-        prove(stage, fence)
+        prove(prepared, fence)
     else:
-        prove(stage, fence, probed.proven)
+        prove(prepared, fence, probed.proven)
         probed.check()
     return seconds, before or other or channel.restless()
 
 
-def _settle(bench: Bench, channel: Channel, *, cold: bool) -> None:
+def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
     """All of the judge's is done when the runner wakes, or it would see inputs before the clock."""
-    bench.wait()
-    if cold and bench.stillness is not None:
-        bench.stillness.listen(channel)
+    context.wait()
+    if cold and context.quiescence is not None:
+        context.quiescence.require_quiet(channel)
 
 
 def _ready(
-    bench: Bench,
-    channel: Channel,
+    context: CaseContext,
+    channel: RunnerChannel,
     slots: Slots,
     calls: int,
-    manner: Manner,
+    options: BurstOptions,
     probed: Probed | None,
-) -> tuple[Stage, Fence]:
+) -> tuple[PreparedSlots, OutputFence]:
     """The runner stopped with its question before it, and slots and fence made ready for it."""
-    order = _order(bench, channel, calls)
-    channel.pose(calls, bench.limit_s)
-    stage = set_up(bench, channel, slots, calls, manner, order)
+    order = _order(context, channel, calls)
+    channel.pose(calls, context.limit_s)
+    prepared = set_up(context, channel, slots, calls, options, order)
     if probed is not None:
-        stage = probed.prepare(stage)
-    return stage, Fence(bench, slots.part(0, max(calls, manner.breadth)), stage.truth, calls)
+        prepared = probed.prepare(prepared)
+    return prepared, OutputFence(
+        context, slots.part(0, max(calls, options.breadth)), prepared.truth, calls
+    )
 
 
-def _order(bench: Bench, channel: Channel, calls: int) -> tuple[int, ...]:
+def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
     """Tell the runner the order of its next calls, while there is nothing yet to call them on."""
     if channel.gate is not None:
         return tuple(range(calls))
-    order = bench.supply.shuffled(range(calls))
-    channel.ask(Ask.ORDER, order, bench.limit_s)
+    order = context.supply.shuffled(range(calls))
+    channel.ask(Ask.ORDER, order, context.limit_s)
     return tuple(order)
 
 
 def idle_burst(
-    bench: Bench, channel: Channel, slots: Slots, *, cold: bool, rest_s: float = 0.0
+    context: CaseContext, channel: RunnerChannel, slots: Slots, *, cold: bool, rest_s: float = 0.0
 ) -> float:
     """Seconds of a burst in which the runner is told to make no call, with a fence as usual.
 
-    rest_s: as of `Manner`.
+    rest_s: as of `BurstOptions`.
     """
-    channel.pose(0, bench.limit_s)
+    channel.pose(0, context.limit_s)
     few = min(slots.count, IDLE_SLOTS)
-    stage = set_up(bench, channel, slots, few, USUAL if cold else WARM)
+    prepared = set_up(context, channel, slots, few, USUAL if cold else WARM)
     # On a CPU what no burst has used yet is not there yet, and to have it made takes far longer.
-    breadth = few if bench.device.type == "cpu" else slots.count
-    fence = Fence(bench, slots.part(0, breadth), stage.truth, few)
-    _settle(bench, channel, cold=cold)
-    return _clocked(bench, channel, fence, 0, rest_s)
+    breadth = few if context.device.type == "cpu" else slots.count
+    fence = OutputFence(context, slots.part(0, breadth), prepared.truth, few)
+    _settle(context, channel, cold=cold)
+    return _clocked(context, channel, fence, 0, rest_s)
 
 
 def _clocked(
-    bench: Bench,
-    channel: Channel,
-    fence: Fence,
+    context: CaseContext,
+    channel: RunnerChannel,
+    fence: OutputFence,
     calls: int,
     rest_s: float = 0.0,
     probed: Probed | None = None,
@@ -151,7 +158,7 @@ def _clocked(
     channel.go()
     if probed is not None:
         probed.during(started)
-    channel.done(bench.limit_s)
+    channel.done(context.limit_s)
     fence.look()
-    bench.wait()
+    context.wait()
     return time.perf_counter() - started

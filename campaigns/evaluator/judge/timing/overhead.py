@@ -6,7 +6,7 @@ short one alone, it would make its calls look shorter than they are. How much ov
 is not up to it, so it bounds a call's time from below: a long burst, less that much, shared out
 over its calls. The other is the host: after some milliseconds of waiting its processors are slower
 to notice that a device has finished. What of it is the judge's own is made the same in all bursts
-(`Manner.rest_s`); how much is left, some 10 µs for twice the length, is measured as well.
+(`BurstOptions.rest_s`); how much is left, some 10 µs for twice the length, is measured as well.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from itertools import chain
 import numpy
 
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import Bench
-from campaigns.evaluator.judge.channel import Channel
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import idle_burst
 from campaigns.evaluator.wire import Ask
 
@@ -76,22 +76,22 @@ class Overhead:
         return self.cold_s + waking_s()
 
 
-def measure(bench: Bench, channel: Channel, slots: Slots, growth: Growth) -> Overhead:
+def measure(context: CaseContext, channel: RunnerChannel, slots: Slots, growth: Growth) -> Overhead:
     """Before the candidate's first byte; later a burst of no calls is what its process makes it."""
     warm, cold = (
-        [idle_burst(bench, channel, slots, cold=cold) for _ in range(TRIES)]
+        [idle_burst(context, channel, slots, cold=cold) for _ in range(TRIES)]
         for cold in (False, True)
     )
     return Overhead(cold_s=statistics.median(cold), warm_s=min(warm), growth=growth)
 
 
-def measure_growth(arms: Sequence[tuple[Bench, Channel, Slots]]) -> Growth:
+def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> Growth:
     """By bursts of no calls in which the device works all the same; before that first byte, too.
 
     It is the host's, so it is one for both arms, and no error of it makes one of them faster.
     Nothing grows where the kernel runs on the processor that waits for it.
     """
-    if any(bench.device.type != "cuda" for bench, _, _ in arms):
+    if any(context.device.type != "cuda" for context, _, _ in arms):
         return Growth()
     # In turn, so that a host that changes meanwhile changes all of them.
     rounds = [[[_stay(*arm, ms) for ms in STAYS_MS] for arm in arms] for _ in range(ROUNDS)]
@@ -100,12 +100,14 @@ def measure_growth(arms: Sequence[tuple[Bench, Channel, Slots]]) -> Growth:
     return Growth.fitted([(_median(seen, 0), _median(seen, 1)) for seen in by_length])
 
 
-def _stay(bench: Bench, channel: Channel, slots: Slots, ms: float) -> tuple[float, float]:
+def _stay(
+    context: CaseContext, channel: RunnerChannel, slots: Slots, ms: float
+) -> tuple[float, float]:
     """Seconds of a burst in which the device works for `ms`, and those of them that it does not."""
-    channel.ask(Ask.STAY, ms, bench.limit_s)
+    channel.ask(Ask.STAY, ms, context.limit_s)
     rest_s = (STAYS_MS[-1] - ms) * 1e-3
-    seconds = idle_burst(bench, channel, slots, cold=True, rest_s=rest_s)
-    worked_s = channel.ask(Ask.STAY, 0.0, bench.limit_s).x
+    seconds = idle_burst(context, channel, slots, cold=True, rest_s=rest_s)
+    worked_s = channel.ask(Ask.STAY, 0.0, context.limit_s).x
     return seconds, seconds - worked_s
 
 

@@ -12,7 +12,7 @@ from campaigns.evaluator.contract import Phase
 from campaigns.evaluator.judge.integrity.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.arm_timer import Arm
 from campaigns.evaluator.judge.timing.burst import run_burst
-from campaigns.evaluator.judge.timing.stage import WARM, set_up
+from campaigns.evaluator.judge.timing.prepared_slots import WARM, set_up
 from campaigns.evaluator.wire import Ask
 
 # As many calls as make a fault in one of ten all but sure to be seen, if they take no longer.
@@ -27,13 +27,13 @@ def rehearse(arm: Arm) -> None:
     Raises what `run_burst` raises.
     """
     made, fit, began = 0, 1, time.monotonic()
-    probe = MidBurstProbe(arm.bench, arm.channel, arm.slots, arm.check)
+    probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check)
     while made < CALLS and time.monotonic() - began < LIMIT_S:
-        calls = arm.bench.supply.draw.randint(1, fit)
+        calls = arm.context.supply.draw.randint(1, fit)
         since = time.monotonic()
         _prepare(arm, calls)
         arm.channel.phase = Phase.BURST
-        run_burst(arm.bench, arm.channel, arm.slots, calls)
+        run_burst(arm.context, arm.channel, arm.slots, calls)
         probe.calls = calls
         probe.maybe()
         made += 2 * calls
@@ -43,6 +43,6 @@ def rehearse(arm: Arm) -> None:
 
 def _prepare(arm: Arm, calls: int) -> None:
     # The runner tries the burst: its slots must hold inputs that a call may be made on.
-    set_up(arm.bench, arm.channel, arm.slots, calls, WARM)
+    set_up(arm.context, arm.channel, arm.slots, calls, WARM)
     arm.channel.phase = Phase.PREPARE
     arm.channel.ask(Ask.PREPARE, (calls, False), arm.job.protocol.limits.prepare_s)

@@ -17,7 +17,7 @@ UNEXPLAINED = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Lengths:
+class BurstLengths:
     """Calls in the short and in the long burst of one arm on one case."""
 
     short: int
@@ -37,12 +37,12 @@ class Lengths:
         return max(slope_us, least_us), slope_us > 0 and least_us <= UNEXPLAINED * slope_us
 
 
-def choose_lengths(call_s: float, burst_ms: float, most: int) -> Lengths:
+def choose_lengths(call_s: float, burst_ms: float, most: int) -> BurstLengths:
     """Lengths whose difference takes about `burst_ms`, within `most` slots (at least 2)."""
     wanted = ceil(burst_ms / 1e3 / max(call_s, 1e-9))
     long = min(most, wanted + max(1, wanted // (SHORT_SHARE - 1)))
     long = max(2, long)
-    return Lengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
+    return BurstLengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
 
 
 def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
@@ -56,7 +56,9 @@ def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
     return dict.fromkeys(calls_s, least_s)
 
 
-def lengthen(lengths: Lengths, long_s: float, burst_ms: float, most: int) -> Lengths | None:
+def lengthen(
+    lengths: BurstLengths, long_s: float, burst_ms: float, most: int
+) -> BurstLengths | None:
     """Longer ones where the long burst takes half of what was asked for, or less; else None.
 
     long_s: what its calls take. Who was slow while lengths were chosen is measured by too few.
@@ -66,15 +68,15 @@ def lengthen(lengths: Lengths, long_s: float, burst_ms: float, most: int) -> Len
     wanted = choose_lengths(long_s / lengths.long, burst_ms, most).long
     # By steps: one burst may have been short by mistake.
     long = min(max(wanted, 2 * lengths.long), 8 * lengths.long, most)
-    return Lengths(max(1, long // SHORT_SHARE), long)
+    return BurstLengths(max(1, long // SHORT_SHARE), long)
 
 
-def shorten(lengths: Lengths, most: int) -> Lengths | None:
+def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
     """The same within `most` slots; None where those are too few for two lengths."""
     if most < 2:
         return None
     long = min(lengths.long, most)
-    return Lengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
+    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
 
 
 def calls_to_prove(most: int, proof_s: float) -> int:

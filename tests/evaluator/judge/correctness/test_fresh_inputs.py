@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.judge.correctness.fresh_inputs import SOME, Supply
-from campaigns.evaluator.judge.correctness.passes import InSteps
+from campaigns.evaluator.judge.correctness.fresh_inputs import SOME, InputSupply
+from campaigns.evaluator.judge.correctness.passes import TorchPasses
 from campaigns.evaluator.judge.correctness.reference import Reference
 
 REF = """
@@ -46,7 +46,7 @@ def written(folder, refresh, left_out="", dtype="float32", draw=DRAW):
     (folder / "ref.py").write_text(text)
     reference = Reference(folder)
     layout = reference.layout(CASE, "cpu")
-    supply = Supply(reference, CASE, layout, "cpu", InSteps())
+    supply = InputSupply(reference, CASE, layout, "cpu", TorchPasses())
     # What is drawn in secret is drawn alike here: a few values of all end in zeros by chance.
     supply.draw = random.Random(SEED)
     supply.generator.manual_seed(SEED)
@@ -93,7 +93,8 @@ def test_inputs_of_one_element_differ_between_slots_of_a_burst(tmp_path):
 
 def test_an_input_of_one_element_that_never_changes_stays_what_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "tests.evaluator.test_fresh.REF", REF.replace("torch.randn(1,", "torch.ones(1)  # ")
+        "tests.evaluator.judge.correctness.test_fresh_inputs.REF",
+        REF.replace("torch.randn(1,", "torch.ones(1)  # "),
     )
     made, _ = written(tmp_path, "shift", left_out="at")
     assert torch.equal(made["one"], torch.ones(SLOTS, 1))

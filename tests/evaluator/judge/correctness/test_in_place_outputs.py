@@ -10,7 +10,7 @@ import torch
 from campaigns.evaluator.contract import Case, Outcome
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.correctness.fresh_inputs import Separate, fill, starts_intact
+from campaigns.evaluator.judge.correctness.fresh_inputs import SeparateInputs, fill, starts_intact
 from campaigns.evaluator.judge.correctness.reference import Reference
 from tests.evaluator import small
 
@@ -95,7 +95,7 @@ def test_it_does_not_believe_one_that_does_not(service, tmp_path, body, words):
 def test_what_no_call_was_made_on_has_to_stay_as_it_was_given(tmp_path):
     layout = reference(tmp_path, "y.add_(x)", IN_PLACE).layout(CASE, "cpu")
     slots = Slots(torch.zeros(3, layout.stride, dtype=torch.uint8), layout)
-    truth = Separate([{name: torch.rand(4096) for name in "xy"} for _ in range(3)])
+    truth = SeparateInputs([{name: torch.rand(4096) for name in "xy"} for _ in range(3)])
     fill(slots, truth)
     y = layout.outputs[0]
     slots.one(y, 1)[5] += 1

@@ -12,7 +12,7 @@ import torch
 from campaigns.devices.launch import ROOT
 from campaigns.evaluator.judge.correctness import one_pass
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
-from campaigns.evaluator.judge.correctness.passes import InSteps
+from campaigns.evaluator.judge.correctness.passes import TorchPasses
 from tests.evaluator.one_pass_check import INTEGERS, WIDTHS
 
 CPU = torch.device("cpu")
@@ -61,7 +61,7 @@ def test_they_agree_where_they_are_tried(found, dtype):
     assert found[f"agrees {dtype}"]
 
 
-class Lazy(InSteps):
+class Lazy(TorchPasses):
     """Mixes nothing, or finds everything right."""
 
     def __init__(self, *, lazy):
@@ -84,12 +84,12 @@ def test_kernels_that_do_something_else_are_found_out(lazy):
 
 @pytest.mark.parametrize("dtype", list(WIDE))
 def test_torch_operations_agree_with_themselves(dtype):
-    assert agrees(InSteps(), dtype, CPU)
+    assert agrees(TorchPasses(), dtype, CPU)
 
 
 def test_without_a_gpu_there_are_no_kernels_and_no_words():
     told = []
-    assert isinstance(passes_for(CPU, [torch.float32], told.append), InSteps)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append), TorchPasses)
     assert told == []
 
 
@@ -98,11 +98,11 @@ def test_a_gpu_without_kernels_is_told_of_and_served(monkeypatch, trouble):
     def broken():
         raise RuntimeError("Failed to find C compiler\nmore")
 
-    monkeypatch.setattr(one_pass, "OnePass", broken if trouble == "none" else InSteps)
+    monkeypatch.setattr(one_pass, "TritonPasses", broken if trouble == "none" else TorchPasses)
     monkeypatch.setattr(one_pass, "agrees", lambda *given: False)
     told = []
     made = passes_for(torch.device("cuda"), [torch.float32, torch.int32], told.append)
-    assert isinstance(made, InSteps)
+    assert isinstance(made, TorchPasses)
     wanted = "RuntimeError: Failed to find C compiler" if trouble == "none" else "torch.float32"
     assert len(told) == 1
     assert wanted in told[0]

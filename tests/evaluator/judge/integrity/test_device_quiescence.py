@@ -7,7 +7,7 @@ import pytest
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.errors import HostError
 from campaigns.evaluator.judge.integrity import device_quiescence
-from campaigns.evaluator.judge.integrity.device_quiescence import LAST, ODD, Stillness
+from campaigns.evaluator.judge.integrity.device_quiescence import LAST, ODD, DeviceQuiescence
 
 BURSTS = 200
 QUIET, BUSY = 1.02, 2.1
@@ -34,9 +34,9 @@ def briefly(monkeypatch):
 
 def listened(heard, runner, neighbours=0.0):
     """Let the judge listen in as many bursts as an evaluation may have."""
-    ears = Stillness(heard, lambda: neighbours)
+    quiescence = DeviceQuiescence(heard, lambda: neighbours)
     for _ in range(BURSTS):
-        ears.listen(runner)
+        quiescence.require_quiet(runner)
 
 
 def test_it_leaves_a_quiet_runner_alone():
@@ -92,12 +92,14 @@ def test_it_keeps_the_runners_apart():
     loud, quiet = Runner(), Runner()
     quiet.name = "incumbent"
     turn = []
-    ears = Stillness(lambda: BUSY if loud.alive and turn[-1] is loud else QUIET, lambda: None)
+    quiescence = DeviceQuiescence(
+        lambda: BUSY if loud.alive and turn[-1] is loud else QUIET, lambda: None
+    )
 
     def take_turns():
         for burst in range(BURSTS):
             turn.append((loud, quiet)[burst % 2])
-            ears.listen(turn[-1])
+            quiescence.require_quiet(turn[-1])
 
     with pytest.raises(RuntimeError, match="while it was stopped"):
         take_turns()

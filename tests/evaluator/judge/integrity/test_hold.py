@@ -13,12 +13,12 @@ import pytest
 
 from campaigns.evaluator.errors import HostError
 from campaigns.evaluator.judge.integrity import hold as holding
-from campaigns.evaluator.judge.integrity.hold import Hold, Restless, below, parent_of
+from campaigns.evaluator.judge.integrity.hold import ProcessHold, StopRefused, below, parent_of
 
 # A stand-in for the supervisor: it starts a runner with a child, and a judge that holds them.
 SCRIPT = """
 import os, signal, subprocess, sys, time
-from campaigns.evaluator.judge.integrity.hold import Hold
+from campaigns.evaluator.judge.integrity.hold import ProcessHold
 
 def state(pid):
     return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
@@ -28,7 +28,7 @@ other = subprocess.Popen(["sleep", "60"])
 time.sleep(0.3)
 judge = os.fork()
 if judge == 0:
-    hold = Hold()
+    hold = ProcessHold()
     hold.freeze()
     child = int(open(f"/proc/{runner.pid}/task/{runner.pid}/children").read().split()[0])
     told = [state(runner.pid), state(child), state(other.pid)]
@@ -120,8 +120,8 @@ def test_the_host_tells_of_one_that_has_left_its_core():
     ("used_s", "slept", "error"),
     [
         pytest.param(0.5, 3, HostError, id="no core to stop on"),
-        pytest.param(2.0, 3, Restless, id="system calls that do not end"),
-        pytest.param(0.5, 300, Restless, id="let go on by itself"),
+        pytest.param(2.0, 3, StopRefused, id="system calls that do not end"),
+        pytest.param(0.5, 300, StopRefused, id="let go on by itself"),
     ],
 )
 def test_it_tells_a_busy_host_from_one_that_will_not_stop(monkeypatch, used_s, slept, error):
@@ -139,14 +139,14 @@ def test_it_tells_a_busy_host_from_one_that_will_not_stop(monkeypatch, used_s, s
 # The same, and whom the judge sees going on that it has not let go on.
 WOKEN = """
 import os, signal, subprocess, sys, time
-from campaigns.evaluator.judge.integrity.hold import Hold
+from campaigns.evaluator.judge.integrity.hold import ProcessHold
 
 runner = subprocess.Popen(["sleep", "60"])
 other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
 time.sleep(0.3)
 judge = os.fork()
 if judge == 0:
-    hold = Hold()
+    hold = ProcessHold()
     hold.know("incumbent", runner.pid)
     hold.know("candidate", other.pid)
     told = []
@@ -171,7 +171,7 @@ def test_it_sees_who_goes_on_without_being_let():
 
 
 def test_it_stops_nobody_once_its_supervisor_has_gone(monkeypatch):
-    hold = Hold()
+    hold = ProcessHold()
     monkeypatch.setattr(os, "getppid", lambda: 1)
     with pytest.raises(HostError, match="lost its supervisor"):
         hold.freeze()

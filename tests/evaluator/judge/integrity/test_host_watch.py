@@ -47,7 +47,7 @@ def _waited(host, microseconds):
 
 
 def test_it_counts_the_cpus_that_others_keep_busy(host):
-    seen = host_watch.Watch(CPU)
+    seen = host_watch.HostWatch(CPU)
     # In two seconds of 100 ticks: 360 ticks of work, 100 of them by the runner.
     # CPU 2 is not ours to use.
     busy = "cpu0 600 0 550 5000 10 10 10 100\ncpu1 700 0 0 4000 0 0 0 0\ncpu2 900 0 0 0 0 0 0 0\n"
@@ -59,7 +59,7 @@ def test_it_counts_the_cpus_that_others_keep_busy(host):
 
 def test_it_tells_what_waited_and_what_was_stolen_since_the_look_before(host):
     _waited(host, 5_000_000)
-    seen = host_watch.Watch(CPU)
+    seen = host_watch.HostWatch(CPU)
     _waited(host, 5_500_000)
     (host / "stat").write_text(QUIET.replace("5000 10 5 5 100", "5180 10 5 5 120"))
     found = seen.look("c", 1)
@@ -71,7 +71,7 @@ def test_it_tells_what_waited_and_what_was_stolen_since_the_look_before(host):
 def test_it_leaves_out_what_a_host_does_not_tell(host):
     for name in ("stat", "loadavg"):
         (host / name).unlink()
-    found = host_watch.Watch(CPU).look("c", 0)
+    found = host_watch.HostWatch(CPU).look("c", 0)
     told = (found.pressure, found.stolen, found.others, found.load, found.clock_mhz)
     assert told == (None,) * 5
 
@@ -81,11 +81,11 @@ def test_it_takes_the_clock_of_the_fastest_cpu_that_it_may_use(host, tmp_path):
         "processor: 0\ncpu MHz: 800.5\nprocessor: 1\ncpu MHz: 2600\nprocessor: 2\ncpu MHz: 9999\n"
     )
     (host / "cpuinfo").write_text(listed)
-    assert host_watch.Watch(CPU).look("c", 0).clock_mhz == 2600.0
+    assert host_watch.HostWatch(CPU).look("c", 0).clock_mhz == 2600.0
     fast = tmp_path / "cpus" / "cpu1" / "cpufreq"
     fast.mkdir(parents=True)
     (fast / "scaling_cur_freq").write_text("3100000\n")
-    assert host_watch.Watch(CPU).look("c", 0).clock_mhz == 3100.0
+    assert host_watch.HostWatch(CPU).look("c", 0).clock_mhz == 3100.0
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from campaigns.evaluator.judge.integrity.mid_burst_probe import (
 )
 from campaigns.evaluator.judge.integrity.probed_burst import (
     UNDER_WAY,
-    Glance,
     ProbedBurst,
+    ProbeReading,
     share_passed,
 )
 from campaigns.evaluator.layout import TensorArg
@@ -30,16 +30,16 @@ from tests.evaluator.small import source
 @pytest.mark.parametrize(
     ("glance", "odd"),
     [
-        pytest.param(Glance(0.5, 0, 0.5), False, id="even"),
-        pytest.param(Glance(0.19, 0, 0.48), False, id="behind on a busy host"),
-        pytest.param(Glance(0.0, 0, None), False, id="too short to say"),
-        pytest.param(Glance(0.0, 0, None, 4e-4), False, id="too early in a short burst"),
-        pytest.param(Glance(0.0, 0, None, 6e-4), True, id="nothing in most of a short burst"),
-        pytest.param(Glance(0.1, 0, None, 6e-4), False, id="something in a short burst"),
-        pytest.param(Glance(0.0, 0, 0.5), True, id="nothing to show"),
-        pytest.param(Glance(0.06, 0, 0.7), True, id="only the first calls"),
-        pytest.param(Glance(0.9, UNDER_WAY, 0.6), False, id="one under way"),
-        pytest.param(Glance(0.9, UNDER_WAY + 1, 0.6), True, id="several under way"),
+        pytest.param(ProbeReading(0.5, 0, 0.5), False, id="even"),
+        pytest.param(ProbeReading(0.19, 0, 0.48), False, id="behind on a busy host"),
+        pytest.param(ProbeReading(0.0, 0, None), False, id="too short to say"),
+        pytest.param(ProbeReading(0.0, 0, None, 4e-4), False, id="too early in a short burst"),
+        pytest.param(ProbeReading(0.0, 0, None, 6e-4), True, id="nothing in most of a short burst"),
+        pytest.param(ProbeReading(0.1, 0, None, 6e-4), False, id="something in a short burst"),
+        pytest.param(ProbeReading(0.0, 0, 0.5), True, id="nothing to show"),
+        pytest.param(ProbeReading(0.06, 0, 0.7), True, id="only the first calls"),
+        pytest.param(ProbeReading(0.9, UNDER_WAY, 0.6), False, id="one under way"),
+        pytest.param(ProbeReading(0.9, UNDER_WAY + 1, 0.6), True, id="several under way"),
     ],
 )
 def test_it_finds_odd_what_no_honest_burst_shows(glance, odd):
@@ -63,7 +63,7 @@ def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0):
     """What it makes of bursts of one call and of none that take so long now; and how many."""
     taken = []
 
-    def burst(bench, channel, slots, calls, manner):
+    def burst(context, channel, slots, calls, options):
         taken.append(calls)
         return one_us * 1e-6
 
@@ -114,12 +114,12 @@ def seen_halfway(*written):
     view = torch.zeros(CALLS, 64)
     draw = random.Random(1)
     supply = SimpleNamespace(generator=torch.Generator(), shuffled=lambda items: list(items))
-    bench = SimpleNamespace(device=torch.device("cpu"), supply=supply, wait=lambda: None)
+    context = SimpleNamespace(device=torch.device("cpu"), supply=supply, wait=lambda: None)
     order = tuple(draw.sample(range(CALLS), CALLS))
     timed = SimpleNamespace(all=lambda arg: view)
-    stage = SimpleNamespace(bench=bench, calls=CALLS, order=order, timed=timed, truth=None)
+    prepared = SimpleNamespace(context=context, calls=CALLS, order=order, timed=timed, truth=None)
     probed = ProbedBurst((), OUTPUT, 0.0)
-    probed.prepare(stage)
+    probed.prepare(prepared)
     for turn in written:
         view[order[turn]] = 1
     probed.during(0.0)
@@ -137,20 +137,20 @@ def test_it_reads_calls_in_the_order_in_which_they_are_made():
 def test_calls_out_of_order_are_blamed_after_some_probes(monkeypatch):
     taken = []
 
-    def burst(bench, channel, slots, calls, manner=None, probed=None):
+    def burst(context, channel, slots, calls, options=None, probed=None):
         if probed is not None:
             taken.append(calls)
         return 1e-3
 
     monkeypatch.setattr(mid_burst_probe, "run_burst", burst)
-    monkeypatch.setattr(ProbedBurst, "glance", lambda self, seconds: Glance(0.9, 7, None))
-    bench = SimpleNamespace(
+    monkeypatch.setattr(ProbedBurst, "glance", lambda self, seconds: ProbeReading(0.9, 7, None))
+    context = SimpleNamespace(
         device=torch.device("cuda"), supply=SimpleNamespace(draw=random.Random(1))
     )
     channel = SimpleNamespace(blame=lambda outcome, words: Blamed(words))
     slots = SimpleNamespace(layout=SimpleNamespace(outputs=(OUTPUT,)))
     with pytest.raises(Blamed, match="had not appeared one after the other"):
-        MidBurstProbe(bench, channel, slots, None).begin(CALLS)
+        MidBurstProbe(context, channel, slots, None).begin(CALLS)
     assert taken == [CALLS] * ODD
 
 

@@ -102,12 +102,12 @@ def test_it_runs_the_clock_whenever_a_runner_may_see_fresh_inputs(monkeypatch):
     order.clock.return_value = 0.0
     monkeypatch.setattr(burst, "set_up", order.refresh)
     monkeypatch.setattr(burst, "prove", order.prove)
-    monkeypatch.setattr(burst, "Fence", Mock())
+    monkeypatch.setattr(burst, "OutputFence", Mock())
     monkeypatch.setattr(burst.time, "perf_counter", order.clock)
-    bench = SimpleNamespace(limit_s=1.0, wait=Mock(), stillness=None)
-    stage = SimpleNamespace(bench=bench, channel=order.channel, calls=2, truth=Mock())
-    order.refresh.return_value = stage
-    burst.run_burst(bench, order.channel, Mock(), 2)
+    context = SimpleNamespace(limit_s=1.0, wait=Mock(), quiescence=None)
+    prepared = SimpleNamespace(context=context, channel=order.channel, calls=2, truth=Mock())
+    order.refresh.return_value = prepared
+    burst.run_burst(context, order.channel, Mock(), 2)
     named = [call[0] for call in order.mock_calls if call[0] != "channel.restless"]
     assert named == [
         *("channel.pose", "refresh", "channel.start_burst", "channel.rest"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.judge.timing.schedule import (
-    Lengths,
+    BurstLengths,
     agree,
     calibrate,
     calls_to_prove,
@@ -23,12 +23,12 @@ def test_it_makes_the_difference_of_two_bursts_long_enough(call_us):
 
 
 def test_it_stays_within_the_slots_there_are():
-    assert choose_lengths(1e-6, burst_ms=5.0, most=16) == Lengths(2, 16)
+    assert choose_lengths(1e-6, burst_ms=5.0, most=16) == BurstLengths(2, 16)
 
 
 def test_it_cancels_what_both_bursts_share():
     overhead_s, call_s = 7e-4, 3e-5
-    found = Lengths(10, 110).slope_us(overhead_s + 10 * call_s, overhead_s + 110 * call_s)
+    found = BurstLengths(10, 110).slope_us(overhead_s + 10 * call_s, overhead_s + 110 * call_s)
     assert found == pytest.approx(30.0)
 
 
@@ -44,17 +44,17 @@ def test_it_cancels_what_both_bursts_share():
 def test_it_makes_nobody_faster_to_be_slow_in_the_short_burst(slow_s, time_us, fits):
     overhead_s, call_s = 7e-4, 3e-5
     short_s, long_s = overhead_s + 10 * call_s + slow_s, overhead_s + 110 * call_s
-    found, fitting = Lengths(10, 110).time_us(short_s, long_s, allowed_s=overhead_s + 5e-5)
+    found, fitting = BurstLengths(10, 110).time_us(short_s, long_s, allowed_s=overhead_s + 5e-5)
     assert found == pytest.approx(time_us, rel=0.04)
     assert fitting is fits
 
 
 def test_it_lengthens_bursts_that_are_over_too_soon():
-    assert lengthen(Lengths(1, 2), 2e-5, burst_ms=5.0, most=4096) == Lengths(2, 16)
-    assert lengthen(Lengths(2, 16), 2e-3, burst_ms=5.0, most=4096) == Lengths(5, 45)
-    assert lengthen(Lengths(2, 16), 2e-3, burst_ms=5.0, most=20) == Lengths(2, 20)
-    assert lengthen(Lengths(2, 16), 2e-3, burst_ms=5.0, most=16) is None
-    assert lengthen(Lengths(2, 16), 4e-3, burst_ms=5.0, most=4096) is None
+    assert lengthen(BurstLengths(1, 2), 2e-5, burst_ms=5.0, most=4096) == BurstLengths(2, 16)
+    assert lengthen(BurstLengths(2, 16), 2e-3, burst_ms=5.0, most=4096) == BurstLengths(5, 45)
+    assert lengthen(BurstLengths(2, 16), 2e-3, burst_ms=5.0, most=20) == BurstLengths(2, 20)
+    assert lengthen(BurstLengths(2, 16), 2e-3, burst_ms=5.0, most=16) is None
+    assert lengthen(BurstLengths(2, 16), 4e-3, burst_ms=5.0, most=4096) is None
 
 
 def test_it_alternates_a_b_b_a():

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from campaigns.evaluator.judge.arena import Guards, Slots
-from campaigns.evaluator.judge.case_context import Bench
-from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.correctness.fresh_inputs import Poison, Truth, fill
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, Poison, fill
 
 # Slots behind those of a burst that are made ready like them and must stay as they are.
 SPARE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class BurstOptions:
     """How a burst is made.
 
     cold: whether the caches are emptied before, where the slots would fit into them. breadth: over
@@ -25,25 +25,25 @@ class Manner:
 
     cold: bool = True
     breadth: int = 0
-    inputs: Callable[[int], Truth] | None = None
+    inputs: Callable[[int], BurstInputs] | None = None
     rest_s: float = 0.0
 
 
-USUAL, WARM = Manner(), Manner(cold=False)
+USUAL, WARM = BurstOptions(), BurstOptions(cold=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PreparedSlots:
     """Refreshed slots: the first `calls` are to be worked on, those behind them are not.
 
     order: the slots of the calls, in turn; empty where none are made yet.
     """
 
-    bench: Bench
-    channel: Channel
+    context: CaseContext
+    channel: RunnerChannel
     slots: Slots
     calls: int
-    truth: Truth
+    truth: BurstInputs
     poison: Poison
     guards: Guards
     order: tuple[int, ...]
@@ -54,21 +54,24 @@ class Stage:
 
 
 def set_up(
-    bench: Bench,
-    channel: Channel,
+    context: CaseContext,
+    channel: RunnerChannel,
     slots: Slots,
     calls: int,
-    manner: Manner = USUAL,
+    options: BurstOptions = USUAL,
     order: tuple[int, ...] = (),
-) -> Stage:
-    """Make `calls` slots and some spare ones ready while no runner can look. order: see `Stage`."""
+) -> PreparedSlots:
+    """Make `calls` slots and some spare ones ready while no runner can read them.
+
+    order: see `PreparedSlots`.
+    """
     channel.freeze()
     part = slots.part(0, min(slots.count, calls + SPARE))
-    made, inputs = part.count, manner.inputs
-    truth = inputs(made) if inputs else bench.supply.fresh(made, bench.refresh)
-    guards = Guards(part, bench.supply.noise)
-    poison = Poison(part, bench.supply.noise)
+    made, inputs = part.count, options.inputs
+    truth = inputs(made) if inputs else context.supply.fresh(made, context.refresh)
+    guards = Guards(part, context.supply.noise)
+    poison = Poison(part, context.supply.noise)
     fill(part, truth)
-    if manner.cold and bench.scrub is not None:
-        bench.scrub.add_(1)
-    return Stage(bench, channel, part, calls, truth, poison, guards, order)
+    if options.cold and context.scrub is not None:
+        context.scrub.add_(1)
+    return PreparedSlots(context, channel, part, calls, truth, poison, guards, order)
