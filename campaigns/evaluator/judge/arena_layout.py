@@ -1,4 +1,4 @@
-"""Where arms work: each has an arena, in which the slots of one case at a time are laid."""
+"""Arena layout: each arm has one arena, in which the slots of one case at a time are laid out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLD_RING = 4
 # The most of the free memory that one arm's slots take. The judge may hold the inputs of all slots
 # once more; on a CPU others live in that memory, too.
 ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
-# The share of the last-level cache that a warm burst's slots may take: the rest is everybody's.
+# The share of the last-level cache that a warm burst's slots may take: other data needs the rest.
 WARM_SHARE = 0.25
 
 
@@ -69,7 +69,7 @@ class ArenaLayout:
                 raise ProblemError(f"{where}: {words}")
 
     def share(self, channels: Mapping[str, RunnerChannel]) -> None:
-        """Give each runner an arena of its own; after this it locks itself down.
+        """Give each runner its arena; the runner locks itself down after this.
 
         Raises HostError where there is too little memory.
         """

@@ -1,4 +1,4 @@
-"""What the checks and bursts of one case share, and what their answers are held against."""
+"""What the checks and bursts of one case share, and how their answers are compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
-    """Nothing is forgiven."""
+    """Compare what was found as it is."""
     return found
 
 
@@ -69,8 +69,8 @@ class CaseContext:
     def expect(self, truth: BurstInputs, k: int, precision: torch.dtype | None) -> Answers:
         """What slot `k` should hold, computed from the judge's own inputs.
 
-        precision: the dtype floating tensors are raised to first; None keeps their own, and so does
-        a reference that can not be run in another one.
+        precision: the dtype that floating tensors are raised to first; None keeps their own, and so
+        does a reference that cannot run in another dtype.
         """
         return self.answer(self.given(truth, k), precision)
 
@@ -85,8 +85,8 @@ class CaseContext:
             answers = self._answer(inputs, None)
         self.reference.can_be_raised = False
         self.reference.note(
-            "the reference does not run in float64 (it makes tensors of a dtype of its own, or "
-            "looks at bits), so answers are held against its own precision"
+            "the reference does not run in float64 (it fixes dtypes or reads bits), so answers are "
+            "compared in its own precision"
         )
         return answers
 
@@ -143,7 +143,7 @@ class CaseContext:
         return {name: kwargs[name].detach() for name in names}
 
     def all_right(self, slots: Slots, want: Answers, first: int) -> torch.Tensor:
-        """[slots] Whether those from `first` on are, at a quick look, and nothing is forgiven."""
+        """[slots] Which slots from `first` on are right, by a quick comparison."""
         count = len(next(iter(want.values())))
         right = torch.ones(count, dtype=torch.bool, device=self.device)
         for arg in self.layout.outputs:

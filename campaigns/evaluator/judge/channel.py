@@ -1,4 +1,4 @@
-"""The judge's side of one runner: questions with deadlines, and the go word for bursts."""
+"""The judge's side of one runner: questions with deadlines, and the start signal for bursts."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from campaigns.evaluator.wire import Answer, Ask, Reply
 SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
 FIRST_BITS, STEP = 61, 1 << 20
-# How many bursts of one arm are made again because somebody did not stay stopped: so many, and that
-# share of all. Whoever could have it done without end would choose those that seem fastest.
+# A burst is made again where a stopped process ran. At most so many bursts of one arm are, and this
+# share of all: a candidate could otherwise repeat bursts until they seem fast.
 MOST_FORGIVEN, SHARE_FORGIVEN = 8, 1 / 16
 
-# What the runner's own code says went wrong.
+# Failures that the runner's own code reports.
 FAILED = {
     Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
-    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host can not run it"),
+    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host cannot run it"),
 }
-# Once the candidate is there it may be the one who answers: that a question failed is all that
-# counts, so no candidate has the host blamed, or is measured again, by its own word.
+# Once the candidate is loaded, it may be the one that answers. So only the fact that a question
+# failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
 
-# Who has spent the time when it is the problem itself.
+# The name under which the time of the problem's own code is counted.
 REFERENCE = "ref.py"
 
 
@@ -88,7 +88,7 @@ class TimeBudget:
             self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
 
     def spent_by(self) -> str:
-        """The arm, or `REFERENCE`, that took most of it, whoever was asked when it was over."""
+        """The arm, or `REFERENCE`, that took most of the time."""
         spent_s = {**self._waited_s, REFERENCE: self._reference_s() - self._before_s}
         return max(spent_s, key=spent_s.__getitem__)
 
@@ -130,7 +130,7 @@ class RunnerChannel:
         return self.finish(limit_s)
 
     def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
-        """Ask one question, and nothing else until `finish`: others may be asked meanwhile."""
+        """Ask one question without waiting; `finish` has to follow before the next one."""
         self._hostile = self._hostile or ask is Ask.LOAD
         self._send(ask, body, fds or [])
 
@@ -165,7 +165,8 @@ class RunnerChannel:
             with self._total.waiting_for(self.name):
                 self._hold.freeze()
             if time.monotonic() >= self._total.deadline:
-                # Who makes each stop last could otherwise make the judge late without being asked.
+                # A candidate that makes each stop slow would otherwise use up the judge's time
+                # unnoticed.
                 raise self._late(self._total.limit_s)
         except StopRefused as error:
             name = self._hold.whose(error.pid)
@@ -176,7 +177,9 @@ class RunnerChannel:
         pid = self._hold.moved()
         if not pid:
             return None
-        return self.blame(Outcome.CHEATED, "it went on while it was stopped", self._hold.whose(pid))
+        return self.blame(
+            Outcome.CHEATED, "the process ran while it was stopped", self._hold.whose(pid)
+        )
 
     def forgive(self, restless: Exception) -> None:
         """A burst is made again for this; raises it when that has happened too often."""
@@ -261,16 +264,17 @@ class RunnerChannel:
         try:
             if self._has_spoken():
                 raise self.blame(Outcome.CHEATED, "forged message: an answer before the question")
-            # Without waiting: who has answered every question has read it, so there is room.
+            # Without waiting: a runner that has answered every question has read it, so there is
+            # room.
             wire.send_ask(self._sock, ask, self._sequence, body, fds)
         except BlockingIOError:
-            words = "answered questions that it had not taken off the socket"
+            words = "answered questions without reading them"
             raise self.blame(Outcome.CHEATED, words) from None
         except OSError:
             raise self._dead() from None
 
     def _has_spoken(self) -> bool:
-        """Whether a message waits that nobody has asked for."""
+        """Whether the runner has sent a message that no question asked for."""
         try:
             return bool(self._sock.recv(1, socket.MSG_PEEK))
         except BlockingIOError:
@@ -298,9 +302,9 @@ class RunnerChannel:
         return self.blame(Outcome.CRASHED, f"the process died during {self.phase}")
 
     def blame(self, outcome: Outcome, reason: str, name: str = "") -> Exception:
-        """The error that says so: the candidate's own, or the host's when an incumbent fails.
+        """The error to raise: CandidateError for a candidate, HostError for an incumbent.
 
-        name: of the arm to blame, when it is the one that does not have its turn.
+        name: the arm at fault, where that is not this one.
         """
         where = f"case {self.case}{self.detail}: " if self.case else ""
         if (name or self.name) != "candidate":

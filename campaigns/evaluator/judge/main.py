@@ -29,7 +29,10 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
 
 # Of a backend on a device that it is not timed on.
-INTERPRETED = 'judged in an interpreter: slow, and not timed; cases for it are on = ["interpreter"]'
+INTERPRETED = (
+    "judged in an interpreter, which is slow and is not timed; "
+    'mark small cases for it with on = ["interpreter"]'
+)
 
 
 @dataclass
@@ -77,7 +80,7 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
 def _done(job: Job) -> str:
     """What was asked for, now that it is done."""
     if job.sanitize:
-        return "looked at by sanitizers"
+        return "checked by sanitizers"
     return "its machine code was read" if job.read_code else "correct on every case"
 
 

@@ -48,7 +48,7 @@ NUMPY_SEED_BITS = 32
 
 
 class MeasuringSession:
-    """Holds the reference, the arenas, and the runners' channels."""
+    """Holds the reference, the arenas and the runners' channels."""
 
     def __init__(
         self, job: Job, channels: Mapping[str, socket.socket], progress: JudgeProgress
@@ -69,7 +69,8 @@ class MeasuringSession:
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder, progress.notes.append)
         self._watch = HostWatch(self._device)
-        # Before the candidate's first byte, so that it hears what silence is.
+        # Before the candidate's first byte, so that the usual time of the judge's work is measured
+        # alone.
         quiescence = (
             DeviceQuiescence(TimedWork(self._device).stretched, self._watch.neighbours)
             if on_gpu
@@ -80,8 +81,7 @@ class MeasuringSession:
         self._repeated = random.SystemRandom().choice(job.cases)
         total = TimeBudget(job.protocol.limits.total_s, lambda: self._reference.spent_s)
         hold = ProcessHold()
-        # In an order that is not known: nobody can tell by turns whether it is the incumbent, which
-        # might then hold itself back.
+        # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
         names = random.SystemRandom().sample(list(channels), len(channels))
         self._channels = {
             n: RunnerChannel(n, channels[n], hold, spins=on_gpu, total=total) for n in names
@@ -108,7 +108,7 @@ class MeasuringSession:
         sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
         for source in sources:
             if why := backend.refuses(self._arenas.layouts.values(), source.text, self._job.device):
-                raise HostError(f"this host can not run it: {why}")
+                raise HostError(f"this host cannot run it: {why}")
 
         def build(channel: RunnerChannel) -> None:
             channel.finish(limits.build_s)
@@ -130,9 +130,10 @@ class MeasuringSession:
         self._have_each(start)
 
     def _have_each(self, do: Callable[[RunnerChannel], None]) -> None:
-        """Have something done with every arm; what the candidate does wrong counts first.
+        """Do something with every arm; a fault of the candidate counts first.
 
-        Whichever comes first by chance: of a kernel held against itself both fail.
+        So the result does not depend on the order: of a kernel compared with itself, both arms
+        fail.
         """
         failed = None
         for channel in self._channels.values():

@@ -66,23 +66,23 @@ def ask_for_bursts(channel: RunnerChannel) -> None:
 
 def test_it_waits_for_nobody_who_leaves_questions_unread(ends):
     channel, _ = ends
-    with pytest.raises(CandidateError, match="had not taken off the socket") as error:
+    with pytest.raises(CandidateError, match="without reading them") as error:
         ask_for_bursts(channel)
     assert error.value.outcome is Outcome.CHEATED
 
 
 def test_it_has_bursts_made_again_only_so_often(ends):
     channel, _ = ends
-    restless = CandidateError(Outcome.CHEATED, Phase.BURST, "it went on while it was stopped")
+    restless = CandidateError(Outcome.CHEATED, Phase.BURST, "the process ran while it was stopped")
     for _ in range(channel_module.MOST_FORGIVEN):
         channel.forgive(restless)
-    with pytest.raises(CandidateError, match="went on while it was stopped"):
+    with pytest.raises(CandidateError, match="ran while it was stopped"):
         channel.forgive(restless)
 
 
 def test_it_believes_code_of_ours_that_the_host_is_to_blame(ends):
     channel, theirs = ends
-    with pytest.raises(HostError, match="this host can not run it"):
+    with pytest.raises(HostError, match="this host cannot run it"):
         asked(channel, theirs, Ask.SEAL, Answer.UNSUPPORTED)
 
 

@@ -30,7 +30,7 @@ from campaigns.evaluator.wire import Ask
 # Raises BadReference where the setup refuses it.
 Laying = Callable[[Case, Shift | None], tuple[CaseContext, Slots] | None]
 
-# A kernel that never looks at those is right all the same; whoever wrote the problem should know.
+# A kernel that ignores such inputs passes; the problem's author should know.
 BUILT_IN = "the same in every draw of setup, so that a kernel may have it built in"
 
 
@@ -62,13 +62,13 @@ class CaseCheck:
         )
 
     def plain(self, trials: int) -> bool:
-        """Fresh seeds by turns on two slots, so that an address is no key to an answer.
+        """Call on fresh seeds, alternating between two slots: no address identifies an answer.
 
-        Then the last inputs once more (measures how far repeats differ), and some that are almost
-        the same as those of the call before.
+        Then on the last inputs once more, which measures how far repeats differ, and on some that
+        are almost the same as those of the call before.
         """
         slots, inputs, k = self._slots, self._context.supply.example(), 0
-        # Sets show who never looks at any other.
+        # Floating inputs are left out: the input sets find kernels that ignore one.
         given = [arg for arg in slots.layout.given if arg.update or "float" not in arg.dtype]
         alike = [arg.name for arg in given]
         for trial in range(trials):
@@ -102,7 +102,8 @@ class CaseCheck:
         """Base addresses as little aligned as allowed, and the adversarial sets."""
         words = f" (base addresses are multiples of {check.align} bytes)"
         right, trials = True, None
-        # There and where a declared call lies: nobody can be careful in one place only.
+        # At these addresses and at those of a declared call, so that care in one place is not
+        # enough.
         for shift in (*_shifts(check), None):
             laid = lay(self._context.case, shift)
             if laid is None:
@@ -129,7 +130,7 @@ class CaseCheck:
         return True
 
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
-        """Sizes other than the declared ones, which no message tells."""
+        """Call on sizes other than the declared ones, which no message names."""
         declared = self._context
         found = sets.hidden_cases(declared.case, check)
         places = [*_shifts(check), *[None] * len(found)][: len(found)]
@@ -230,7 +231,7 @@ def _shifts(check: CheckSpec) -> tuple[Shift, ...]:
 
 
 def _hidden_words(case: Case, check: CheckSpec, direction: str) -> str:
-    """What is unlike the declared case; where nobody has said what may change, how to."""
+    """How a hidden case differs; where `free` is not declared, also how to declare it."""
     numbers = direction == sets.OTHER_NUMBERS
     names = (sets.free_numbers if numbers else sets.free_parameters)(case, check)
     way = "" if check.free is not None else "; [check] free in problem.toml says which may change"

@@ -41,10 +41,10 @@ class Tolerance:
 
 
 def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
-    """[answers] True where every element is finite and within tolerance; False: look closer.
+    """[answers] True where every element is finite and within tolerance; False: compare closely.
 
-    found, expected: [answers, elements]. A NaN anywhere makes its own comparison False, so it can
-    only ever fail here.
+    found, expected: [answers, elements]. A NaN makes its own comparison False, so it can only fail
+    here.
     """
     if found.numel() == 0:
         return torch.zeros(len(found), dtype=torch.bool, device=found.device)

@@ -1,13 +1,12 @@
 """Fresh inputs for every burst, and the judge's private copy of them.
 
-The copy is what the reference runs on, so nothing a runner writes can reach the expected answer.
-"shift" problems have inputs that are independent and identically distributed: one new set is drawn
-for each burst, and every element of slot k comes from a window into it or into the same set turned
-round, by a secret pattern. Windows start `k * step` elements further along, with offsets, steps and
-turns drawn anew; and the last bits of every value are drawn for each slot, so that a value is no
-key to an answer either. That costs a few copies instead of n calls of `setup`, and no slot's answer
-can be put together from another's. Integers, whose order may mean something, are drawn for each
-slot.
+The reference runs on the copy, so nothing that a runner writes can reach the expected answer.
+"shift" problems have independent and identically distributed inputs: one new set is drawn for each
+burst, and every element of slot k comes from a window into it or into the same set reversed, by a
+secret pattern. Windows start `k * step` elements further along, with offsets and steps drawn for
+each burst. The last bits of every value are drawn for each slot, so that a value does not identify
+an answer. This costs a few copies instead of n calls of `setup`, and no slot's answer can be
+assembled from another's. Integers, whose order may mean something, are drawn for each slot.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 
 SEED_BITS = 62
-# Of `setup`: numpy takes no larger seed. Whoever guessed one would know what it is given anyway.
+# Of `setup`: numpy takes no larger seed. A guessed seed shows only what the runner is given anyway.
 EXAMPLE_BITS = 32
-# How much is made or looked at in one go: few calls where each costs more than its work, and no
-# more than the memory that may be had for it, or than a processor's caches hold.
+# How many bytes are made or compared at once: enough that launching is cheap, and no more than free
+# memory or a processor's caches hold.
 AT_ONCE_BYTES = {"cpu": 8 << 20, "cuda": 1 << 30}
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
 PATTERN = 98_317
@@ -161,7 +160,7 @@ class ScalarInputs:
         count: int,
         supply: InputSupply,
     ) -> None:
-        """between: by name the least and the most. example: tells dtype and device."""
+        """between: the least and the most by name. example: gives dtype and device."""
         self._rows: dict[str, torch.Tensor] = {}
         for name, (low, high) in between.items():
             like = example[name]
@@ -196,7 +195,8 @@ class InputSupply:
         self._device = device
         self.passes = passes
         self.draw = random.SystemRandom()
-        # Not torch's own generator: judge and runner are forks of one process and share its state.
+        # A generator of its own: judge and runner are forks of one process and share torch's
+        # default one.
         self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))
         self.noise = SecretNoise(device, self.generator)
         # The least and the most that setup gave so far as an input of one element, by its name.
@@ -270,14 +270,14 @@ def _chunks(slots: Slots, arg: TensorArg, since: int = 0) -> Iterator[tuple[int,
 
 
 def at_once(slots: Slots, each_bytes: int) -> int:
-    """How many slots to look at in one go when each has so many bytes."""
+    """How many slots of `each_bytes` bytes to process at once."""
     return max(1, AT_ONCE_BYTES[slots.rows.device.type] // each_bytes)
 
 
 class Poison:
-    """Fills the outputs of some slots with values of its own, and knows them again.
+    """Fills the outputs of some slots with secret values, and recognises them later.
 
-    Those that are updated in place are left out: they start from contents of the judge's.
+    Outputs that are updated in place are left out: they start from the judge's contents.
     """
 
     def __init__(self, slots: Slots, noise: SecretNoise) -> None:

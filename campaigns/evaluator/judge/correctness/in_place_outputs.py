@@ -1,7 +1,7 @@
-"""Which outputs a reference starts from: found by running it from other contents.
+"""Outputs that a reference starts from, found by running it from other contents.
 
-A problem may update its outputs in place (`y += a * x`, one new row of a cache). Nobody has to say
-so: an answer that depends on what an output held before the call tells it. Such outputs begin every
+A problem may update its outputs in place (`y += a * x`, one new row of a cache). No declaration is
+needed: the answer then depends on what an output held before the call. Such outputs begin every
 call with what `setup` gave them; all others begin with poison.
 """
 
@@ -56,7 +56,7 @@ def started_from(
         try:
             after = answers(begin(name))
         except BadReference:
-            # It could not work with other contents, so it has looked at them.
+            # It failed with other contents, so it depends on them.
             updated.add(name)
             continue
         if _same(after[name], begin(name)[name]) and _same(usual[name], begin()[name]):

@@ -1,4 +1,4 @@
-"""Secret bytes and values that mark what nobody may have written, or has not written yet."""
+"""Secret bytes and values that mark memory which a call may not write, or has not written yet."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_STEP = 256
 class SecretNoise:
     """Pads of random content, drawn once and read from a new place every time.
 
-    A runner that has seen a pad could know a part of what is to come. That helps it to nothing:
-    what counts is that its answers differ from the pad, not that it can not be told from them.
+    A runner that has seen a pad could know a part of the next one. It gains nothing: its answers
+    must differ from the pad; the pad need not look like answers.
     """
 
     def __init__(self, device: str | torch.device, generator: torch.Generator) -> None:

@@ -74,10 +74,10 @@ class TritonPasses:
 def passes_for(
     device: torch.device, dtypes: Iterable[torch.dtype], note: Callable[[str], None]
 ) -> Passes:
-    """Kernels where there is a GPU and they do what torch operations do; else those.
+    """Triton kernels where there is a GPU and they agree with torch operations; else those.
 
-    dtypes: what is to be made and compared, so that all is compiled before a candidate is loaded.
-    note: is told why there are no kernels.
+    dtypes: what is made and compared, so that all is compiled before a candidate is loaded. note:
+    called with the reason where there are no kernels.
     """
     if device.type != "cuda":
         return TorchPasses()
@@ -88,10 +88,14 @@ def passes_for(
         ]
     except Exception as error:  # noqa: BLE001 - it costs time, and nothing else
         said = f"{type(error).__name__}: {error}".strip().splitlines()[0][:200]
-        note(f"the judge works in torch operations, which takes longer: it has no kernels ({said})")
+        note(
+            f"the judge uses torch operations, which are slower: its Triton kernels failed ({said})"
+        )
         return TorchPasses()
     if wrong:
-        note(f"the judge works in torch operations: its kernels are wrong for {', '.join(wrong)}")
+        note(
+            f"the judge uses torch operations: its Triton kernels are wrong for {', '.join(wrong)}"
+        )
         return TorchPasses()
     return made
 

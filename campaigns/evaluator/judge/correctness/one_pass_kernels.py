@@ -1,7 +1,7 @@
-"""Kernels of the judge's own: inputs made, and answers compared, in one pass over memory each.
+"""The judge's Triton kernels: make inputs, and compare answers, in one pass over memory each.
 
-Where windows begin is drawn anew for every burst, and how many rows are made at once differs within
-one, so neither makes Triton compile anything anew.
+Windows begin elsewhere in every burst, and the number of rows varies within one; neither makes
+Triton compile again.
 """
 
 from __future__ import annotations

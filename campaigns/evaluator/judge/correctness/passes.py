@@ -50,9 +50,10 @@ class Passes(Protocol):
     def close(
         self, found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance
     ) -> torch.Tensor:
-        """[answers] True where an answer is right; False: look closer. [answers, elements] of both.
+        """[answers] True where an answer is right; False: compare closely.
 
-        found: lies where a runner can write; every element is read once.
+        found, expected: [answers, elements]. A runner can write to `found`, so every element is
+        read once.
         """
 
 

@@ -33,10 +33,10 @@ class Reference:
     """
 
     def __init__(self, folder: Path, tell: Callable[[str], None] = lambda note: None) -> None:
-        """tell: takes what people should know of it, each once."""
+        """tell: called once with each note for people."""
         path = self._path = folder / "ref.py"
         self._where = f"{folder.name}/ref.py"
-        # How long the problem's own functions have taken.
+        # Seconds that the problem's own functions have taken.
         self.spent_s = 0.0
         name = f"kopt_problem_{folder.name}"
         spec = importlib.util.spec_from_file_location(name, path)
@@ -160,7 +160,7 @@ class Reference:
 
     @contextmanager
     def _its_own(self, where: str) -> Iterator[None]:
-        """Blame it for what it raises, and count the time that it takes."""
+        """Blame `ref.py` for what it raises, and count its time."""
         since = time.monotonic()
         try:
             with _blame(where, self._path):

@@ -1,7 +1,7 @@
-"""Input sets that `setup` would hardly draw, and cases near the declared ones, made by the judge.
+"""Input sets that `setup` would hardly draw, and cases near the declared ones.
 
-A kernel that is right for the declared shapes and distribution only is not right. Sets are derived
-from the problem's own example; integers that may be indices, and numbers, stay as they are.
+A kernel that is right only for the declared shapes and distribution is wrong. Sets are derived from
+the problem's own example; integers that may be indices, and numbers, stay as they are.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WITH_SETS, FOR_ENDS = "a little larger", ("lowered", "last")
 # How many elements of each input a near-duplicate changes, and of how many in a chain each changes
 # one element of one input: a key that leaves out a part of the inputs misses some of those changes.
 CHANGED, LEAST_ALONE, MOST_ALONE = 4, 3, 6
-# How often an element of another value is looked for.
+# How often another value is drawn to find a different one.
 TRIES = 32
 # How many values a sparse set has beside zero.
 FEW_VALUES = 3
@@ -59,7 +59,7 @@ def _beyond(values: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
 
 
 def _spiked(drawn: torch.Tensor) -> torch.Tensor:
-    """One value far beyond all others, anywhere: no sample of a tensor tells of it."""
+    """One value far beyond all others, anywhere: no sample of a tensor shows it."""
     made, at = drawn.clone(), random.SystemRandom().randrange(drawn.numel())
     flat = made.reshape(-1)
     flat[at] = _beyond(flat[at], drawn)
@@ -75,9 +75,9 @@ def _last(drawn: torch.Tensor) -> torch.Tensor:
 
 
 def _sparse(drawn: torch.Tensor) -> torch.Tensor:
-    """Half of it zeros, the rest a few of its values: what is equal here and there shows nothing.
+    """Half zeros, the rest a few of the drawn values: equal values here and there prove nothing.
 
-    Who leaves out work for zeros, or for what is all the same, has to look at all of it.
+    A kernel that skips work for zeros, or for equal values, has to read all of them.
     """
     flat, draw = drawn.reshape(-1), random.SystemRandom()
     # With the least and the most among them what is first in order is hardly ever one of the zeros.
@@ -258,7 +258,7 @@ def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:
 
 
 def free_numbers(case: Case, check: CheckSpec) -> tuple[str, ...]:
-    """The parameters of a case that are no sizes, and that a hidden case may move."""
+    """The parameters of a case that are numbers, not sizes, and that a hidden case may move."""
     found = (name for name, value in case.params.items() if isinstance(value, float) and value)
     return tuple(name for name in found if check.free is None or name in check.free)
 

@@ -1,8 +1,8 @@
 """What made inputs have in common with drawn ones: order, symmetry, sign, shares of a whole.
 
-A kernel may rely on what its problem promises: that keys are sorted, a matrix symmetric, a row of
-probabilities. Nobody has to say so: what `setup` draws shows it, where it can not be by chance. An
-input that the judge makes from a drawn one keeps it, or stays as it was drawn.
+A kernel may rely on what its problem promises: sorted keys, a symmetric matrix, a row of
+probabilities. No declaration is needed: what `setup` draws shows it, where it cannot be chance. An
+input that the judge makes from a drawn one keeps the structure, or stays as drawn.
 """
 
 from __future__ import annotations

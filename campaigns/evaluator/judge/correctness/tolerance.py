@@ -38,11 +38,11 @@ def of_usual_size(
     layout: Layout,
     draw: Callable[[int], Sequence[Mapping[str, torch.Tensor]]],
 ) -> dict[str, Tolerance]:
-    """The same, where outputs of few elements are held against how large answers usually are.
+    """The same, where outputs of few elements are compared by the usual size of answers.
 
-    A sum of a million values of either sign is near zero now and then, and then no share of it is
-    what rounding explains. The norm of many elements is never far from what it usually is.
-    draw: the reference's answers to some fresh inputs.
+    A sum of a million values of either sign is sometimes near zero, and then rounding exceeds any
+    share of it. The norm of many elements is never far from its usual value. draw: the reference's
+    answers to some fresh inputs.
     """
     few = [arg.name for arg in layout.outputs if arg.count <= FEW]
     few = [name for name in few if not tolerances[name].exact]
@@ -74,7 +74,7 @@ def looser(tolerance: Tolerance, error: float) -> Tolerance:
 def _tolerance(spec: ProblemSpec, arg: TensorArg) -> Tolerance:
     own = spec.bounds.get(arg.name)
     if arg.dtype == "bool" or (arg.dtype in INTEGERS and own is None and not _speaks_of(spec)):
-        # An index that is off by one is no rounding error.
+        # An index that is off by one is not a rounding error.
         return Tolerance(0.0, 0.0, exact=True)
     atol = _first(own, "atol", spec.atol)
     rtol = _first(own, "rtol", spec.rtol)

@@ -23,10 +23,10 @@ Inputs = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One call to make. words: what a message says of it; tell: also where and what is wrong.
+    """One call to make. words: added to a message; tell: whether it names place and values.
 
     allowed: tolerances other than the problem's. drawn: what setup gave and `inputs` were made
-    from, where equal values may be named in any order; None where the problem says which.
+    from, where equal values may be named in any order; None where the problem declares the sets.
     """
 
     inputs: Inputs
@@ -39,11 +39,11 @@ class Trial:
 def sets_as_trials(
     context: CaseContext, check: CheckSpec, inputs: Inputs, *, shuffled: bool = False
 ) -> Iterator[Trial]:
-    """The adversarial sets made from an example, with what is allowed on each.
+    """The input sets made from an example, with the tolerance on each.
 
-    Each is made when it is asked for: to know what is allowed the reference runs several times.
-    One on which the reference is not finite is left out, and one that nobody declared where the
-    reference refuses it; raises BadReference for one that was declared.
+    Each is made on demand: finding its tolerance runs the reference several times. A set on which
+    the reference is not finite is left out, and so is an undeclared set that the reference refuses;
+    raises BadReference for a declared one.
     """
     outputs = tuple(arg.name for arg in context.layout.outputs)
     found = list(product(check.sets, sets.scopes(inputs, outputs)))

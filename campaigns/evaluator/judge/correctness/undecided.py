@@ -1,8 +1,8 @@
 """What an exact output may hold where more than one answer is right.
 
-A threshold, a bin or a rounded value is a matter of the last bit now and then: then the reference's
-own answer changes when its inputs are off by what rounding explains, and any answer in between is
-right. Indices of equal values may come in any order, on inputs of the judge's own making.
+A threshold, a bin or a rounded value can depend on the last bit: the reference's own answer changes
+when its inputs are off by rounding, and any answer in between is right. Indices of equal values may
+come in any order, on inputs that the judge made.
 """
 
 from __future__ import annotations

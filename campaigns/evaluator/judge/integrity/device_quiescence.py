@@ -1,9 +1,9 @@
-"""Does the device do anything while every runner is stopped?
+"""Is the device idle while every runner is stopped?
 
-A stopped process runs no code, but what it has started on a GPU goes on: a kernel that never ends,
-or work that waits for a word in memory to change, could read the inputs as they are written and
-have answers ready before the clock starts. Two processes share a GPU by turns (unless its
-multi-process service runs), so such work shows in how long work of the judge's own takes.
+A stopped process runs no code, but kernels that it has started on a GPU continue: a kernel that
+never ends, or work that waits for a word in memory to change, could read the inputs as they are
+written and have answers ready before the clock starts. Two processes share a GPU by turns (unless
+its multi-process service runs), so such work makes the judge's own work take longer.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.errors import HostError
 from campaigns.evaluator.judge.timing.captured import captured
 
-# The judge's own work: longer than one turn of a GPU (2 ms), or it would be done before anybody
-# else's came; and how much longer than usual it may take.
+# The judge's work: longer than one time slice of a GPU (2 ms), or it would end before another
+# process got its turn; and how much longer than usual it may take.
 CHAIN_MS, LIMIT = 5.0, 1.3
 CHAIN_MIB, FEW, MEASURED = 16, 100, 7
 # What is checks in most of the last bursts is believed.
 LAST, ODD = 5, 4
 # After the runner has been killed: how long its work may take to be torn down.
 QUIET_S, PAUSE_S = 5.0, 0.05
-SOMEBODY = "somebody else works on the device; wait until it is free"
+SOMEBODY = "another process uses the device; wait until it is free"
 
 
 class StoppedRunner(Protocol):
@@ -46,7 +46,7 @@ class StoppedRunner(Protocol):
 
 
 class TimedWork:
-    """Work of the judge's own on a GPU, captured once, so that no busy host can stretch it."""
+    """The judge's work on a GPU, captured once, so that a busy host cannot slow it down."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -114,7 +114,7 @@ class DeviceQuiescence:
         odd = sum(one.busy for one in checks)
         if odd < ODD:
             return
-        # Theirs may end while the runner does, and would look like the runner's.
+        # Another service's work may end at the same time, and would look like the runner's.
         if any(one.crowded for one in checks):
             raise HostError(SOMEBODY)
         suspect.kill()
@@ -122,7 +122,7 @@ class DeviceQuiescence:
             raise HostError(SOMEBODY)
         raise suspect.blame(
             Outcome.CHEATED,
-            f"the device worked for it before the clock started: in {odd} of {len(checks)} "
+            f"the device did its work before the clock started: in {odd} of {len(checks)} "
             "bursts, while it was stopped",
         )
 

@@ -1,10 +1,10 @@
-"""Stop the runners while the judge works, so that nothing is computed ahead of time or behind it.
+"""Stop the runners while the judge works, so that they cannot compute early or late.
 
-A runner's threads share the judge's memory. Were they awake while inputs are refreshed, they could
-have the answers ready before the clock starts; were they awake while outputs are compared, they
-could still be writing them. And an arm that waits for its turn could slow the other one down.
-To be stopped is not to stay it: the kernel lets a process go on for whoever can have a signal sent,
-a timer of its own for one. So what was stopped is also asked whether it has run since.
+A runner's threads share the judge's memory. Awake while inputs are refreshed, they could have
+answers ready before the clock starts; awake while outputs are compared, they could still write
+them; and a waiting arm could slow the other one down. A stopped process may wake: a signal
+continues it, for example from a timer of its own. So the judge also checks whether a stopped
+process has run since.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import time
 
 from campaigns.evaluator.errors import HostError
 
-# Stopped, traced, ended; D runs no code of its own and takes its signals before it does again.
+# Stopped, traced, ended; D runs none of its own code and takes its signals before it does again.
 AT_REST, STOPPED = frozenset("TtZXD"), frozenset("Tt")
 LIMIT_S = 5.0
 ROUNDS = 100
-# A process that was told to stop runs no code of its own. One that nevertheless used so much of a
-# processor, or went to sleep this often, has had itself let go on or made system calls that do not
-# end; one that did neither had no core to stop on. It is told again every AGAIN_S.
+# A process that was sent SIGSTOP runs none of its own code. One that still used so much processor
+# time, or slept this often, has woken itself or makes system calls that do not end; one that did
+# neither had no core to stop on. The signal is repeated every AGAIN_S.
 OWN_DOING_S, SLEEPS = 1.0, 20
 AGAIN_S = 0.01
 # Lines of a thread's status. What stands before them, its name, can hold no line break.
@@ -69,7 +69,7 @@ class ProcessHold:
     def freeze(self) -> None:
         """Stop them all and wait until none runs. Raises StopRefused, HostError."""
         if os.getppid() != self._supervisor or self._supervisor <= 1:
-            # Whoever would be stopped now is none of ours.
+            # The processes found below it would belong to something else.
             raise HostError("the judge has lost its supervisor")
         deadline = time.monotonic() + LIMIT_S
         stopped: set[int] = set()
@@ -97,7 +97,7 @@ class ProcessHold:
         return next(found, "candidate")
 
     def with_children(self, runner: int) -> set[int]:
-        """Whom `thaw` lets go on with a runner; looked up before the clock runs."""
+        """The processes that `thaw` continues with a runner; looked up before the clock runs."""
         return {runner} | below(runner)
 
     def thaw(self, runner: int, family: set[int] | None = None) -> None:
@@ -157,18 +157,18 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def _await_rest(pid: int, deadline: float, used_s: float) -> None:
-    """used_s: processor time of the process when it was told to stop."""
+    """Wait until a process is at rest. used_s: its processor time when it was sent SIGSTOP."""
     stood, again = _standing(pid), time.monotonic() + AGAIN_S
     while not _at_rest(pid):
         now = time.monotonic()
         if now > min(again, deadline) and _used_s(pid) - used_s > OWN_DOING_S:
-            raise StopRefused(f"it ran on for {OWN_DOING_S:g} s when it was told to stop", pid)
+            raise StopRefused(f"it ran on for {OWN_DOING_S:g} s after it was stopped", pid)
         if now > deadline:
             if _slept(stood, _standing(pid)):
                 raise StopRefused(f"it could not be stopped within {LIMIT_S:g} s", pid)
             raise HostError(f"process {pid} of a runner did not stop within {LIMIT_S:g} s")
         if now > again:
-            # It may have stopped and been let go on, by itself, before anybody looked.
+            # It may have stopped and woken itself before it was looked at.
             _signal(pid, signal.SIGSTOP)
             again = now + AGAIN_S
         os.sched_yield()
@@ -183,7 +183,7 @@ def _slept(before: Standing, after: Standing) -> bool:
 
 
 def _count(lines: tuple[bytes, ...]) -> int:
-    """How often a thread has left its CPU of its own accord; 0 where that is not told."""
+    """How often a thread gave up its CPU; 0 where the status has no such line."""
     counts = [int(line.split()[1]) for line in lines if line.startswith(b"voluntary")]
     return counts[0] if counts else 0
 
@@ -214,11 +214,11 @@ def _thread_at_rest(pid: int, thread: str) -> bool:
 
 
 def _has_left(pid: int, thread: str) -> bool:
-    """Whether a stopped thread is off its core; True where this host does not tell.
+    """Whether a stopped thread is off its core; True where this host does not show it.
 
-    It is called stopped some steps before it leaves, and one whose core somebody else takes in
-    between leaves much later: only then is its last switch counted, as if it had gone on meanwhile.
-    Linux waits until it has left before it tells its system call.
+    It counts as stopped some steps before it leaves. One whose core another thread takes in between
+    leaves much later: only then is its last switch counted, as if it had run meanwhile. Linux waits
+    until it has left before it shows its system call.
     """
     try:
         return not _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(b"running")

@@ -1,7 +1,7 @@
-"""What goes on around a measurement: clocks, heat, power, throttling and neighbours.
+"""The state of device and host around a measurement: clocks, heat, power, throttling, other load.
 
 Everything is read from the kernel or the driver's management library between two bursts. What
-cannot be read is None: a measurement is never refused because a host tells little.
+cannot be read is None: a measurement is never refused because a host shows little.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ WORK = (USER, NICE, SYSTEM, IRQ, SOFTIRQ)
 # Fields of /proc/<pid>/stat behind the name: own time and that of ended children, in ticks.
 TIMES = slice(11, 15)
 
-# Why a clock is held down (NVML's clocks event reasons). That nothing runs, or that somebody chose
-# a clock, is no reason to worry, so neither is here.
+# Why a clock is held down (NVML's clocks event reasons). An idle card and a chosen clock are
+# harmless, so neither is listed.
 REASONS = {
     0x04: "power cap",
     0x08: "hardware slowdown",
@@ -51,7 +51,7 @@ class _Ticks:
 
 
 class HostWatch:
-    """Looks at one device and its host; shares are of the time since the look before."""
+    """Reads the state of one device and its host; shares are of the time since the last reading."""
 
     def __init__(self, device: torch.device) -> None:
         self._tick_hz = os.sysconf("SC_CLK_TCK")
@@ -76,7 +76,7 @@ class HostWatch:
         )
 
     def neighbours(self) -> float | None:
-        """Processes that are not ours and compute on the card now; None where nobody tells."""
+        """How many other services' processes compute on the card; None where unknown."""
         with contextlib.suppress(pynvml.NVMLError):
             return None if self._card is None else _neighbours(self._card, self._ours())
         return None
@@ -132,9 +132,9 @@ def throttle_words(bits: int) -> tuple[str, ...]:
 
 
 def _neighbours(card: Any, ours: Set[int]) -> float | None:
-    """Computing processes that are not ours; None where the driver names none of ours either.
+    """How many other services' processes compute; None where the driver lists none of this service.
 
-    In a container the driver may count in the host's process ids, which say nothing here.
+    In a container the driver may count in the host's process ids, which mean nothing here.
     """
     running = {int(process.pid) for process in pynvml.nvmlDeviceGetComputeRunningProcesses(card)}
     return float(len(running - ours)) if running & ours else None

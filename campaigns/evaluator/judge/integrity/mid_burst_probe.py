@@ -1,11 +1,11 @@
 """Does every call of a burst do its own work, at its own time, and is it right among others?
 
-A burst's time is shared out evenly over its calls, so a call that does the work of others on the
-side (all slots at once on many cores, or everything in the last call) would make a kernel look
-faster than any single call is. Outputs of honest calls appear one after the other and evenly, and
-a call takes as long alone as among others. A kernel can also tell a check, whose calls are not in a
-row, from a burst, and be careful only there; so some slots of a probed burst hold inputs that
-`setup` would hardly draw. Times of probed bursts are not used.
+A burst's time is divided evenly over its calls, so a call that does the work of others (all slots
+at once on many cores, or everything in the last call) would make a kernel look faster than any
+single call is. Outputs of honest calls appear one after the other and evenly, and a call takes as
+long alone as among others. A kernel can also recognise a check, whose calls are not in a row, and
+be careful only there; so some slots of a probed burst hold inputs that `setup` would hardly draw.
+Times of probed bursts are not used.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ WHEN = (0.45, 0.75)
 DISTURBED = 1.5
 # Of one call alone: trying again costs only a cheat; an honest one may have to wait for free cores.
 ALONE_TRIES, ROUNDS = 3, 16
-# How often a burst of no calls is made again where a call still looks longer alone.
+# How often a burst of no calls is made again where a call still seems longer alone.
 IDLE_TRIES = 9
-# What a call takes longer alone than NEAR one among others counts as a call's time; over RATIO,
-# nothing honest explains it, unless calls are so short that whatever one sets off elsewhere (it
-# prints, say) is more than its work.
+# What a call takes longer alone than NEAR one among others counts as its time. Over RATIO nothing
+# honest explains it, unless calls are so short that their side effects (printing, for example) take
+# longer than their work.
 LEAST_CALL_S = 1e-4
 NEAR, RATIO = 1.05, 1.5
 
@@ -98,8 +98,8 @@ class MidBurstProbe:
     def end(self, typical_s: float) -> float:
         """Probe with all unusual inputs; seconds that a call takes at the least.
 
-        typical_s: of a call, as samples have shown. A call is held against that again, since a
-        kernel may be honest at first only: no call is shorter alone than its work is.
+        typical_s: of a call, by the samples. Calls alone are compared with it again, since a kernel
+        may be honest at first only: no call is shorter alone than its work is.
         """
         trials, step = list(self._trials()), min(self.calls, MOST_SALTED)
         for first in range(0, len(trials), step):
@@ -107,7 +107,8 @@ class MidBurstProbe:
         if not self._is_call_by_call:
             return 0.0
         self._time_bursts()
-        # The host may be busier than it was: a call alone is held against others of the same time.
+        # The host may be busier than before, so calls alone are compared with bursts of the same
+        # time.
         return self.least_s(max(typical_s, self._together_s()))
 
     def least_s(self, together_s: float) -> float:
@@ -164,7 +165,7 @@ class MidBurstProbe:
         return run_burst(self._context, self._channel, self._slots, calls, options)
 
     def _trials(self) -> Iterator[Trial]:
-        """Unusual inputs, made from an example of their own, in an order that nobody knows."""
+        """Unusual inputs, made from an example drawn for them, in random order."""
         example = self._context.supply.example()
         return sets_as_trials(self._context, self._check, example, shuffled=True)
 
@@ -202,10 +203,10 @@ class MidBurstProbe:
 
 
 def _telling_output(slots: Slots) -> TensorArg | None:
-    """The output that tells most of what was written when.
+    """The output that shows best which calls have been made.
 
-    One whose values are many enough never to be poison by chance; of those the largest that is
-    poisoned all over rather than one that starts with contents of its own.
+    One whose values cannot equal the poison by chance; of those the largest that is poisoned all
+    over, rather than one that is updated in place.
     """
     telling = [arg for arg in slots.layout.outputs if not is_narrow(arg) or arg.count > POSITIONS]
     return max(

@@ -1,7 +1,7 @@
-"""One burst that the judge looks into halfway, on inputs of which some are unusual.
+"""One burst whose outputs the judge reads halfway, on inputs of which some are unusual.
 
-To the runner it is like any other: nothing tells it apart before a call has read its inputs, and
-nothing at all tells when the judge looks.
+To the runner it is like any other: nothing distinguishes it before a call has read its inputs, and
+nothing shows when the judge reads.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 # Positions read of each slot's output; more of values of one byte, of which a call that was made
 # changes at least one.
 POSITIONS, NARROW_POSITIONS = 4, 64
-# With fewer calls there is no order to be seen.
+# With fewer calls no order can be seen.
 LEAST_CALLS = 6
-# One slot is being written when the judge looks; one more may lie between its reads.
+# One slot is being written when the judge reads; one more may lie between its reads.
 UNDER_WAY = 2
 # An honest burst is about as far as its time is. On a busy host it is behind, the more so the
 # shorter it is: the runner had to be woken, and its threads wait for cores.
@@ -81,7 +81,7 @@ def share_passed(at_s: float, seconds: float) -> float | None:
 
 
 class SaltedInputs:
-    """Inputs of a burst with those of some slots exchanged; salt: by slot."""
+    """Inputs of a burst in which some slots hold others; salt: those, by slot."""
 
     def __init__(self, truth: BurstInputs, salt: Mapping[int, BurstInputs]) -> None:
         self._truth, self._salt = truth, salt
@@ -106,7 +106,7 @@ class ProbedBurst:
         self.proven: Mapping[int, Trial] = {}
 
     def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
-        """Exchange the inputs of some slots, while no runner can look."""
+        """Exchange the inputs of some slots, while no runner can read them."""
         slots = prepared.context.supply.shuffled(range(prepared.calls))
         self.proven = dict(zip(slots, self._trials, strict=False))
         salt = {slot: SeparateInputs([trial.inputs]) for slot, trial in self.proven.items()}

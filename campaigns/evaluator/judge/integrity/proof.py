@@ -1,7 +1,7 @@
-"""Is every call of a burst right, when the clock stopped and now, and nothing else touched?
+"""Is every call of a burst right, when the clock stopped and now, and nothing else changed?
 
-Most calls are, so many are looked at together; one that a quick look does not find right is looked
-at alone, and then blamed or not.
+Most calls are, so many are compared at once; a call that this quick comparison does not find right
+is compared closely.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from campaigns.evaluator.judge.correctness.undecided import NONE, Others, others
 from campaigns.evaluator.judge.timing.fence import OutputFence
 from campaigns.evaluator.judge.timing.prepared_slots import PreparedSlots
 
-# How long a burst that looked unfinished is left alone before it is judged late or empty.
+# How long a burst that seems unfinished is left alone before it is judged late or empty.
 SETTLE_S = 0.2
 
 
@@ -44,7 +44,7 @@ def prove(prepared: PreparedSlots, fence: OutputFence, but: Container[int] = ())
 
 
 class _QuickLook:
-    """A look at all calls of a burst, many at once. changed: the first input not as given."""
+    """A quick comparison of all calls of a burst. changed: the first input that has changed."""
 
     def __init__(self, prepared: PreparedSlots, fence: OutputFence) -> None:
         self._prepared, self._fence = prepared, fence

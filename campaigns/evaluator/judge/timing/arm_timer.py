@@ -84,7 +84,7 @@ class ArmTimer:
         return self._arm
 
     def settle(self, call_s: float) -> None:
-        """Have bursts prepared, and looked into, whose calls take about so long."""
+        """Prepare and probe bursts of calls that take about this long."""
         arm = self._arm
         self._settle(choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most))
         if arm.why_most and self._lengths.long == arm.most:
@@ -139,7 +139,7 @@ class ArmTimer:
             traced=self._traced() if seen else None,
             launch=self._launch() if seen else None,
             warm_us=warm_us,
-            # Last, because there is no way back from it.
+            # Last, because the runner cannot go back to a graph.
             eager_us=self._eager_us() if explained else None,
         )
 
@@ -167,7 +167,7 @@ class ArmTimer:
 
     def _pair(self, *, cold: bool) -> tuple[float, float]:
         """Seconds of a short and of a long burst."""
-        # In an order that cannot be known: nobody can tell by turns how long this one will be.
+        # In random order, so that a runner cannot know the length of the next burst.
         order = [self._lengths.short, self._lengths.long]
         self._arm.context.supply.draw.shuffle(order)
         took = {calls: self._burst(calls, cold=cold) for calls in order}
@@ -189,7 +189,7 @@ class ArmTimer:
         return found
 
     def _eager_us(self) -> float | None:
-        """Launched call by call instead of as a graph; None where there is no graph."""
+        """Time of a call that is not launched in a graph; None where there is no graph."""
         if self.timer is not Timer.GRAPH:
             return None
         self.as_loop()
@@ -223,7 +223,9 @@ class ArmTimer:
         for timer in possible:
             if list(Timer).index(timer) == reply.a:
                 return timer
-        raise channel.blame(Outcome.CHEATED, f"no such way of timing here ({reply.a})")
+        raise channel.blame(
+            Outcome.CHEATED, f"the runner named a timer that this device lacks ({reply.a})"
+        )
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
         """Seconds, less what one of that length takes on top for being so long."""
@@ -248,7 +250,7 @@ class ArmTimer:
         channel = self._arm.channel
         self._arm.notes.append(
             f"case {channel.case}: {self._retaken} bursts of the {channel.name} were made again: "
-            "short ones took longer than their calls and all overhead explain (a busy host?)"
+            "short ones took longer than their calls and overhead (a busy host?)"
         )
 
     def _profile(self) -> tuple[float | None, float | None]:

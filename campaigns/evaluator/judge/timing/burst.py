@@ -1,11 +1,11 @@
-"""One burst: n calls on n fresh slots between two looks at the judge's clock, each one proven.
+"""One burst: n calls on n fresh slots between two readings of the judge's clock, each call proven.
 
 Stop the runners, refresh every input, poison every output, wait for the device, start the clock,
-let the one runner go on, wait for done, and at once run the fence: a look at positions of all
-outputs that nobody but the judge knows. The clock stops when the fence has read them, so work that
-was left running either delays it or is seen by it. Then, off the clock and with the runners stopped
-again: every output against the reference, and nothing else touched. On a GPU the runner was stopped
-while it spun for the go, which is there when it goes on; on a CPU it finds its question.
+let one runner continue, wait until it says done, and at once run the fence: read secret positions
+of all outputs. The clock stops when the fence has read them, so work that is still running either
+delays the fence or is seen by it. Then, with the clock and the runners stopped, compare every
+output with the reference, and check that nothing else has changed. On a GPU the runner is stopped
+while it spins on the start signal; on a CPU it finds its question when it continues.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from campaigns.evaluator.judge.timing.prepared_slots import (
 )
 from campaigns.evaluator.wire import Ask
 
-# A burst in which somebody ran who was stopped says nothing and is made again. That may happen once
-# to an honest one, which the host held up on its way to rest; who lets itself go on does it always.
+# A burst in which a stopped process ran is made again. This may happen once to an honest runner
+# that the host was slow to stop; it happens every time to one that wakes itself.
 ATTEMPTS = 5
 # How many slots are made ready for an idle burst.
 IDLE_SLOTS = 4
@@ -76,7 +76,7 @@ def run_burst(
 def _attempt(
     prepared: PreparedSlots, fence: OutputFence, options: BurstOptions, probed: Probed | None
 ) -> tuple[float, Exception | None]:
-    """Seconds of one burst, and what to raise where somebody ran who was stopped."""
+    """Seconds of one burst, and the error to raise where a stopped process ran."""
     context, channel = prepared.context, prepared.channel
     _settle(context, channel, cold=options.cold)
     before = channel.restless()
@@ -118,7 +118,7 @@ def _ready(
 
 
 def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
-    """Tell the runner the order of its next calls, while there is nothing yet to call them on."""
+    """Send the runner the order of its next calls, before their slots are filled."""
     if channel.gate is not None:
         return tuple(range(calls))
     order = context.supply.shuffled(range(calls))
@@ -129,9 +129,9 @@ def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[in
 def idle_burst(
     context: CaseContext, channel: RunnerChannel, slots: Slots, *, cold: bool, rest_s: float = 0.0
 ) -> float:
-    """Seconds of a burst in which the runner is told to make no call, with a fence as usual.
+    """Seconds of a burst in which the runner makes no call, with a fence as usual.
 
-    rest_s: as of `BurstOptions`.
+    rest_s: see `BurstOptions`.
     """
     channel.pose(0, context.limit_s)
     few = min(slots.count, IDLE_SLOTS)

@@ -1,4 +1,4 @@
-"""The judge's own work on a GPU as a graph, so that a busy host neither stretches nor delays it."""
+"""The judge's work on a GPU as a CUDA graph, so that a busy host cannot slow it down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at positions of all outputs that nobody but the judge knows, while the clock runs."""
+"""Reading secret positions of all outputs while the clock runs."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def telling_positions(
 
 
 class OutputFence:
-    """What was read is kept and compared with the reference afterwards.
+    """Reads positions of every output; they are compared with the reference afterwards.
 
-    So an output that was not right when the clock stopped is seen whatever it held: poison, junk,
-    or half of the work. There is one at a time: the next one of as many slots reads into the same
-    memory.
+    So an output that was not right when the clock stopped is noticed, whatever it held: poison,
+    junk, or half of the work. Fences of as many slots share their memory, so only the latest may be
+    used.
 
-    slots: all that are looked at, of which the first `calls` are worked on. Looking takes longer
-    the more memory it is spread over, so it is spread alike in bursts whose times are compared.
+    slots: all that are read, of which the first `calls` are worked on. Reading takes longer the
+    more memory it covers, so bursts whose times are compared read equally many slots.
     """
 
     def __init__(self, context: CaseContext, slots: Slots, truth: BurstInputs, calls: int) -> None:
@@ -60,7 +60,7 @@ class OutputFence:
         self._gather.read()
 
     def saw_all(self, context: CaseContext, want: Answers, first: int) -> torch.Tensor:
-        """[slots] Whether those from `first` on were, at a quick look.
+        """[slots] Which slots from `first` on were right, by a quick comparison.
 
         want: [slots, elements] of each output.
         """
@@ -73,7 +73,7 @@ class OutputFence:
         return right
 
     def saw(self, context: CaseContext, want: Answers, k: int, near: Others = NONE) -> bool:
-        """Whether slot `k` was right, at the positions, when `look` was called."""
+        """Whether slot `k` was right at the read positions."""
         for name, seen in self._gather.seen.items():
             at = self._gather.at[name][k]
             wanted = want[name].reshape(-1)[at]

@@ -12,10 +12,10 @@ POSITIONS, LEAST = 4096, 4
 
 
 class Gather:
-    """Reads given positions of all outputs of some slots, as often as it is told to.
+    """Reads given positions of all outputs of some slots, as often as needed.
 
-    On a GPU it is one graph, captured beforehand: to launch its parts one by one from Python takes
-    0.1 ms, and twice as long after a long burst, in which the processor has forgotten how.
+    On a GPU it is one captured graph: launching its parts one by one from Python takes 0.1 ms, and
+    twice as long after a long burst, when the processor's caches are cold.
     """
 
     def __init__(self, slots: Slots, device: torch.device) -> None:

@@ -1,12 +1,12 @@
-"""What a burst takes besides its calls, measured while its runner has loaded nothing yet.
+"""Overhead: what a burst takes besides its calls, measured before the runner has loaded anything.
 
-Overhead cancels from the difference of two bursts when it is the same in both. For two reasons it
-need not be. One is the candidate, whose process is told how many calls a burst has: slow in the
-short one alone, it would make its calls look shorter than they are. How much overhead there can be
-is not up to it, so it bounds a call's time from below: a long burst, less that much, shared out
-over its calls. The other is the host: after some milliseconds of waiting its processors are slower
-to notice that a device has finished. What of it is the judge's own is made the same in all bursts
-(`BurstOptions.rest_s`); how much is left, some 10 µs for twice the length, is measured as well.
+Overhead cancels from the difference of two bursts when it is the same in both. It may differ for
+two reasons. First, the candidate's process knows how many calls a burst has: if it were slow in the
+short burst alone, its calls would seem shorter than they are. So measured overhead bounds a call's
+time from below: a long burst, less the overhead, divided by its calls. Second, after some
+milliseconds of waiting, the host's processors are slower to notice that a device has finished. The
+judge makes its own part of this equal in all bursts (`BurstOptions.rest_s`) and measures the rest,
+some 10 µs for twice the length.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> 
         return Growth()
     # In turn, so that a host that changes meanwhile changes all of them.
     rounds = [[[_stay(*arm, ms) for ms in STAYS_MS] for arm in arms] for _ in range(ROUNDS)]
-    # The first round finds code and tables that nobody has used yet.
+    # The first round runs with cold code and tables.
     by_length = list(zip(*chain.from_iterable(rounds[1:]), strict=True))
     return Growth.fitted([(_median(seen, 0), _median(seen, 1)) for seen in by_length])
 

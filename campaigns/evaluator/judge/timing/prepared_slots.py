@@ -1,4 +1,4 @@
-"""Slots made ready for a burst while no runner can look."""
+"""Slots made ready for a burst while no runner can read them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Bursts of a backend whose times mean nothing on this device: only what they prove counts.
+"""Bursts that are proven but not timed, for a backend whose times mean nothing on this device.
 
-A candidate that is right one call at a time need not be so in a burst, or for long. Where nothing
-is timed nothing else would show it, and a worker with the device should not be the first to know.
+A candidate that is right one call at a time may be wrong in a burst, or after many calls. Where
+nothing is timed, only these bursts can show it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BURST_S = 0.5
 
 
 def rehearse(arm: Arm) -> None:
-    """Bursts of lengths that nobody knows, each tried by the runner first, as where it is timed.
+    """Make bursts of random lengths, each tried by the runner first, as where bursts are timed.
 
     Raises what `run_burst` raises.
     """

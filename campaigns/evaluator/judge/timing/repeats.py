@@ -1,14 +1,14 @@
-"""Is a kernel faster on what it has seen before? (R20)
+"""Is a kernel faster on inputs that it has seen before? (R20)
 
-A benchmark that hands the same tensors over and over feeds caches that real use never would. Bursts
-that are timed have new contents in every slot, so no such cache gains anything there; but one that
-is in the source would be shipped with it. So each arm makes bursts at addresses of their own with
-new contents; at the addresses of the burst before with new contents; and then a loop of eight steps
-in which the inputs that act as weights keep address and values, and change once, halfway. Every
-answer is proven: one to a version that is no more is wrong.
+A benchmark that passes the same tensors repeatedly feeds caches that real use never would. Timed
+bursts have new contents in every slot, so such a cache gains nothing there; but it would be shipped
+with the source. So each arm makes bursts at new addresses with new contents; at the addresses of
+the burst before with new contents; and then a loop of eight steps in which inputs that act as
+weights keep address and values, and change once, halfway. Every answer is proven: an answer to an
+outdated version is wrong.
 
-What differs between two patterns is only what the slots hold or where they lie. All slots are
-written anew before every burst, so no cache of the hardware makes the one faster than the other.
+Two patterns differ only in what the slots hold or where they lie. All slots are written before
+every burst, so hardware caches favour neither.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.prepared_slots import SPARE, WARM, BurstOptions, set_up
 from campaigns.evaluator.wire import Ask
 
-# Rounds of all patterns; so many in all where the candidate looks faster on what it has seen than
-# the incumbent does by this ratio, so that an interval can tell whether that was chance.
+# Rounds of all patterns; MOST where the candidate seems faster than the incumbent on seen inputs by
+# the ratio ODD, so that an interval can show whether that was chance.
 ROUNDS, MOST, ODD = 3, 8, 1.05
-# A burst has so many calls that waking the runner is little beside them, and no more: who keeps
-# only what it saw last is seen best where a burst is one call.
+# A burst has just enough calls that waking the runner is small beside them: a cache of the last
+# call alone is seen best where a burst is one call.
 LEAST_S = {"cpu": 1e-3, "cuda": 2e-4}
 # Bursts of each of the two patterns without a loop, in a round.
 EACH = 2
@@ -65,7 +65,7 @@ class RepeatBursts:
         self._weights = tuple(name for name in weights if name in given)
         self._loops = timing.timer is Timer.LOOP
         self._on_gpu = arm.context.device.type == "cuda"
-        # Slots that timed bursts have used: what a first touch of memory takes is nobody's.
+        # Only slots that timed bursts have used: a first touch of memory would take extra time.
         self._reach = timing.long_calls
         call_s = statistics.median(timing.samples_us) / 1e6
         wanted = int(LEAST_S[arm.context.device.type] / max(call_s, 1e-9)) + 1
@@ -156,11 +156,11 @@ def with_repeats(
 
 
 def _compared(arms: Mapping[str, RepeatBursts]) -> dict[str, Repeats]:
-    """Both arms in turn, and longer where the candidate looks as if it remembers."""
+    """Measure both arms in turn, longer where the candidate seems faster on seen inputs."""
     for n in range(MOST):
         if n == ROUNDS and not any(_is_odd(arms, step) for step in REPEATED):
             break
-        # Turned round each time, so that a drift is nobody's.
+        # The order alternates, so that a drift favours neither arm.
         for arm in list(arms.values())[:: 1 if n % 2 else -1]:
             arm.round()
     return {name: arm.found for name, arm in arms.items()}

@@ -30,8 +30,8 @@ class BurstLengths:
     def time_us(self, short_s: float, long_s: float, allowed_s: float) -> tuple[float, bool]:
         """Per-call time in microseconds, and whether the short burst fits the long one.
 
-        It is the slope, but no less than the long burst's calls take each when all overhead that
-        there can be, `allowed_s`, is taken off. To be slow in the short burst makes nobody faster.
+        It is the slope, but at least the long burst's time per call less the largest possible
+        overhead, `allowed_s`. So being slow in the short burst gains nothing.
         """
         slope_us, least_us = self.slope_us(short_s, long_s), (long_s - allowed_s) / self.long * 1e6
         return max(slope_us, least_us), slope_us > 0 and least_us <= UNEXPLAINED * slope_us
@@ -59,9 +59,10 @@ def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
 def lengthen(
     lengths: BurstLengths, long_s: float, burst_ms: float, most: int
 ) -> BurstLengths | None:
-    """Longer ones where the long burst takes half of what was asked for, or less; else None.
+    """Longer bursts where the long one takes at most half of `burst_ms`; else None.
 
-    long_s: what its calls take. Who was slow while lengths were chosen is measured by too few.
+    long_s: time of its calls. A runner that was slow while lengths were chosen would otherwise be
+    measured by too few calls.
     """
     if long_s > burst_ms / 2e3 or lengths.long >= most:
         return None

@@ -54,13 +54,13 @@ def test_it_blames_work_that_ends_with_its_runner():
 
 def test_it_blames_nobody_for_a_neighbour():
     runner = Runner()
-    with pytest.raises(HostError, match="somebody else"):
+    with pytest.raises(HostError, match="another process"):
         listened(lambda: BUSY, runner)
 
 
 def test_it_blames_nobody_for_a_neighbour_that_ends_with_the_runner():
     runner = Runner()
-    with pytest.raises(HostError, match="somebody else"):
+    with pytest.raises(HostError, match="another process"):
         listened(lambda: BUSY if runner.alive else QUIET, runner, neighbours=1.0)
     assert runner.alive
 
