@@ -32,7 +32,7 @@ ITEM_BYTES = {
 class TensorArg:
     """One dense row-major tensor; `offset` is in bytes from the start of its slot.
 
-    update: an output that a call works on in place, so that it starts with contents of its own.
+    update: an output that a call updates in place, so that it starts with the judge's contents.
     """
 
     name: str
@@ -80,11 +80,11 @@ class Layout:
 
     @property
     def given(self) -> tuple[TensorArg, ...]:
-        """What has contents of the judge's before a call: inputs, and outputs in place."""
+        """Tensors with the judge's contents before a call: inputs, and outputs updated in place."""
         return tuple(arg for arg in self.tensors if arg.update or not arg.output)
 
     def moved(self, slots: int) -> Layout:
-        """The same, with every tensor so many slots further along."""
+        """The same layout, with every tensor so many slots further along."""
         bytes_on = slots * self.stride
         args = (
             replace(arg, offset=arg.offset + bytes_on) if isinstance(arg, TensorArg) else arg
@@ -114,11 +114,11 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far tensors lie behind their boundaries: no more aligned than they have to be.
+    """How far tensors lie behind their 256-byte boundaries, to test the least alignment allowed.
 
-    align: what base addresses are multiples of, in bytes. odd: whether the first, the third and so
-    on lie an odd number of these behind, and the others an even one, or the other way round: so
-    what is peeled off for one tensor does not fit the next.
+    align: what base addresses are multiples of, in bytes. odd: whether the first, third, … tensor
+    lies an odd number of these behind, and the others an even number, or the reverse: so a loop
+    that peels one tensor to alignment does not align the next.
     """
 
     align: int
@@ -143,7 +143,7 @@ def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout
 
 
 def _behind(unit: int, *, odd: bool) -> int:
-    """Bytes behind a boundary: a multiple of `unit`, and of no more than that if it is odd."""
+    """Bytes behind a boundary: a multiple of `unit`, an odd one where `odd`."""
     numbers = range(1 if odd else 2, max(3, ALIGN // unit), 2)
     return unit * random.SystemRandom().choice(numbers)
 

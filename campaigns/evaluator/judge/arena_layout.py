@@ -25,10 +25,10 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.wire import Ask
 
 MIB = 1 << 20
-# Below this many times the last-level cache a ring of slots may stay in it; then it is scrubbed.
+# A ring of slots below this many times the last-level cache may stay in it, so that is scrubbed.
 COLD_RING = 4
-# The most of the free memory that one arm's slots take. The judge may hold the inputs of all slots
-# once more; on a CPU others live in that memory, too.
+# The largest share of the free memory for one arm's slots. The judge may hold the inputs of all
+# slots once more; on a CPU other programs need memory, too.
 ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
 # The share of the last-level cache that a warm burst's slots may take: other data needs the rest.
 WARM_SHARE = 0.25
@@ -37,7 +37,7 @@ WARM_SHARE = 0.25
 class ArenaLayout:
     """Arenas by arm, and the layouts of a job's cases.
 
-    Raises ProblemError where problem.toml calls something a weight that is no input.
+    Raises ProblemError where a weight of problem.toml is not an input.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ArenaLayout:
         self._passes = passes_for(self._device, wanted, reference.note)
         self._arenas: dict[str, Arena] = {}
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
-        # By case: what inputs and reference of a call take.
+        # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
         self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
         self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
@@ -80,12 +80,12 @@ class ArenaLayout:
             channel.ask(Ask.ATTACH, arena.handle, limit_s, [*arena.fds, *gate])
 
     def most(self, layout: Layout) -> int:
-        """How many slots there are."""
+        """How many slots of this layout there are."""
         size = next(iter(self._arenas.values())).size
         return slots_that_fit(size, layout, self._job.protocol.max_slots)
 
     def most_warm(self, layout: Layout) -> int:
-        """How many stay in the last-level cache together."""
+        """How many slots stay in the last-level cache together."""
         return int(WARM_SHARE * self._cache_bytes) // layout.stride
 
     def most_proven(self, context: CaseContext) -> tuple[int, str]:
@@ -99,7 +99,7 @@ class ArenaLayout:
         return fewer, why
 
     def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
-        """Those of an arm, of which its runner knows nothing yet. most: if not as many as fit."""
+        """The slots of an arm; its runner does not know them yet. most: None for all that fit."""
         count = self.most(layout) if most is None else most
         return self._arenas[channel.name].slots(layout, count)
 
@@ -109,7 +109,7 @@ class ArenaLayout:
         channel.ask(Ask.CASE, (slots.layout, slots.count), self._job.protocol.limits.load_s)
 
     def lay(self, channel: RunnerChannel, case: Case, layout: Layout) -> tuple[CaseContext, Slots]:
-        """Slots that a runner knows, and what is needed to judge it there."""
+        """Lay out a case for a runner: what judges its calls, and the slots."""
         slots = self.slots(channel, layout)
         self.tell(channel, case, slots)
         return self.context(case, slots), slots
@@ -117,9 +117,9 @@ class ArenaLayout:
     def lay_near(
         self, channel: RunnerChannel, case: Case, shift: Shift | None
     ) -> tuple[CaseContext, Slots] | None:
-        """A declared case with its addresses shifted, or a hidden one near it.
+        """Lay out a declared case with shifted addresses, or a hidden case near it.
 
-        None where its slots do not fit. Raises BadReference where the problem refuses it.
+        None where its slots do not fit. Raises BadReference where the problem refuses the case.
         """
         layout = self._reference.layout(case, self._job.device, shift)
         if case not in self._job.cases:

@@ -26,7 +26,7 @@ from campaigns.evaluator.judge.timing.gather import Gather
 from campaigns.evaluator.layout import Layout, TensorArg
 
 Answers = Mapping[str, torch.Tensor]
-# An output by name, what was found in it and what is wanted → what to compare with that.
+# (output name, found, wanted) → what to compare with the wanted answer.
 Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -37,10 +37,11 @@ def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor
 
 @dataclass(frozen=True, slots=True)
 class CaseContext:
-    """tolerances: by output name. scrub: memory whose reading empties the caches, or None.
+    """One case of one arm: how its inputs are made and its answers judged.
 
-    quiescence: where a stopped runner could have left work on the device. gathers: those in use, by
-    where their slots begin and how many there are.
+    tolerances: by output name. scrub: memory whose reading empties the caches, or None. quiescence:
+    None where a stopped runner cannot leave work on the device. gathers: those in use, by where
+    their slots begin and how many there are.
     """
 
     case: Case
@@ -60,7 +61,7 @@ class CaseContext:
             torch.cuda.synchronize(self.device)
 
     def proof_s(self) -> float:
-        """Seconds that inputs and reference of one call take now."""
+        """Measure the seconds that inputs and reference of one call take."""
         started = time.perf_counter()
         self.expect(self.supply.fresh(1, self.refresh), 0, None)
         self.wait()
@@ -81,7 +82,7 @@ class CaseContext:
         try:
             return self._answer(inputs, precision)
         except BadReference:
-            # Raises what is wrong with these inputs in any precision.
+            # Raises where the inputs are wrong in any precision.
             answers = self._answer(inputs, None)
         self.reference.can_be_raised = False
         self.reference.note(
@@ -112,7 +113,7 @@ class CaseContext:
         return {name: rows[name] for name in names}
 
     def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
-        """[slots, elements] of every tensor; those that calls do not start from hold anything."""
+        """[slots, elements] of every tensor; outputs that calls only write hold anything."""
         found = {}
         for arg in self.layout.tensors:
             dtype = getattr(torch, arg.dtype)
@@ -170,7 +171,7 @@ class CaseContext:
         tolerances: Mapping[str, Tolerance] | None = None,
         forgive: Forgive = as_it_is,
     ) -> OutputComparison:
-        """The worst comparison over the outputs of slot `k`."""
+        """The comparison of slot `k` with the largest error, over its outputs."""
         allowed = tolerances or self.tolerances
         found = [
             compare(

@@ -56,7 +56,7 @@ class BurstGate:
         self._word[0] = self.GO
 
     def answer(self) -> int:
-        """Spin a while for the runner's word; IDLE when it has not come."""
+        """Spin a while for the runner's answer; IDLE when it has not come."""
         word = self._word
         for _ in range(SPINS_BETWEEN_LOOKS):
             if word[0] > 1:
@@ -65,9 +65,9 @@ class BurstGate:
 
 
 class TimeBudget:
-    """The time that an evaluation may take, and how long each arm has been waited for in it.
+    """The time that an evaluation may take, and how long the judge has waited for each arm.
 
-    reference_s: how long the problem's `ref.py` has taken, which no arm can help.
+    reference_s: how long the problem's `ref.py` has taken, which is no arm's fault.
     """
 
     def __init__(
@@ -118,9 +118,9 @@ class RunnerChannel:
         # Whether it may have run some of the candidate's code.
         self._hostile = False
         self._sequence = secrets.randbits(FIRST_BITS)
-        # The process that answered first, before it had read a byte of the candidate.
+        # The process that answered first, before it had read any of the candidate.
         self._runner = 0
-        # That and what it has started, as it was before a burst.
+        # That process and those it has started, as of the start of a burst.
         self._family: set[int] = set()
         self._hold = hold
 
@@ -160,7 +160,7 @@ class RunnerChannel:
         return reply
 
     def freeze(self) -> None:
-        """Stop every runner, this one as well as the other arm's; they wait until asked again."""
+        """Stop every runner of both arms; each stays stopped until it is asked again."""
         try:
             with self._total.waiting_for(self.name):
                 self._hold.freeze()
@@ -173,7 +173,7 @@ class RunnerChannel:
             raise self.blame(Outcome.CHEATED, str(error), name) from None
 
     def restless(self) -> Exception | None:
-        """The error that fits when a process has gone on since it was stopped, by itself."""
+        """The error to raise where a stopped process has run; None where none has."""
         pid = self._hold.moved()
         if not pid:
             return None
@@ -182,27 +182,27 @@ class RunnerChannel:
         )
 
     def forgive(self, restless: Exception) -> None:
-        """A burst is made again for this; raises it when that has happened too often."""
+        """Allow a burst to be made again; raises `restless` when that has happened too often."""
         self._forgiven += 1
         if self._forgiven > MOST_FORGIVEN + SHARE_FORGIVEN * self._bursts:
             raise restless
 
     def thaw(self) -> None:
-        """Let this runner go on; the other arm's stays as it is."""
+        """Let this runner continue; the other arm's stays as it is."""
         self._hold.thaw(self._runner)
 
     def kill(self) -> None:
-        """End this runner and what it started; nothing can be asked of it any more."""
+        """End this runner and the processes that it started; it cannot be asked any more."""
         self._hold.kill(self._runner)
 
     def pose(self, calls: int, limit_s: float) -> None:
-        """Before anything is refreshed: have a runner with a gate take the question and spin."""
+        """Before inputs are refreshed: a runner with a gate takes the question and spins."""
         if self.gate is not None:
             self.gate.reset()
             self.ask(Ask.BURST, calls, limit_s)
 
     def start_burst(self, calls: int) -> None:
-        """With the runner stopped: one without a gate has its question waiting when it goes on."""
+        """While the runner is stopped: one without a gate finds its question when it continues."""
         self._bursts += 1
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
@@ -210,7 +210,7 @@ class RunnerChannel:
 
     @staticmethod
     def rest(seconds: float) -> None:
-        """Spin, as in `done`: what the judge does after it is then as long ago as with a wait."""
+        """Spin as `done` does, so that the judge's caches are as cold as after a longer wait."""
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
             pass
@@ -218,8 +218,8 @@ class RunnerChannel:
     def go(self) -> None:
         """Start the burst. The caller's clock runs from here until `done`.
 
-        The runner is stopped until now. Were it awake any earlier, it would have its work done
-        before the clock starts, however late the judge comes to start it.
+        The runner is stopped until now: awake any earlier, it could finish its work before the
+        clock starts.
         """
         if self.gate is not None:
             self.gate.go()
@@ -238,7 +238,7 @@ class RunnerChannel:
             raise self.blame(*CALL_FAILED)
 
     def _spin(self, gate: BurstGate, limit_s: float) -> int:
-        """The runner's word; IDLE when it has not come in time."""
+        """The runner's answer; IDLE when it has not come in time."""
         deadline = min(time.monotonic() + limit_s, self._total.deadline)
         while (word := gate.answer()) == BurstGate.IDLE and time.monotonic() <= deadline:
             self._look_alive()
@@ -292,7 +292,7 @@ class RunnerChannel:
             words = f"not finished within {self._total.limit_s:g} s, the limit in total"
             name = self._total.spent_by()
             if name == REFERENCE:
-                # Of a slow reference a kernel of a microsecond would be said to be late.
+                # A slow reference would otherwise make a kernel of a microsecond seem late.
                 return HostError(f"{REFERENCE} took most of the time: {words}; use smaller cases")
             return self.blame(Outcome.TIMED_OUT, words, name)
         words = f"no answer within {limit_s:g} s, the limit of {self.phase}"

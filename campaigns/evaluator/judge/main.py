@@ -28,7 +28,7 @@ from campaigns.evaluator.judge.timing.caveats import short_call_caveats
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
 
-# Of a backend on a device that it is not timed on.
+# For a backend on a device that it is not timed on.
 INTERPRETED = (
     "judged in an interpreter, which is slow and is not timed; "
     'mark small cases for it with on = ["interpreter"]'
@@ -37,7 +37,7 @@ INTERPRETED = (
 
 @dataclass
 class JudgeProgress:
-    """What is known so far; becomes the report whatever happens next."""
+    """What is known so far; becomes the report, however the evaluation ends."""
 
     pipe: int
     phase: Phase = Phase.START
@@ -78,7 +78,7 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
 
 
 def _done(job: Job) -> str:
-    """What was asked for, now that it is done."""
+    """What was asked for, as the reason of a report."""
     if job.sanitize:
         return "checked by sanitizers"
     return "its machine code was read" if job.read_code else "correct on every case"

@@ -60,8 +60,8 @@ class MeasuringSession:
         on_gpu = self._device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(self._device)
-        # Judge and runner are forks of one process. What a problem draws without its seed must not
-        # be what the runner can draw as well.
+        # Judge and runner are forks of one process: what a problem draws without its seed must
+        # differ from what the runner can draw.
         torch.manual_seed(secrets.randbits(SEED_BITS))
         random.seed(secrets.randbits(SEED_BITS))
         numpy.random.seed(secrets.randbits(NUMPY_SEED_BITS))
@@ -77,7 +77,8 @@ class MeasuringSession:
             else None
         )
         self._arenas = ArenaLayout(job, self._spec, self._reference, quiescence)
-        # On one case of each evaluation, drawn: it takes a while, and a cache knows no cases.
+        # One random case of each evaluation: it takes a while, and a cache does not depend on the
+        # case.
         self._repeated = random.SystemRandom().choice(job.cases)
         total = TimeBudget(job.protocol.limits.total_s, lambda: self._reference.spent_s)
         hold = ProcessHold()
@@ -97,11 +98,11 @@ class MeasuringSession:
         return kind in base.get(self._job.backend).kinds
 
     def attach(self) -> None:
-        """Share one arena with each runner; after this it locks itself down."""
+        """Share one arena with each runner; the runner locks itself down after this."""
         self._arenas.share(self._channels)
 
     def load(self) -> None:
-        """Build and load every arm; the candidate's first byte runs in here."""
+        """Build and load every arm; the candidate's code first runs here."""
         limits = self._job.protocol.limits
         first = self._arenas.layouts[self._job.cases[0].name]
         backend = base.get(self._job.backend)
@@ -147,7 +148,7 @@ class MeasuringSession:
             raise failed
 
     def _measure_overheads(self) -> None:
-        """What bursts take besides calls, while a runner is still as we have made it."""
+        """Measure what bursts take besides calls, before a runner has loaded anything."""
 
         def of(channel: RunnerChannel, case: Case) -> tuple[CaseContext, RunnerChannel, Slots]:
             slots = self._arenas.slots(channel, self._arenas.layouts[case.name])
@@ -155,7 +156,7 @@ class MeasuringSession:
 
         cases, channels = self._job.cases, self._channels
         arms = {(n, case.name): of(c, case) for n, c in channels.items() for case in cases}
-        # Whatever the case is.
+        # The growth does not depend on the case.
         growth = measure_growth([arms[name, cases[0].name] for name in channels])
         self._overheads = {key: measure(*arm, growth) for key, arm in arms.items()}
 
@@ -213,8 +214,8 @@ class MeasuringSession:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
         arms = self._settled(case)
-        # Where one arm is a plain loop device time decides, so both arms need it; and a graph on
-        # the other side would be another way to start kernels, not a faster or slower kernel.
+        # Where one arm is a plain loop, device time decides, so both arms need it. A graph on the
+        # other side would only be another way to launch kernels.
         traced = any(arm.timer is Timer.LOOP for arm in arms.values())
         for arm in arms.values():
             if traced and arm.timer is Timer.GRAPH:
@@ -232,10 +233,10 @@ class MeasuringSession:
         return arms
 
     def explain(self, case: Case, arms: Mapping[str, ArmTimer]) -> dict[str, Timing]:
-        """What `time` has measured, and why it takes so long.
+        """The measured times of one case, and what explains them.
 
-        Not before all cases are timed: once a tracer has been attached to a process, all that it
-        launches takes longer.
+        Called after all cases are timed: once a tracer is attached to a process, all its launches
+        take longer.
         """
         self._progress.enter(Phase.BURST, case.name)
         if len(self._job.cases) > 1:
@@ -263,7 +264,7 @@ class MeasuringSession:
         return arms
 
     def rehearse(self, case: Case) -> None:
-        """Bursts as they are timed, where the times of this backend mean nothing."""
+        """Make bursts that are proven but not timed."""
         self._progress.enter(Phase.BURST, case.name)
         rehearse(self._arm(self._channels["candidate"], case))
 

@@ -26,9 +26,9 @@ from campaigns.evaluator.judge.timing.captured import captured
 # process got its turn; and how much longer than usual it may take.
 CHAIN_MS, LIMIT = 5.0, 1.3
 CHAIN_MIB, FEW, MEASURED = 16, 100, 7
-# What is checks in most of the last bursts is believed.
+# Of the last LAST checks so many have to find the device busy before it counts.
 LAST, ODD = 5, 4
-# After the runner has been killed: how long its work may take to be torn down.
+# How long the work of a killed runner may take to end, and the pause between two checks.
 QUIET_S, PAUSE_S = 5.0, 0.05
 SOMEBODY = "another process uses the device; wait until it is free"
 
@@ -51,7 +51,7 @@ class TimedWork:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
-        # Captured, because one by one they take as long as it takes to launch them.
+        # Captured as a graph: launched one by one, the links would take as long as their launches.
         links, graph = FEW, self._graph_of(FEW)
         while (took_ms := self._usual_of(graph)) < CHAIN_MS:
             links = ceil(1.1 * links * CHAIN_MS / took_ms)
@@ -59,7 +59,7 @@ class TimedWork:
         self._graph, self._usual_ms = graph, took_ms
 
     def stretched(self) -> float:
-        """How many times as long as usual it takes now; 1 when nothing else runs."""
+        """How many times as long as usual the work takes now; 1 when nothing else runs."""
         return self._took_ms(self._graph.replay) / self._usual_ms
 
     def _graph_of(self, links: int) -> torch.cuda.CUDAGraph:
@@ -83,7 +83,7 @@ class TimedWork:
 
 @dataclass(frozen=True, slots=True)
 class QuietCheck:
-    """Before one burst. busy: the device worked. crowded: and others had processes there."""
+    """Before one burst. busy: the device worked. crowded: other services had processes there."""
 
     busy: bool
     crowded: bool

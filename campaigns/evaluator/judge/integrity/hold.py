@@ -30,7 +30,7 @@ TELLING = (b"State:", b"voluntary_ctxt_switches:", b"nonvoluntary_ctxt_switches:
 # User and system time, in ticks, behind the name in /proc/<pid>/stat.
 TIMES = slice(11, 13)
 
-# Longer than all of them but a long list of children.
+# Larger than any of these files, except for a long list of children.
 PART = 8192
 
 Standing = dict[str, tuple[bytes, ...]]
@@ -45,9 +45,10 @@ class StopRefused(Exception):
 
 
 class ProcessHold:
-    """Every process below the supervisor that is not ours: runners and what they started.
+    """Stops and continues every process of the runners.
 
-    Ours are the judge, and what stands between the supervisor and a runner.
+    That is every process below the supervisor, except the judge and the wardens between the
+    supervisor and a runner.
     """
 
     def __init__(self) -> None:
@@ -57,11 +58,12 @@ class ProcessHold:
         self._awake: set[int] = set()
         self._ours: set[int] = {self._me}
         self._runners: dict[str, int] = {}
-        # How each process stood when all were stopped; none of those that were let go on.
+        # The threads of each process when all were stopped, without those that were continued
+        # since.
         self._stood: dict[int, Standing] = {}
 
     def know(self, name: str, runner: int) -> None:
-        """Learn of an arm's runner, before it has read a byte of its candidate."""
+        """Remember an arm's runner, before it has read any of its candidate."""
         self._runners[name] = pid = runner
         while (pid := parent_of(pid)) not in (self._supervisor, 0):
             self._ours.add(pid)
@@ -88,7 +90,7 @@ class ProcessHold:
         raise StopRefused("it keeps starting processes", max(fresh))
 
     def moved(self) -> int:
-        """A process that has run since it was stopped and was not let go on; 0 if there is none."""
+        """A process that has run since it was stopped and was not continued; 0 if there is none."""
         return next((pid for pid, stood in self._stood.items() if _standing(pid) != stood), 0)
 
     def whose(self, pid: int) -> str:
@@ -101,7 +103,7 @@ class ProcessHold:
         return {runner} | below(runner)
 
     def thaw(self, runner: int, family: set[int] | None = None) -> None:
-        """Let one runner go on, with what it started; orphans stay stopped."""
+        """Continue one runner and the processes that it started; orphans stay stopped."""
         if not self._frozen or runner in self._awake:
             return
         self._awake.add(runner)
@@ -227,9 +229,9 @@ def _has_left(pid: int, thread: str) -> bool:
 
 
 def _standing(pid: int) -> Standing:
-    """State of every thread, and how often it has left its CPU; empty for one that has ended.
+    """State of every thread, and how often it has left its CPU; empty for an ended process.
 
-    A thread that ran has another count when it stands again, and another state while it runs.
+    A thread that ran in between has another count, and one that still runs another state.
     """
     found: Standing = {}
     with contextlib.suppress(OSError):
@@ -241,7 +243,7 @@ def _standing(pid: int) -> Standing:
 
 
 def _stat(path: str) -> list[str]:
-    """What follows the name, which stands in brackets and may hold any byte: a runner chose it."""
+    """The fields after the name, which is in brackets and may hold any byte."""
     stat = _whole(path)
     return stat[stat.rindex(b")") + 2 :].decode("ascii").split()
 

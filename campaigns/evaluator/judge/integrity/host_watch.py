@@ -151,7 +151,7 @@ def _card(device: torch.device) -> Any:
 
 
 def _cpu_mhz() -> float | None:
-    """The fastest CPU that this process may run on: it runs on one, so that one is not asleep."""
+    """The clock of the fastest CPU that this process may run on: at least one of them is awake."""
     mine = os.sched_getaffinity(0)
     found = []
     for cpu in mine:
@@ -218,9 +218,9 @@ def _first_number(path: Path) -> float | None:
 
 
 def _text(path: Path) -> str:
-    """What a file of the kernel says; empty where there is none or it is gone.
+    """The contents of a kernel file; "" where it is missing or gone.
 
-    The name of a process, which may stand in it, is of any bytes.
+    It may contain the name of a process, which can hold any byte.
     """
     try:
         return path.read_text("utf-8", "replace")

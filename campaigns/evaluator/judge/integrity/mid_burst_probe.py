@@ -36,17 +36,17 @@ from campaigns.evaluator.problem import CheckSpec
 SHARE, SALTED = 1 / 2, 1 / 2
 # How many slots of a burst hold unusual inputs, at the most.
 MOST_SALTED = 4
-# Probes that say something: so many if none is odd, else up to so many, and how many odd ones are
-# believed. How often one is tried; some say nothing.
+# How many readings that say something are taken: FIRST if none is odd, else up to MOST, of which
+# ODD have to be odd. How many probes are tried for them; some say nothing.
 FIRST, MOST, ODD, TRIES = 2, 8, 6, 16
-# A burst of less time shows no order.
+# A shorter burst shows no order.
 LEAST_S = 2e-4
-# When to read, in shares of the usual time. What stores its calls up and answers in the end has
-# nothing to show for a share.
+# When to read, in shares of the usual time. A kernel that collects its calls and answers in the end
+# has written nothing by then.
 WHEN = (0.45, 0.75)
 # A probe whose burst took this much longer than usual says nothing: something held the cores.
 DISTURBED = 1.5
-# Of one call alone: trying again costs only a cheat; an honest one may have to wait for free cores.
+# Of one call alone: more tries help only an honest call, which may have to wait for free cores.
 ALONE_TRIES, ROUNDS = 3, 16
 # How often a burst of no calls is made again where a call still seems longer alone.
 IDLE_TRIES = 9
@@ -137,8 +137,8 @@ class MidBurstProbe:
     def _slower_s(self) -> float:
         """How much longer a burst of no calls takes than at first: the host may be slower by now.
 
-        It may be slow on purpose as well, since the candidate lives in that process: what counts is
-        as much again as it took at first, at the most.
+        The candidate could slow its process on purpose, so at most as much again as at first
+        counts.
         """
         now_s = min(
             idle_burst(self._context, self._channel, self._slots, cold=False)
@@ -175,7 +175,7 @@ class MidBurstProbe:
             self._require_order()
 
     def _require_order(self) -> None:
-        """Do outputs appear one after the other, and evenly?"""
+        """Check that outputs appear one after the other, and evenly."""
         seen = odd = 0
         for _ in range(TRIES if self._shows_order else 0):
             if (glance := self._glance(())) is None:

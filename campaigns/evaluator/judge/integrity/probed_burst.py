@@ -22,27 +22,27 @@ from campaigns.evaluator.judge.timing.fence import telling_positions
 from campaigns.evaluator.judge.timing.prepared_slots import PreparedSlots
 from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 
-# Positions read of each slot's output; more of values of one byte, of which a call that was made
-# changes at least one.
+# Positions read of each slot's output. Values of one byte need more: of so many, a call that was
+# made changes at least one.
 POSITIONS, NARROW_POSITIONS = 4, 64
 # With fewer calls no order can be seen.
 LEAST_CALLS = 6
 # One slot is being written when the judge reads; one more may lie between its reads.
 UNDER_WAY = 2
-# An honest burst is about as far as its time is. On a busy host it is behind, the more so the
-# shorter it is: the runner had to be woken, and its threads wait for cores.
+# An honest burst is about as far as its share of time. On a busy host it is behind, the more so the
+# shorter it is: the runner has to wake, and its threads wait for cores.
 WAKE_S, LEAST_PACE_S, BEHIND = 2e-3, 4e-3, 1 / 4
-# In a shorter burst no output at all may be there so late only once in a while: one whose runner
-# woke that late takes longer than usual, and says nothing.
+# In a shorter burst outputs are all missing so late only rarely: a burst whose runner woke that
+# late takes longer than usual, and says nothing.
 LEAST_EMPTY_S = 5e-4
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReading:
-    """What was seen halfway: share of slots begun, and slots unfinished before those begun last.
+    """What was seen halfway: share of slots begun, and slots unfinished before the last one begun.
 
-    share: of the burst's time that had passed since the runner must have woken; None where that is
-    unknown. at_s: when it was, in a burst of calls made one by one; else 0.
+    share: of the burst's time, since the runner must have woken; None where that is unknown. at_s:
+    when it was read, in a burst of calls made one by one; else 0.
     """
 
     begun: float
@@ -69,7 +69,7 @@ class ProbeReading:
 
 
 def is_narrow(arg: TensorArg) -> bool:
-    """Whether a value may by chance be what the poison was."""
+    """Whether a value may equal the poison by chance."""
     return ITEM_BYTES[arg.dtype] == 1
 
 
@@ -94,7 +94,7 @@ class SaltedInputs:
 
 
 class ProbedBurst:
-    """What the judge does around and within one burst.
+    """What the judge does before, during and after one burst.
 
     trials: unusual inputs, each for one slot. arg: the output to read halfway, after `delay_s`;
     None reads nothing.
@@ -135,20 +135,20 @@ class ProbedBurst:
         if self._arg is None:
             return
         time.sleep(self._delay_s)
-        # Before reading: what holds the judge up now makes outputs appear early, never late.
+        # Before reading: a delay of the judge then makes outputs appear early, never late.
         self._at_s = time.perf_counter() - started
         self._seen = self._view[self._places]
         self._prepared.context.wait()
 
     def glance(self, seconds: float) -> ProbeReading:
-        """What was seen, in a burst that took `seconds` in all."""
+        """What was seen, in a burst that took `seconds`."""
         share = share_passed(self._at_s, seconds)
         at_s = self._at_s if self._prepared.context.device.type == "cpu" else 0.0
         changed = (self._seen != self._before)[self._tells].flip(0)
         if self._arg is None or len(changed) < LEAST_CALLS:
             return ProbeReading(1.0, 0, None)
         begun = changed.any(1)
-        # Of a narrow one a part stays as it was by chance, whatever is written.
+        # Some bytes equal the poison by chance, so one changed byte counts as finished.
         finished = begun if is_narrow(self._arg) else changed.all(1)
         if not begun.any():
             return ProbeReading(0.0, 0, share, at_s)

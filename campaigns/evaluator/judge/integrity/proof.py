@@ -51,7 +51,7 @@ class _QuickLook:
         self.changed = ""
 
     def doubtful(self) -> Iterator[int]:
-        """The slots that it does not find right."""
+        """The slots that the quick comparison does not find right."""
         prepared, context, slots = self._prepared, self._prepared.context, self._prepared.timed
         step = at_once(slots, slots.layout.stride)
         for first in range(0, prepared.calls, step):
@@ -72,7 +72,7 @@ class _QuickLook:
 
 
 def _prove_call(prepared: PreparedSlots, fence: OutputFence, k: int) -> None:
-    """The same for one call, by every answer that there is; is its work late, or never done?"""
+    """Compare one call with every accepted answer, and say whether its work is late or missing."""
     context, channel, slots = prepared.context, prepared.channel, prepared.slots
     answers = list(_answers(prepared, k))
     for want, near in answers:
@@ -94,7 +94,7 @@ def _prove_call(prepared: PreparedSlots, fence: OutputFence, k: int) -> None:
 
 
 def _answers(prepared: PreparedSlots, k: int) -> Iterator[tuple[Answers, Others]]:
-    """The reference's answers to slot `k`, each with those that are right as well.
+    """The reference's answers to slot `k`, each with alternatives that are right as well.
 
     In its own precision first. That can be so far off that a better kernel is not within tolerance
     of it: then the answer in float64 counts.
@@ -111,7 +111,7 @@ def _answers(prepared: PreparedSlots, k: int) -> Iterator[tuple[Answers, Others]
 
 
 def let_settle(context: CaseContext, channel: RunnerChannel) -> None:
-    """Give a runner time to finish what it has left running, then stop it again."""
+    """Give a runner time to finish work that it has left running, then stop it again."""
     context.wait()
     channel.thaw()
     time.sleep(SETTLE_S)

@@ -1,4 +1,4 @@
-"""What the judge can say about the device it measures on; read, never assumed."""
+"""Facts about device and host, read from the system."""
 
 from __future__ import annotations
 

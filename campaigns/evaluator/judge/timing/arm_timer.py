@@ -27,9 +27,9 @@ from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
-# How often one sample is tried; a candidate gains nothing by it, since every try is proven.
+# How often one sample is tried; every try is proven, so a candidate gains nothing by it.
 RETAKES = 4
-# Samples of a time that explains others and decides nothing; their median is kept.
+# Samples of a time that explains and does not decide; the median counts.
 EXPLAINING = 3
 
 
@@ -37,7 +37,7 @@ EXPLAINING = 3
 class Arm:
     """A runner with its slots of one case.
 
-    most: slots in a burst; why_most: where those are fewer than fit into memory. warm: slots that
+    most: slots in a burst; why_most: why those are fewer than fit into memory. warm: slots that
     stay in the last-level cache together. overhead: what a burst takes besides its calls. check:
     what is checked of a candidate beyond its case.
     """
@@ -55,7 +55,7 @@ class Arm:
 
 
 class ArmTimer:
-    """One arm on one case."""
+    """Times one arm on one case."""
 
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
@@ -71,12 +71,12 @@ class ArmTimer:
         # Seconds of a call, roughly.
         self.call_s = 0.0
         self.call_s = calibrate(self._prepared_burst, arm.most)
-        # What a call takes at the least, by what one alone takes.
+        # The least time of a call, by calls alone.
         self._alone_us = 0.0
         self._retaken = 0
         self._samples_us: list[float] = []
         self._device_us: list[float] = []
-        # What a call takes at the least, by what one alone takes once there are samples.
+        # The same, measured again once there are samples.
         self._least_us = 0.0
 
     @property
@@ -92,7 +92,7 @@ class ArmTimer:
             arm.notes.append(f"{where} have at most {arm.most} calls: {arm.why_most}")
 
     def as_loop(self) -> None:
-        """From now on call by call, as the other arm has to be: a graph would flatter this one."""
+        """Launch call by call from now on, as the other arm has to: a graph has an advantage."""
         self._loops = True
         self._prepare_lengths()
 
@@ -110,20 +110,20 @@ class ArmTimer:
             self._device_us.append(device_us or 0.0)
 
     def close(self) -> None:
-        """After the last sample: what shows whether they can be believed."""
+        """After the last sample: check whether the samples can be believed."""
         typical_s = statistics.median(self._samples_us) / 1e6
         self._least_us = self._probe.end(typical_s) * 1e6
         self._note_retakes()
 
     def resume(self) -> None:
-        """Go on where `close` was, now that the case is laid out again after others."""
+        """Continue after `close`, once the case is laid out again."""
         self._legal = 0
         self._prepare_lengths()
 
     def timing(self, *, explained: bool) -> Timing:
-        """What was measured, and what explains it; the runner is never the same again.
+        """The measured times and what explains them; the runner is traced and not timed after this.
 
-        explained: warm and call by call as well, which takes more bursts.
+        explained: whether to time warm bursts and calls outside of a graph as well.
         """
         warm_us = self._warm_us() if explained else None
         device_us, event_us = self._profile()
@@ -146,8 +146,8 @@ class ArmTimer:
     def _sample_us(self) -> float:
         """One sample, of bursts that are long enough.
 
-        One whose bursts do not fit each other (something else held the cores during the short one)
-        is retaken; when none fits, the last one's least time is the time.
+        A sample whose bursts do not fit each other is taken again: something else held the cores
+        during the short one. When none fits, the last one's least time counts.
         """
         arm, left, time_us = self._arm, RETAKES, 0.0
         allowed_s = arm.overhead.allowed_s
@@ -178,7 +178,7 @@ class ArmTimer:
         return _positive(statistics.median(self._lengths.slope_us(*pair) for pair in pairs))
 
     def _warm_us(self) -> float | None:
-        """With inputs and outputs in the last-level cache; None where fewer than two calls fit."""
+        """Time of a call with warm caches; None where fewer than two calls fit into them."""
         lengths = shorten(self._lengths, self._arm.warm)
         if lengths is None:
             return None
@@ -207,13 +207,14 @@ class ArmTimer:
         return self._burst(calls)
 
     def _prepare(self, calls: int) -> Timer:
-        """Have the runner get ready for bursts of `calls`; it tries one."""
+        """Have the runner prepare bursts of `calls`; it tries one."""
         channel, context = self._arm.channel, self._arm.context
         if calls > self._legal or any(arg.update for arg in context.layout.outputs):
-            # The runner tries the burst: its slots must hold inputs that a call may be made on, and
-            # what the burst before has updated in place may be one no more.
+            # The runner tries the burst, so its slots must hold valid inputs; a burst before may
+            # have updated some in place.
             set_up(context, channel, self._arm.slots, calls, WARM)
-            # Or what the runner does next, which may be traced, shares the device with it.
+            # Otherwise the judge's work would share the device with the runner's, which may be
+            # traced.
             context.wait()
             self._legal = calls
         channel.phase = Phase.PREPARE
@@ -228,7 +229,7 @@ class ArmTimer:
         )
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
-        """Seconds, less what one of that length takes on top for being so long."""
+        """Seconds of a burst, less the overhead that grows with its length."""
         arm = self._arm
         options = BurstOptions(cold, self._breadth, rest_s=self._rest_s(calls))
         seconds = run_burst(arm.context, arm.channel, arm.slots, calls, options)
@@ -237,7 +238,8 @@ class ArmTimer:
     def _rest_s(self, calls: int) -> float:
         """By how much a burst is shorter than the long one, on a GPU.
 
-        The longer the judge has only waited there, the slower its processor is to launch the fence.
+        The longer the judge has waited, the slower its processor launches the fence; so every burst
+        waits equally long.
         """
         if self._arm.context.device.type != "cuda":
             return 0.0
@@ -254,7 +256,7 @@ class ArmTimer:
         )
 
     def _profile(self) -> tuple[float | None, float | None]:
-        """(device µs, event µs) per call as the runner's driver says; it informs, no more."""
+        """(device µs, event µs) per call, measured in the runner; for information only."""
         if self.timer not in (Timer.GRAPH, Timer.LOOP):
             return None, None
         limit_s = self._arm.job.protocol.limits.prepare_s
@@ -262,7 +264,7 @@ class ArmTimer:
         return _positive(reply.x), _positive(reply.y)
 
     def _launch(self) -> Launch | None:
-        """How the runner's driver says that a call is launched; it informs, no more."""
+        """How a call is launched, read in the runner; for information only."""
         channel, limit_s = self._arm.channel, self._arm.job.protocol.limits.prepare_s
         first = channel.ask(Ask.LAUNCH, PARTS[0], limit_s)
         if first.a < 1:

@@ -43,10 +43,10 @@ class Probed(Protocol):
         """The slots whose answers `check` compares."""
 
     def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
-        """Before the runner is let go on; what its slots hold may be exchanged."""
+        """Before the runner continues; may exchange the contents of slots."""
 
     def during(self, started: float) -> None:
-        """After go, which was at `started` on the judge's clock (`time.perf_counter`)."""
+        """After the start signal, sent at `started` on the judge's clock (`time.perf_counter`)."""
 
     def check(self) -> None:
         """After the burst, with the runners stopped."""
@@ -92,7 +92,7 @@ def _attempt(
 
 
 def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
-    """All of the judge's is done when the runner wakes, or it would see inputs before the clock."""
+    """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
     context.wait()
     if cold and context.quiescence is not None:
         context.quiescence.require_quiet(channel)
@@ -106,7 +106,7 @@ def _ready(
     options: BurstOptions,
     probed: Probed | None,
 ) -> tuple[PreparedSlots, OutputFence]:
-    """The runner stopped with its question before it, and slots and fence made ready for it."""
+    """Pose the question, stop the runner, and make slots and fence ready."""
     order = _order(context, channel, calls)
     channel.pose(calls, context.limit_s)
     prepared = set_up(context, channel, slots, calls, options, order)
@@ -136,7 +136,7 @@ def idle_burst(
     channel.pose(0, context.limit_s)
     few = min(slots.count, IDLE_SLOTS)
     prepared = set_up(context, channel, slots, few, USUAL if cold else WARM)
-    # On a CPU what no burst has used yet is not there yet, and to have it made takes far longer.
+    # On a CPU memory that no burst has used is not mapped yet, and mapping it takes far longer.
     breadth = few if context.device.type == "cpu" else slots.count
     fence = OutputFence(context, slots.part(0, breadth), prepared.truth, few)
     _settle(context, channel, cold=cold)
@@ -151,7 +151,7 @@ def _clocked(
     rest_s: float = 0.0,
     probed: Probed | None = None,
 ) -> float:
-    """Seconds from go until the fence has read its positions."""
+    """Seconds from the start signal until the fence has read its positions."""
     channel.start_burst(calls)
     channel.rest(rest_s)
     started = time.perf_counter()

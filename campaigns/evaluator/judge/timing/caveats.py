@@ -1,4 +1,4 @@
-"""What the times of short calls on a CPU cannot show: a sentence beside them."""
+"""A caveat beside the times of short calls on a CPU."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from campaigns.evaluator.contract import Timing
 
-# Calls of a burst follow each other in the candidate's own process. What fetching the next call's
-# inputs gains is a small part of a longer call.
+# Calls of a burst follow each other in the candidate's process, which can find the next call's
+# inputs. Fetching them early gains little in a longer call.
 SHORT_CALL_US = 400.0
 
 

@@ -7,7 +7,7 @@ import torch
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.timing.captured import captured
 
-# Positions over all slots of an output, and what each slot gets at the least.
+# How many positions of an output are read in all slots, and in each slot at the least.
 POSITIONS, LEAST = 4096, 4
 
 

@@ -27,18 +27,18 @@ from campaigns.evaluator.judge.timing.burst import idle_burst
 from campaigns.evaluator.wire import Ask
 
 TRIES = 5
-# For how long the device works in the bursts that show the growth, in ms.
+# How long the device works in bursts that measure the growth, in ms.
 STAYS_MS = (1.0, 2.0, 4.0, 8.0, 16.0)
 ROUNDS = 6
-# What a burst may take on top for waking the threads of a kernel: two of them, and each other one.
+# Extra time of a burst for waking a kernel's threads: for two, and for each further CPU.
 WAKING_S, WAKING_EACH_S = 6e-5, 5e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How a burst's overhead grows with its length: by so many seconds whenever that doubles.
+    """How a burst's overhead grows: by `doubling_s` whenever its length doubles.
 
-    shortest_s, longest_s: of the bursts that it is known from; beyond them nothing is added.
+    shortest_s, longest_s: of the measured bursts; beyond them nothing is added.
     """
 
     doubling_s: float = 0.0
@@ -49,22 +49,22 @@ class Growth:
     def fitted(cls, points: Sequence[tuple[float, float]]) -> Growth:
         """The line through (seconds of a burst, seconds of overhead), by least squares.
 
-        A line, because single bursts scatter by more than overhead grows: each point alone would
-        bring as much error into a time as it takes away.
+        A line, because single bursts scatter by more than overhead grows: correcting by single
+        points would add as much error as it removes.
         """
         lengths, overheads = [list(column) for column in zip(*points, strict=True)]
         doubling_s = float(numpy.polyfit(numpy.log2(lengths), overheads, 1)[0])
         return cls(max(0.0, doubling_s), min(lengths), max(lengths))
 
     def at(self, seconds: float) -> float:
-        """Seconds that a burst of this length takes more than the shortest, besides its calls."""
+        """Seconds of overhead more than that of the shortest burst."""
         known_s = min(max(seconds, self.shortest_s), self.longest_s)
         return self.doubling_s * math.log2(known_s / self.shortest_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """Seconds of a burst of no calls. cold: with emptied caches, as usual; warm: at the least."""
+    """Seconds of a burst of no calls. cold: with emptied caches, the median; warm: the least."""
 
     cold_s: float
     warm_s: float
@@ -72,12 +72,12 @@ class Overhead:
 
     @property
     def allowed_s(self) -> float:
-        """The most of a timed burst that its calls may leave unexplained."""
+        """The largest part of a timed burst that its calls need not explain."""
         return self.cold_s + waking_s()
 
 
 def measure(context: CaseContext, channel: RunnerChannel, slots: Slots, growth: Growth) -> Overhead:
-    """Before the candidate's first byte; later a burst of no calls is what its process makes it."""
+    """Measure before a candidate is loaded: later its process could make such a burst slow."""
     warm, cold = (
         [idle_burst(context, channel, slots, cold=cold) for _ in range(TRIES)]
         for cold in (False, True)
@@ -86,14 +86,14 @@ def measure(context: CaseContext, channel: RunnerChannel, slots: Slots, growth: 
 
 
 def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> Growth:
-    """By bursts of no calls in which the device works all the same; before that first byte, too.
+    """Measure bursts of no calls in which the device works, before a candidate is loaded.
 
-    It is the host's, so it is one for both arms, and no error of it makes one of them faster.
-    Nothing grows where the kernel runs on the processor that waits for it.
+    The growth is a property of the host, so one value serves both arms and favours neither. It is
+    zero where the kernel runs on a CPU.
     """
     if any(context.device.type != "cuda" for context, _, _ in arms):
         return Growth()
-    # In turn, so that a host that changes meanwhile changes all of them.
+    # Alternating, so that a change of the host affects all of them.
     rounds = [[[_stay(*arm, ms) for ms in STAYS_MS] for arm in arms] for _ in range(ROUNDS)]
     # The first round runs with cold code and tables.
     by_length = list(zip(*chain.from_iterable(rounds[1:]), strict=True))
@@ -103,7 +103,7 @@ def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> 
 def _stay(
     context: CaseContext, channel: RunnerChannel, slots: Slots, ms: float
 ) -> tuple[float, float]:
-    """Seconds of a burst in which the device works for `ms`, and those of them that it does not."""
+    """Seconds of a burst in which the device works for `ms`, and those of them that it is idle."""
     channel.ask(Ask.STAY, ms, context.limit_s)
     rest_s = (STAYS_MS[-1] - ms) * 1e-3
     seconds = idle_burst(context, channel, slots, cold=True, rest_s=rest_s)

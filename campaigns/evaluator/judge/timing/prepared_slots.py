@@ -18,9 +18,9 @@ SPARE = 2
 class BurstOptions:
     """How a burst is made.
 
-    cold: whether the caches are emptied before, where the slots would fit into them. breadth: over
-    how many slots the fence is spread, if those are more than the calls. inputs: what so many slots
-    hold; None has it be new. rest_s: for how long the judge spins first, before the clock starts.
+    cold: whether to empty the caches first, where the slots would fit into them. breadth: how many
+    slots the fence covers, if more than the calls. inputs: makes the contents of so many slots;
+    None draws fresh ones. rest_s: how long the judge spins before the clock starts.
     """
 
     cold: bool = True
@@ -34,9 +34,9 @@ USUAL, WARM = BurstOptions(), BurstOptions(cold=False)
 
 @dataclass(frozen=True, slots=True)
 class PreparedSlots:
-    """Refreshed slots: the first `calls` are to be worked on, those behind them are not.
+    """Refreshed slots: calls are made on the first `calls` of them and not on the rest.
 
-    order: the slots of the calls, in turn; empty where none are made yet.
+    order: the slots of the calls, in turn; empty where no call is made.
     """
 
     context: CaseContext

@@ -15,9 +15,9 @@ from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.prepared_slots import WARM, set_up
 from campaigns.evaluator.wire import Ask
 
-# As many calls as make a fault in one of ten all but sure to be seen, if they take no longer.
+# Enough calls to see almost surely a fault in one of ten, within so many seconds.
 CALLS, LIMIT_S = 48, 5.0
-# One burst takes about this long at the most; it has the time limit of one call.
+# The most seconds of one burst, about; it has the time limit of one call.
 BURST_S = 0.5
 
 
@@ -42,7 +42,7 @@ def rehearse(arm: Arm) -> None:
 
 
 def _prepare(arm: Arm, calls: int) -> None:
-    # The runner tries the burst: its slots must hold inputs that a call may be made on.
+    # The runner tries the burst, so its slots must hold valid inputs.
     set_up(arm.context, arm.channel, arm.slots, calls, WARM)
     arm.channel.phase = Phase.PREPARE
     arm.channel.ask(Ask.PREPARE, (calls, False), arm.job.protocol.limits.prepare_s)

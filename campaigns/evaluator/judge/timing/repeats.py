@@ -36,7 +36,7 @@ ROUNDS, MOST, ODD = 3, 8, 1.05
 # A burst has just enough calls that waking the runner is small beside them: a cache of the last
 # call alone is seen best where a burst is one call.
 LEAST_S = {"cpu": 1e-3, "cuda": 2e-4}
-# Bursts of each of the two patterns without a loop, in a round.
+# Bursts of each pattern without a loop, in a round.
 EACH = 2
 
 
@@ -51,13 +51,13 @@ class SlotContents(Enum):
 
 
 REPEATED = (SlotContents.SAME, SlotContents.KEPT, SlotContents.AGAIN)
-# One version of what is kept. The first step of it is a miss, whatever is remembered.
+# The steps of one version of the weights. The first is a miss for any cache.
 VERSION = (SlotContents.CHANGED, SlotContents.AGAIN, SlotContents.KEPT, SlotContents.KEPT)
 WITHOUT_WEIGHTS = (SlotContents.CHANGED, SlotContents.AGAIN, SlotContents.AGAIN, SlotContents.AGAIN)
 
 
 class RepeatBursts:
-    """One arm's bursts on one case, whose samples `timing` holds. weights: names of inputs."""
+    """One arm's bursts on one case. timing: its samples. weights: names of inputs."""
 
     def __init__(self, arm: Arm, weights: tuple[str, ...], timing: Timing) -> None:
         self._arm = arm
@@ -74,7 +74,7 @@ class RepeatBursts:
         self._version: BurstInputs | None = None
 
     def round(self) -> None:
-        """All patterns once; of each what is usual in it is kept."""
+        """Make all patterns once; keep the median time of each."""
         draw = self._arm.context.supply.draw
         took: dict[SlotContents, list[float]] = {step: [] for step in SlotContents}
         version = VERSION if self._weights else WITHOUT_WEIGHTS
@@ -83,7 +83,7 @@ class RepeatBursts:
             took[step].append(self._burst(step, elsewhere if step is SlotContents.FRESH else 0))
         for step, times_us in took.items():
             if times_us:
-                # Whatever disturbs a burst makes it longer.
+                # The lower median: a disturbance makes a burst longer.
                 self._took_us[step].append(statistics.median_low(times_us))
 
     def ratio(self, step: SlotContents) -> float:
@@ -110,33 +110,33 @@ class RepeatBursts:
         if not self._on_gpu or step in (SlotContents.FRESH, SlotContents.CHANGED):
             self._lay(first, slots)
         arm.channel.detail = f" ({step.value})"
-        # Whatever lies in the caches was written just now, in every pattern.
+        # Warm: the slots were just written, in every pattern.
         options = BurstOptions(cold=False, inputs=lambda count: self._inputs(step, count))
         seconds = run_burst(arm.context, arm.channel, slots, calls, options)
         arm.channel.detail = ""
         return seconds / calls * 1e6
 
     def _lay(self, first: int, slots: Slots) -> None:
-        """Have the runner make its calls on the slots from `first` on, which are `slots`."""
+        """Have the runner make its calls on `slots`, which begin at slot `first`."""
         arm, calls = self._arm, self._calls
         limits = arm.job.protocol.limits
         layout = arm.context.layout.moved(first)
         arm.channel.ask(Ask.CASE, (layout, calls), limits.load_s)
         if self._on_gpu:
-            # The runner tries the burst, which needs inputs that a call may be made on.
+            # The runner tries the burst, so its slots must hold valid inputs.
             set_up(arm.context, arm.channel, slots, calls, WARM)
             arm.channel.ask(Ask.PREPARE, (calls, self._loops), limits.prepare_s)
 
     def _inputs(self, step: SlotContents, count: int) -> BurstInputs:
         context = self._arm.context
-        # Made in any case: what is drawn goes through the caches that a kernel then finds.
+        # Drawn in every pattern, since drawing changes the caches that a kernel finds.
         fresh = context.supply.fresh(count, context.refresh)
         if step is SlotContents.AGAIN and self._version is not None:
             return self._version
         if step is SlotContents.KEPT and self._version is not None:
             return SplitInputs(self._version, self._weights, fresh)
         if step is SlotContents.CHANGED:
-            # A weight is the same in every call, and what calls share is found by one entry.
+            # All calls of a burst share the weights.
             same = SeparateInputs([context.supply.example()] * count, self._weights)
             self._version = fresh = SplitInputs(same, self._weights, fresh)
         return fresh

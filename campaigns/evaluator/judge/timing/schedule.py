@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
-# A short burst is this share of the long one; their difference carries the time.
+# A short burst has one in so many calls of the long one; their difference gives the time.
 SHORT_SHARE = 8
-# How long the proof of one burst may take, and how many calls it has all the same.
+# How long the proof of one burst may take, and the least calls of a burst all the same.
 PROOF_S, LEAST_PROVEN = 0.5, 16
 # Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
 ALIKE = 1.5
@@ -24,7 +24,7 @@ class BurstLengths:
     long: int
 
     def slope_us(self, short_s: float, long_s: float) -> float:
-        """Per-call time in microseconds: what is the same in both bursts cancels."""
+        """Per-call time in microseconds: overhead that is the same in both bursts cancels."""
         return (long_s - short_s) / (self.long - self.short) * 1e6
 
     def time_us(self, short_s: float, long_s: float, allowed_s: float) -> tuple[float, bool]:
@@ -46,9 +46,9 @@ def choose_lengths(call_s: float, burst_ms: float, most: int) -> BurstLengths:
 
 
 def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
-    """By arm what its lengths are chosen for, given what its calls seem to take.
+    """By arm the call time for which its lengths are chosen; calls_s: as calibrated.
 
-    What a burst takes on top the longer it is, is the same in both arms where their lengths are.
+    Overhead grows with a burst's length, so similar arms get equal lengths.
     """
     least_s = min(calls_s.values())
     if max(calls_s.values()) > ALIKE * least_s:
@@ -67,7 +67,7 @@ def lengthen(
     if long_s > burst_ms / 2e3 or lengths.long >= most:
         return None
     wanted = choose_lengths(long_s / lengths.long, burst_ms, most).long
-    # By steps: one burst may have been short by mistake.
+    # In steps, since one burst may have been short by mistake.
     long = min(max(wanted, 2 * lengths.long), 8 * lengths.long, most)
     return BurstLengths(max(1, long // SHORT_SHARE), long)
 
@@ -81,10 +81,10 @@ def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
 
 
 def calls_to_prove(most: int, proof_s: float) -> int:
-    """Of `most` calls in a burst so many that proving them all takes no longer than PROOF_S.
+    """How many of `most` calls can be proven within PROOF_S.
 
-    proof_s: what inputs and reference take for one call. Where that is long (a reference in Python
-    loops), all calls of a burst would take longer to prove than an evaluation may last.
+    proof_s: of inputs and reference for one call. Proving all calls of a burst with a slow
+    reference (Python loops) could take longer than an evaluation may last.
     """
     return min(most, max(LEAST_PROVEN, int(PROOF_S / max(proof_s, 1e-9))))
 
