@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg
 from campaigns.evaluator.problem import load_problem
 
@@ -52,7 +52,7 @@ class Form:
     def tolerance(self) -> tuple[float, float]:
         """(atol, rtol) of the first output, 0 where it must be exact."""
         # Loads torch, which a host of the web side need not have.
-        from campaigns.evaluator.judge.tolerance import tolerances
+        from campaigns.evaluator.judge.correctness.tolerance import tolerances
 
         found = tolerances(self.spec, self.layout)[self.layout.outputs[0].name]
         return (0.0, 0.0) if found.exact else (found.atol, found.rtol)

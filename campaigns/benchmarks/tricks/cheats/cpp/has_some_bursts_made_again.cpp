@@ -2,7 +2,7 @@
 // problem: scale N=4096
 // aims: kopt
 // outcome: cheated
-// says: went on while it was stopped
+// says: ran while it was stopped
 // burst_ms: 2
 // calls: 16
 #include <csignal>

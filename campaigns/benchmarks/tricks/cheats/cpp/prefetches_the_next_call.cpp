@@ -1,7 +1,6 @@
 // trick: fetches into the cache what it guesses the next call will be made on
 // problem: scale N=4096
-// outcome: cheated | no_gain
-// says: before its turn
+// outcome: no_gain
 // against: v0.cpp
 // burst_ms: 8
 // calls: 4096
