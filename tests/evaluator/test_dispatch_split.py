@@ -21,7 +21,7 @@ from campaigns.rules.split import call_for_split
 from campaigns.rules.verdict import decide
 from tests.evaluator import small
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.judged
 
 SOFTMAX = Path("campaigns/problems/softmax")
 SHORT, LONG = "D=32", "D=4096"
