@@ -26,7 +26,7 @@ settings.load_profile("kopt")
 
 
 # These fixtures start the evaluator and have a candidate judged, or hand out what does.
-JUDGING = {"service", "bounded", "ordinary", "with_layers", "installation", "product"}
+JUDGING = {"service", "bounded", "ordinary", "with_layers", "installation", "product", "soaked"}
 
 
 def pytest_collection_modifyitems(items):

@@ -103,6 +103,7 @@ def test_it_counts_and_sizes_what_was_found():
     assert f"| chain, cuda | a known gain | 3 {known}" in text
 
 
+@pytest.mark.judged
 def test_it_reads_kernels_and_compares_each_in_turn(tmp_path):
     said = []
     kernels = [(load_problem(write_problem(tmp_path)), "cpp")]
@@ -116,6 +117,7 @@ def test_it_reads_kernels_and_compares_each_in_turn(tmp_path):
     assert "refused" not in found.environment
 
 
+@pytest.mark.judged
 def test_it_reports_what_it_has_compared_when_the_time_is_over(tmp_path):
     kernels = [(load_problem(write_problem(tmp_path)), "cpp")]
     found = measure_precision([this_device("cpu")], kernels, Amounts(1, 2, 1, 0.0), print)

@@ -184,6 +184,7 @@ def test_it_reads_what_kernelbench_says(result, errors, answer, gain):
     assert (said.answer, said.gain) == (answer, gain)
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize(
     ("name", "answer"),
     [

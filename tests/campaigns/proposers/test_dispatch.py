@@ -212,6 +212,7 @@ def run_kernel(input, output, N, D):
 """
 
 
+@pytest.mark.judged
 def test_r19_two_triton_modules_are_one_that_is_right(tmp_path):
     plain = v0("softmax", "triton")
     right = Source("kernel.py", MODULE.format(block=16, more=""))
