@@ -46,6 +46,7 @@ checked: lint
 	$(PY) manage.py makemigrations --check --dry-run
 	$(PY) manage.py wiki check
 	$(PY) -m tools.rules --check
+	$(PY) -m tools.reference --check
 
 lint: ready
 	$(PY) -m ruff format --check
