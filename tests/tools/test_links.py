@@ -1,4 +1,4 @@
-"""README and docs link only to what is there, and the README stays short."""
+"""Links in README and docs lead somewhere, the README stays short, and printed commands work."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ def test_the_readme_has_at_most_150_lines_and_reaches_every_page():
     assert text.count("\n") <= 150
     named = {page.relative_to(ROOT).as_posix() for page in PAGES} - {"README.md"}
     assert {name for name in named if f"({name})" not in text} == set()
+
+
+def test_a_command_on_a_page_works_as_it_is_printed():
+    bare = re.compile(r"(?<!\.venv/bin/)python manage\.py")
+    places = ("templates", "campaigns/views", "knowledge/views")
+    found = (path for place in places for path in (ROOT / place).rglob("*"))
+    texts = [path for path in found if path.suffix in (".html", ".py")]
+    assert len(texts) > 50
+    assert [path.name for path in texts if bare.search(path.read_text())] == []
