@@ -10,8 +10,7 @@ import pytest
 
 from campaigns.benchmarks import precision
 from campaigns.benchmarks.harness import BenchmarkError, Finished
-from campaigns.benchmarks.precision import CHAIN, Compared, Reading, chain_source
-from campaigns.benchmarks.services import Station
+from campaigns.benchmarks.precision import CHAIN, SLOWER, Compared, Reading, chain_job, chain_source
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
@@ -19,19 +18,15 @@ from campaigns.rules.decision import Verdict
 
 BACKENDS = ("cpp", "cuda", "triton")
 OPTIONS = Namespace(
-    device=["cpu"], problem=[str(CHAIN)], backend=["cpp"], sessions=1, same=1, known=1, limit_s=900
+    device="cpu", problem=[str(CHAIN)], backend=["cpp"], sessions=1, same=1, known=1, limit_s=900
 )
 
 
 @pytest.mark.parametrize("backend", ["cpp", "triton"])
 def test_both_kernels_of_a_known_gain_are_right(backend, tmp_path):
+    job = chain_job(this_device("cpu"), backend, tmp_path / "scratch", 2000, SLOWER)
+    assert job.candidate.text.replace("2000", "2060") == job.incumbent.text
     with EvaluatorService() as service:
-        station = Station(this_device("cpu"), service, tmp_path / "scratch")
-        job = precision._chain(backend, 2060).job_at(station)
-        assert (job.candidate, job.incumbent) == (
-            chain_source(backend, 2000),
-            chain_source(backend, 2060),
-        )
         # Triton's interpreter takes milliseconds for a step.
         for steps in (20, 21):
             shorter = chain_source(backend, steps)
@@ -48,13 +43,14 @@ def test_chains_differ_in_their_steps_only(backend):
 
 
 def reading(**changes):
-    kernel = precision._chain("cuda", 2060)
-    whole = Reading(kernel, "4096x4096", "graph", 101.0, 100.0, 103.0, 102.0, 100.0, 0.005)
+    whole = Reading(
+        "softmax", "cuda", "4096x4096", "graph", 101.0, 100.0, 103.0, 102.0, 100.0, 0.005
+    )
     return replace(whole, **changes)
 
 
 def written(readings, same=(), known=()):
-    report = precision.report_of([this_device("cpu")], readings, same, known)
+    report = precision.report_of(this_device("cpu"), readings, same, known)
     return Finished(report, "python manage.py bench precision", "today", 1.0).as_markdown()
 
 
