@@ -73,7 +73,7 @@ def test_it_reads_kernels_and_compares_each_in_turn():
     assert [(row["problem"], row["case"]) for row in clock.rows] == [("chain", "declared")]
     assert clock.rows[0]["slope µs"] > 0
     assert [row["kernel"] for row in same.rows] == ["chain, cpp, declared"]
-    assert [row["kernel"] for row in known.rows] == ["chain, cpp"]
+    assert [row["kernel"] for row in known.rows] == ["chain, cpp, 2000 steps"]
     assert said[0] == "chain cpp: 1 cases read"
 
 

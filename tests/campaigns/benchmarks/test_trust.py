@@ -196,6 +196,7 @@ def test_it_reads_what_kernelbench_says(result, errors, answer, gain):
         ("cheats/cpp/shape_cache.cpp", Opinion.CORRECT),
         ("cheats/cpp/nan_everywhere.cpp", Opinion.REFUSED),
         ("cheats/cpp/exits.cpp", Opinion.DIED),
+        ("honest/cpp/row_in_place.cpp", Opinion.NO_FORM),
     ],
 )
 def test_it_asks_the_plain_harness_in_a_process_of_its_own(name, answer, tmp_path):
