@@ -105,13 +105,12 @@ class Reading:
 class Compared:
     """What the rules said of one kernel against another, or against itself.
 
-    gain: a fraction, by the judge's slopes. event_gain: the same by CUDA events, where there are.
+    gain: a fraction.
     """
 
     kernel: str
     verdict: Verdict
     gain: float
-    event_gain: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +275,8 @@ def _judged(job: Job, report: Report) -> Compared:
     decision = decide(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
     if decision.gain is None:
         raise BenchmarkError(f"{job.problem.name}: {decision.sentence}")
-    case = report.cases[0]
-    new, old = (_timed(arm).event_us for arm in (case.candidate, case.incumbent))
-    by_events = old / new - 1 if old and new else None
-    kernel = f"{job.problem.name}, {job.backend}, {case.case}"
-    return Compared(kernel, decision.verdict, decision.gain.gain, by_events)
+    kernel = f"{job.problem.name}, {job.backend}, {report.cases[0].case}"
+    return Compared(kernel, decision.verdict, decision.gain.gain)
 
 
 def _timed(timing: Timing | None) -> Timing:
@@ -321,13 +317,9 @@ def _by_kernel(compared: Sequence[Compared]) -> Iterator[Row]:
             "kernel": kernel,
             "times": len(these),
             "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in counts.items()),
-            "gains by slope": _span([one.gain for one in these]),
-            "gains by events": _span([g for one in these if (g := one.event_gain) is not None]),
+            "gains": f"{min(one.gain for one in these):+.2%} to "
+            f"{max(one.gain for one in these):+.2%}",
         }
-
-
-def _span(gains: Sequence[float]) -> str | None:
-    return f"{min(gains):+.2%} to {max(gains):+.2%}" if gains else None
 
 
 def _apart(slope_us: float, other_us: float | None) -> str | None:

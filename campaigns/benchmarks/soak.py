@@ -156,7 +156,7 @@ def _soaked(
     device: Device, honest: Sequence[Trick], order: Sequence[Trick], progress: Progress
 ) -> tuple[list[SoakRun], Leftovers, Gain]:
     known = frozenset(descendants(os.getpid()))
-    with _own_temporary_folder() as folder, _orphans_come_here(), EvaluatorService() as service:
+    with _counted_here() as folder, EvaluatorService() as service:
         scratch = folder / "scratch"
         # The first of each kind is not counted: the service starts, compilers come into memory.
         for trick in honest:
@@ -284,24 +284,19 @@ def _spread(tricks: Sequence[Trick], most: int) -> list[Trick]:
 
 
 @contextmanager
-def _orphans_come_here() -> Iterator[None]:
-    """Whatever the service loses becomes a child of this process, where it is counted."""
-    adopt_orphans()
-    try:
-        yield
-    finally:
-        adopt_orphans(adopt=False)
+def _counted_here() -> Iterator[Path]:
+    """Whatever the service loses becomes a child of this process, where it is counted.
 
-
-@contextmanager
-def _own_temporary_folder() -> Iterator[Path]:
-    """Let this process and what it starts keep their temporary files in a folder of their own."""
+    Temporary files of this process and of what it starts go to the folder, which is theirs alone.
+    """
     with tempfile.TemporaryDirectory(prefix="kopt-soak-") as place:
         old = os.environ.get("TMPDIR")
         os.environ["TMPDIR"] = tempfile.tempdir = place
+        adopt_orphans()
         try:
             yield Path(place)
         finally:
+            adopt_orphans(adopt=False)
             tempfile.tempdir = None
             os.environ.pop("TMPDIR")
             if old is not None:

@@ -7,12 +7,11 @@ checks may overlap, times are taken one at a time.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median_high
@@ -92,27 +91,21 @@ class Judged:
         return self.trick.words.get("aims") == KOPT
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The time that is left, and how many answers have come."""
+    """deadline: on `time.monotonic`; nobody is asked any more after it."""
 
-    limit_s: float
+    deadline: float
     progress: Progress
-    begun: float = field(default_factory=time.monotonic)
-    done: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def guard(self, name: str, trick: Trick, work: Callable[[], PeerAnswer]) -> PeerAnswer:
         """`work`, unless the time is over."""
         begun = time.monotonic()
-        if begun - self.begun > self.limit_s:
+        if begun > self.deadline:
             return PeerAnswer(Opinion.NOT_RUN, "the time limit was reached")
         found = work()
-        with self.lock:
-            self.done += 1
-            took = f"{time.monotonic() - begun:.1f} s"
-            said = f"{found.opinion} {found.reason}".strip()
-            self.progress(f"{self.done} {name} {trick.name}: {said} ({took})")
+        took = f"{time.monotonic() - begun:.1f} s"
+        self.progress(f"{name} {trick.name}: {found.opinion} {found.reason} ({took})")
         return found
 
 
@@ -124,7 +117,7 @@ def measure_trust(options: Namespace, progress: Progress) -> BenchReport:
     device = this_device(options.device)
     others = _others(device, options.kernelbench, options.sol)
     tricks = _mixed(chosen(device, options.tricks, options.backend, options.only or ""))
-    limit = TimeLimit(options.limit_s, progress)
+    limit = TimeLimit(time.monotonic() + options.limit_s, progress)
     with held(device) as folder:
         found = _asked_of_kopt(device, tricks, folder / "scratch", limit)
         pairs = [(trick, peer) for trick in tricks for peer in others]
