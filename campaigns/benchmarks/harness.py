@@ -6,13 +6,17 @@ import os
 import platform
 import time
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from campaigns.devices.discover import Device, DeviceError, this_device
+from campaigns.devices.discover import Device
+from campaigns.devices.hold import hold
 from campaigns.rules.noise.gain import Gain
 
 Progress = Callable[[str], None]
@@ -68,27 +72,13 @@ class Benchmark:
 
 
 DEVICE = option("--device", help="cpu or cuda:<index>; default: the one measured on")
-ALIKE = option(
-    "--device",
-    action="append",
-    help="cpu or cuda:<index>; repeat it for several GPUs of a kind; default: the one measured on",
-)
 
 
-def devices_alike(names: Sequence[str] | None) -> list[Device]:
-    """Raises DeviceError for devices that are not alike, and for one that is named twice."""
-    devices = [this_device(name) for name in names] if names else [this_device()]
-    once = {device.uuid for device in devices}
-    if len({device.name for device in devices}) > 1 or len(once) < len(devices):
-        named = ", ".join(f"{device.device} ({device.name})" for device in devices)
-        raise DeviceError(f"--device: {named}; accepted: one, or several different ones of a name")
-    return devices
-
-
-def name_of(devices: Sequence[Device]) -> str:
-    """How a report names devices that are alike: "NVIDIA H200", "4 × NVIDIA H200"."""
-    name = devices[0].name
-    return name if len(devices) == 1 else f"{len(devices)} × {name}"
+@contextmanager
+def held(device: Device) -> Iterator[Path]:
+    """The device for us alone, and a folder to work in. Raises DeviceBusy."""
+    with hold(device), TemporaryDirectory(prefix="kopt-bench-") as folder:
+        yield Path(folder)
 
 
 def versions(device: Device | None, *packages: str) -> dict[str, str]:

@@ -13,27 +13,27 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
+from pathlib import Path
 from statistics import median
 
 from campaigns.benchmarks.harness import (
-    ALIKE,
+    DEVICE,
     Benchmark,
     BenchmarkError,
     BenchReport,
     Progress,
     ReportTable,
     Row,
-    devices_alike,
-    name_of,
+    held,
     option,
     versions,
 )
-from campaigns.benchmarks.services import Station, held, open_stations, spread
 from campaigns.benchmarks.trick import TRICKS
-from campaigns.devices.discover import Device
+from campaigns.devices.discover import Device, this_device
+from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, Timing
@@ -48,6 +48,7 @@ SESSIONS, SAME, KNOWN, LIMIT_S = 3, 40, 10, 3600.0
 CHAIN = TRICKS / "problems" / "chain"
 # As in the sources of `chain`, and how much longer the other one is.
 STEPS, GAIN = 2000, 0.03
+SLOWER = round(STEPS * (1 + GAIN))
 # Values: about a millisecond of a CPU's core, a tenth of one of a large GPU.
 VALUES = {"cpu": 512, "gpu": 1 << 20}
 # From some 5 µs to some 5 ms of a large GPU.
@@ -65,15 +66,6 @@ CLOCK_NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class TimedKernel:
-    """What is evaluated. job_at: on every case of it, against itself or a slower one."""
-
-    problem: str
-    backend: str
-    job_at: Callable[[Station], Job]
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
     """One kernel on one case, in microseconds per call.
 
@@ -82,7 +74,8 @@ class Reading:
     percentile of all samples.
     """
 
-    kernel: TimedKernel
+    problem: str
+    backend: str
     case: str
     timer: str
     slope_us: float
@@ -94,8 +87,8 @@ class Reading:
 
     def row(self) -> Row:
         return {
-            "problem": self.kernel.problem,
-            "backend": self.kernel.backend,
+            "problem": self.problem,
+            "backend": self.backend,
             "case": self.case,
             "timer": self.timer,
             "slope µs": self.slope_us,
@@ -112,82 +105,76 @@ class Reading:
 class Compared:
     """What the rules said of one kernel against another, or against itself.
 
-    gain: a fraction, by the judge's slopes. event_gain: the same by CUDA events, where there are.
+    gain: a fraction.
     """
 
     kernel: str
     verdict: Verdict
     gain: float
-    event_gain: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """One comparison to make. name: of what is compared."""
-
-    name: str
-    job_at: Callable[[Station], Job]
 
 
 @dataclass(frozen=True, slots=True)
 class Laboratory:
     """Where kernels are read and compared. After `deadline` no comparison is begun any more."""
 
-    stations: Sequence[Station]
+    service: EvaluatorService
     deadline: float
     progress: Progress
 
-    def readings(self, kernels: Sequence[TimedKernel], sessions: int) -> list[Reading]:
-        """Of every kernel on each of its cases; all sessions of a kernel are on one device."""
+    def readings(self, job: Job, sessions: int) -> Iterator[Reading]:
+        """Of the candidate on each of its cases."""
+        reports = [self._evaluated(job) for _ in range(sessions)]
+        self.progress(f"{job.problem.name} {job.backend}: {len(job.cases)} cases read")
+        for cases in zip(*(report.cases for report in reports), strict=True):
+            yield _reading(job, cases)
 
-        def read(kernel: TimedKernel, station: Station) -> list[Reading]:
-            reports = [_evaluate(kernel.job_at(station), station) for _ in range(sessions)]
-            self.progress(f"{kernel.problem} {kernel.backend}: {len(reports[0].cases)} cases read")
-            by_case = zip(*(report.cases for report in reports), strict=True)
-            return [_reading(kernel, cases) for cases in by_case]
-
-        found = spread(read, kernels, self.stations)
-        return [reading for readings in found for reading in readings]
-
-    def compared(self, asked: Sequence[Contrast], times: int) -> list[Compared]:
+    def compared(self, jobs: Sequence[Job], times: int) -> list[Compared]:
         """Each in turn, so many comparisons in all; those that were begun in time."""
-
-        def compare(one: Contrast, station: Station) -> Compared | None:
+        found: list[Compared] = []
+        for job in islice(cycle(jobs), times):
             if time.monotonic() > self.deadline:
-                return None
-            found = _judged(one.name, _evaluate(one.job_at(station), station))
-            self.progress(f"{found.kernel}: {found.verdict} ({found.gain:+.2%})")
-            return found
+                break
+            found.append(_judged(job, self._evaluated(job)))
+            self.progress(f"{found[-1].kernel}: {found[-1].verdict} ({found[-1].gain:+.2%})")
+        return found
 
-        return list(filter(None, spread(compare, islice(cycle(asked), times), self.stations)))
+    def _evaluated(self, job: Job) -> Report:
+        report = self.service.evaluate(job)
+        if report.outcome is not Outcome.PASSED:
+            raise BenchmarkError(f"{job.problem.name}: {report.outcome}: {report.reason}")
+        return report
 
 
 def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
     """Read every kernel; compare each in turn with itself, and known gains of their backends.
 
-    On GPUs chains of known lengths are read as well, by each of the backends.
+    On a GPU chains of known lengths are read as well, by each of the backends.
     """
-    devices, deadline = devices_alike(options.device), time.monotonic() + options.limit_s
-    kernels = list(_shipped(devices[0], options.problem, options.backend))
-    if not kernels:
-        raise BenchmarkError("--problem, --backend: no kernel of them is timed on this device")
-    used = dict.fromkeys(kernel.backend for kernel in kernels)
-    lengths = LENGTHS if devices[0].kind == "gpu" else ()
-    known = [_chain(backend, round(STEPS * (1 + GAIN))) for backend in used]
-    chains = [_chain(backend, steps, steps) for backend in used for steps in lengths]
-    with held(devices) as folder, open_stations(devices, folder) as stations:
-        laboratory = Laboratory(stations, deadline, progress)
-        readings = laboratory.readings([*kernels, *chains], options.sessions)
+    device, deadline = this_device(options.device), time.monotonic() + options.limit_s
+    with held(device) as folder, EvaluatorService() as service:
+        scratch = folder / "scratch"
+        kernels = list(_shipped(device, options.problem, options.backend, scratch))
+        if not kernels:
+            raise BenchmarkError("--problem, --backend: no kernel of them is timed on this device")
+        used = dict.fromkeys(job.backend for job in kernels)
+        lengths = LENGTHS if device.kind == "gpu" else ()
+        chains = [chain_job(device, name, scratch, n, n) for name in used for n in lengths]
+        slower = [chain_job(device, name, scratch, STEPS, SLOWER) for name in used]
+        alone = [replace(job, cases=(case,)) for job in kernels for case in job.cases]
+        laboratory = Laboratory(service, deadline, progress)
+        readings = [
+            reading
+            for job in (*kernels, *chains)
+            for reading in laboratory.readings(job, options.sessions)
+        ]
         # The fewer ones first, should the time not suffice for all.
-        slower = [Contrast(f"{one.problem}, {one.backend}", one.job_at) for one in known]
-        gains = laboratory.compared(slower, options.known)
-        alone = [contrast for one in kernels for contrast in _alone(one, stations[0])]
+        known = laboratory.compared(slower, options.known)
         same = laboratory.compared(alone, options.same)
-    return report_of(devices, readings, same, gains)
+    return report_of(device, readings, same, known)
 
 
 def report_of(
-    devices: Sequence[Device],
+    device: Device,
     readings: Sequence[Reading],
     same: Sequence[Compared],
     known: Sequence[Compared],
@@ -197,7 +184,7 @@ def report_of(
     found = sum(one.verdict is Verdict.ACCEPTED for one in known)
     return BenchReport(
         title="Precision of the judge's clock",
-        device=name_of(devices),
+        device=device.name,
         verdict=f"A/A: {quiet} of {len(same)} comparisons of a kernel with itself showed no "
         f"change. True gains of {GAIN:.0%}: {found} of {len(known)} found.{_clock(readings)}",
         tables=[
@@ -207,7 +194,7 @@ def report_of(
                 f"Compared with a kernel that takes {GAIN:.0%} longer", list(_by_kernel(known))
             ),
         ],
-        versions=versions(devices[0], "torch", "triton"),
+        versions=versions(device, "torch", "triton"),
     )
 
 
@@ -215,7 +202,7 @@ PRECISION = Benchmark(
     "precision",
     "slope against device time, A/A comparisons, and gains that are known",
     (
-        ALIKE,
+        DEVICE,
         option("--backend", action="append", help="default: all that run on the device"),
         option("--problem", action="append", help="shipped name or folder; default: all"),
         option("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}"),
@@ -238,65 +225,41 @@ def chain_source(backend: str, steps: int) -> Source:
     return Source(name, (CHAIN / name).read_text().replace(str(STEPS), str(steps)))
 
 
+def chain_job(device: Device, backend: str, scratch: Path, steps: int, against: int) -> Job:
+    """A chain of so many steps against one of `against`."""
+    return replace(
+        _v0(device, load_problem(CHAIN), backend, scratch),
+        cases=(Case(f"{steps} steps", {"N": VALUES[device.kind]}),),
+        candidate=chain_source(backend, steps),
+        incumbent=chain_source(backend, against),
+    )
+
+
 def _shipped(
-    device: Device, problems: Sequence[str] | None, wanted: Sequence[str] | None
-) -> Iterator[TimedKernel]:
+    device: Device, problems: Sequence[str] | None, wanted: Sequence[str] | None, scratch: Path
+) -> Iterator[Job]:
     folders = [problem_folder(name) for name in problems] if problems else shipped_folders()
     timed = {name for name, backend in backends.every().items() if device.kind in backend.kinds}
     for spec in map(load_problem, folders):
         for backend in spec.files:
             if backend in timed and (not wanted or backend in wanted):
-                yield TimedKernel(spec.name, backend, _v0(spec, backend))
+                yield _v0(device, spec, backend, scratch)
 
 
-def _v0(spec: ProblemSpec, backend: str) -> Callable[[Station], Job]:
-    def job_at(station: Station) -> Job:
-        protocol = CPU_PROTOCOL if station.device.kind == "cpu" else GPU_PROTOCOL
-        return v0_job(station.device, spec, backend, station.scratch, protocol)
-
-    return job_at
+def _v0(device: Device, spec: ProblemSpec, backend: str, scratch: Path) -> Job:
+    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
+    return v0_job(device, spec, backend, scratch, protocol)
 
 
-def _chain(backend: str, against: int, steps: int = STEPS) -> TimedKernel:
-    """A chain of so many steps against one of `against`."""
-    v0 = _v0(load_problem(CHAIN), backend)
-
-    def job_at(station: Station) -> Job:
-        return replace(
-            v0(station),
-            cases=(Case(f"{steps} steps", {"N": VALUES[station.device.kind]}),),
-            candidate=chain_source(backend, steps),
-            incumbent=chain_source(backend, against),
-        )
-
-    return TimedKernel(CHAIN.name, backend, job_at)
-
-
-def _alone(kernel: TimedKernel, station: Station) -> Iterator[Contrast]:
-    """The kernel on every case alone, against itself."""
-
-    def on(case: Case) -> Callable[[Station], Job]:
-        return lambda station: replace(kernel.job_at(station), cases=(case,))
-
-    for case in kernel.job_at(station).cases:
-        yield Contrast(f"{kernel.problem}, {kernel.backend}, {case.name}", on(case))
-
-
-def _evaluate(job: Job, station: Station) -> Report:
-    report = station.service.evaluate(job)
-    if report.outcome is not Outcome.PASSED:
-        raise BenchmarkError(f"{job.problem.name}: {report.outcome}: {report.reason}")
-    return report
-
-
-def _reading(kernel: TimedKernel, cases: Sequence[CaseReport]) -> Reading:
+def _reading(job: Job, cases: Sequence[CaseReport]) -> Reading:
     """cases: the same one in every session."""
     timings = [_timed(case.candidate) for case in cases]
     medians = [median(timing.samples_us) for timing in timings]
     ordered = sorted(us for timing in timings for us in timing.samples_us)
     slope_us = median(medians)
     return Reading(
-        kernel=kernel,
+        problem=job.problem.name,
+        backend=job.backend,
         case=cases[0].case,
         timer=str(timings[0].timer),
         slope_us=slope_us,
@@ -308,14 +271,12 @@ def _reading(kernel: TimedKernel, cases: Sequence[CaseReport]) -> Reading:
     )
 
 
-def _judged(kernel: str, report: Report) -> Compared:
+def _judged(job: Job, report: Report) -> Compared:
     decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
     if decision.gain is None:
-        raise BenchmarkError(f"{kernel}: {decision.sentence}")
-    case = report.cases[0]
-    new, old = (_timed(arm).event_us for arm in (case.candidate, case.incumbent))
-    by_events = old / new - 1 if old and new else None
-    return Compared(kernel, decision.verdict, decision.gain.gain, by_events)
+        raise BenchmarkError(f"{job.problem.name}: {decision.sentence}")
+    kernel = f"{job.problem.name}, {job.backend}, {report.cases[0].case}"
+    return Compared(kernel, decision.verdict, decision.gain.gain)
 
 
 def _timed(timing: Timing | None) -> Timing:
@@ -356,13 +317,9 @@ def _by_kernel(compared: Sequence[Compared]) -> Iterator[Row]:
             "kernel": kernel,
             "times": len(these),
             "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in counts.items()),
-            "gains by slope": _span([one.gain for one in these]),
-            "gains by events": _span([g for one in these if (g := one.event_gain) is not None]),
+            "gains": f"{min(one.gain for one in these):+.2%} to "
+            f"{max(one.gain for one in these):+.2%}",
         }
-
-
-def _span(gains: Sequence[float]) -> str | None:
-    return f"{min(gains):+.2%} to {max(gains):+.2%}" if gains else None
 
 
 def _apart(slope_us: float, other_us: float | None) -> str | None:

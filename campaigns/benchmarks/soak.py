@@ -24,7 +24,6 @@ from campaigns.benchmarks.harness import (
     option,
     versions,
 )
-from campaigns.benchmarks.services import Station
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import hold
@@ -157,11 +156,11 @@ def _soaked(
     device: Device, honest: Sequence[Trick], order: Sequence[Trick], progress: Progress
 ) -> tuple[list[SoakRun], Leftovers, Gain]:
     known = frozenset(descendants(os.getpid()))
-    with _own_temporary_folder() as folder, _orphans_come_here(), EvaluatorService() as service:
-        station = Station(device, service, folder / "scratch")
+    with _counted_here() as folder, EvaluatorService() as service:
+        scratch = folder / "scratch"
         # The first of each kind is not counted: the service starts, compilers come into memory.
         for trick in honest:
-            _evaluate(station, trick)
+            _evaluate(service, trick, device, scratch)
         pid = service.process_id
         if pid is None:
             raise BenchmarkError("the evaluator service does not run")
@@ -170,7 +169,7 @@ def _soaked(
         before = watch.settled(None)
         runs = []
         for number, trick in enumerate(order, 1):
-            runs.append(_evaluate(station, trick))
+            runs.append(_evaluate(service, trick, device, scratch))
             if number % PROGRESS_EVERY == 0:
                 progress(f"{number}/{len(order)}: {dict(Counter(one.outcome for one in runs))}")
         if service.process_id != pid:
@@ -178,7 +177,7 @@ def _soaked(
         service.rest()
         after = watch.settled(before)
         progress("the same service against a fresh one")
-        gain = _against_fresh(station, _steady(honest, runs), progress)
+        gain = _against_fresh(service, _steady(honest, runs), (device, scratch), progress)
         service.close()
         leaks = left_behind(before, after) | watch.when_ended()
     return runs, Leftovers(before, after, leaks), gain
@@ -196,11 +195,10 @@ def _order(
             yield honest[(number - hostile_so_far - 1) % len(honest)]
 
 
-def _evaluate(station: Station, trick: Trick) -> SoakRun:
-    device = station.device
-    job = job_of(trick, station.scratch, device.device, device.target)
+def _evaluate(service: EvaluatorService, trick: Trick, device: Device, scratch: Path) -> SoakRun:
+    job = job_of(trick, scratch, device.device, device.target)
     begun = time.perf_counter()
-    report = station.service.evaluate(job)
+    report = service.evaluate(job)
     wall_s = time.perf_counter() - begun
     passed_fairly = report.outcome is Outcome.PASSED and "no_gain" in trick.outcomes
     expected = passed_fairly or report.outcome in trick.outcomes
@@ -245,17 +243,18 @@ class _Watch:
             os.waitpid(child, os.WNOHANG)
 
 
-def _against_fresh(worn: Station, honest: Sequence[Trick], progress: Progress) -> Gain:
+def _against_fresh(
+    worn: EvaluatorService, honest: Sequence[Trick], where: tuple[Device, Path], progress: Progress
+) -> Gain:
     """Throughput of the worn service against a fresh one's; A B B A, so that drift meets both."""
     pairs: dict[str, list[Pair]] = {trick.name: [] for trick in honest}
-    with EvaluatorService() as service:
-        fresh = Station(worn.device, service, worn.scratch)
-        _evaluate(fresh, honest[0])
+    with EvaluatorService() as fresh:
+        _evaluate(fresh, honest[0], *where)
         for number in range(TIMES * FRESH_PAIRS):
             for trick in honest:
                 order = (fresh, worn) if number % 2 else (worn, fresh)
-                took = {one.service: _evaluate(one, trick).wall_s for one in order}
-                pairs[trick.name].append((took[fresh.service], took[worn.service]))
+                took = {one: _evaluate(one, trick, *where).wall_s for one in order}
+                pairs[trick.name].append((took[fresh], took[worn]))
             if (number + 1) % FRESH_PAIRS:
                 continue
             change = interval(pairs, SEED)
@@ -285,24 +284,19 @@ def _spread(tricks: Sequence[Trick], most: int) -> list[Trick]:
 
 
 @contextmanager
-def _orphans_come_here() -> Iterator[None]:
-    """Whatever the service loses becomes a child of this process, where it is counted."""
-    adopt_orphans()
-    try:
-        yield
-    finally:
-        adopt_orphans(adopt=False)
+def _counted_here() -> Iterator[Path]:
+    """Whatever the service loses becomes a child of this process, where it is counted.
 
-
-@contextmanager
-def _own_temporary_folder() -> Iterator[Path]:
-    """Let this process and what it starts keep their temporary files in a folder of their own."""
+    Temporary files of this process and of what it starts go to the folder, which is theirs alone.
+    """
     with tempfile.TemporaryDirectory(prefix="kopt-soak-") as place:
         old = os.environ.get("TMPDIR")
         os.environ["TMPDIR"] = tempfile.tempdir = place
+        adopt_orphans()
         try:
             yield Path(place)
         finally:
+            adopt_orphans(adopt=False)
             tempfile.tempdir = None
             os.environ.pop("TMPDIR")
             if old is not None:

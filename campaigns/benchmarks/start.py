@@ -21,11 +21,11 @@ from campaigns.benchmarks.harness import (
     BenchReport,
     Progress,
     ReportTable,
+    held,
     option,
     times_as_long,
     versions,
 )
-from campaigns.benchmarks.services import held
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService, InterpreterFailed, ask_interpreter
 from campaigns.devices.v0 import v0_job
@@ -48,7 +48,7 @@ def compare_starts(options: Namespace, progress: Progress) -> BenchReport:
         raise BenchmarkError(f"--repeats {repeats}: at least {LEAST_PAIRS} are accepted")
     found, spec = this_device(options.device), load_problem(problem_folder(options.problem))
     fresh_s, start_s, whole_s = [], [], []
-    with held([found]) as scratch, EvaluatorService() as service:
+    with held(found) as scratch, EvaluatorService() as service:
         # The first evaluation starts the zygote; every later one only forks it.
         zygote_s, _ = _evaluate(service, _job(found, spec, scratch / "first"))
         for number in range(1, repeats + 1):

@@ -1,33 +1,32 @@
 """The same candidates through several evaluators: who believes the dishonest, who not the honest.
 
-kopt's evaluator comes first: candidates that are compared with another kernel alone on their
-device, the others a few at once. Then the others, several at once in processes of their own: checks
-may overlap, times are taken one at a time on each device.
+kopt's evaluator comes first, then the others, several candidates at once in processes of their own:
+checks may overlap, times are taken one at a time.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import median_high
 
 from django.conf import settings
 
 from campaigns.benchmarks.harness import (
-    ALIKE,
+    DEVICE,
     Benchmark,
     BenchmarkError,
     BenchReport,
     Progress,
     ReportTable,
     Row,
-    devices_alike,
-    name_of,
+    held,
     option,
     versions,
 )
@@ -35,9 +34,9 @@ from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import kernelbench
 from campaigns.benchmarks.peers.ask import Peer, PeerError
 from campaigns.benchmarks.peers.task import Opinion, PeerAnswer
-from campaigns.benchmarks.services import Station, held, open_stations, spread
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
-from campaigns.devices.discover import Device
+from campaigns.devices.discover import Device, this_device
+from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Report, Timing
 from campaigns.rules.noise.gain import LEAST_PAIRS, noise_floor
 from campaigns.rules.verdict.decision import Verdict
@@ -92,27 +91,21 @@ class Judged:
         return self.trick.words.get("aims") == KOPT
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The time that is left, and how many answers have come."""
+    """deadline: on `time.monotonic`; nobody is asked any more after it."""
 
-    limit_s: float
+    deadline: float
     progress: Progress
-    begun: float = field(default_factory=time.monotonic)
-    done: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def guard(self, name: str, trick: Trick, work: Callable[[], PeerAnswer]) -> PeerAnswer:
         """`work`, unless the time is over."""
         begun = time.monotonic()
-        if begun - self.begun > self.limit_s:
+        if begun > self.deadline:
             return PeerAnswer(Opinion.NOT_RUN, "the time limit was reached")
         found = work()
-        with self.lock:
-            self.done += 1
-            took = f"{time.monotonic() - begun:.1f} s"
-            said = f"{found.opinion} {found.reason}".strip()
-            self.progress(f"{self.done} {name} {trick.name}: {said} ({took})")
+        took = f"{time.monotonic() - begun:.1f} s"
+        self.progress(f"{name} {trick.name}: {found.opinion} {found.reason} ({took})")
         return found
 
 
@@ -121,21 +114,29 @@ def measure_trust(options: Namespace, progress: Progress) -> BenchReport:
     if settings.KOPT_SANDBOX == "ALL":
         # Each of them runs a candidate as the user of this command, dishonest ones too.
         raise BenchmarkError("KOPT_SANDBOX=all: the other evaluators run candidates unsandboxed")
-    devices = devices_alike(options.device)
-    others = _others(devices[0], options.kernelbench, options.sol)
-    tricks = _mixed(chosen(devices[0], options.tricks, options.backend, options.only or ""))
-    limit = TimeLimit(options.limit_s, progress)
-    with held(devices) as folder:
-        judged = contest(devices, tricks, others, options.jobs, limit, folder)
-    found = versions(devices[0], "torch", "triton", *(p for peer in others for p in peer.packages))
-    return report_of(devices, others, judged, found)
+    device = this_device(options.device)
+    others = _others(device, options.kernelbench, options.sol)
+    tricks = _mixed(chosen(device, options.tricks, options.backend, options.only or ""))
+    limit = TimeLimit(time.monotonic() + options.limit_s, progress)
+    with held(device) as folder:
+        found = _asked_of_kopt(device, tricks, folder / "scratch", limit)
+        pairs = [(trick, peer) for trick in tricks for peer in others]
+        ask = partial(_asked_of, device, folder / "turn", limit)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for (trick, peer), answer in zip(pairs, pool.map(ask, pairs), strict=True):
+                found[trick.name][peer.name] = answer
+    tricks.sort(key=lambda trick: trick.name)
+    judged = [Judged(trick, found[trick.name]) for trick in tricks]
+    packages = (name for peer in others for name in peer.packages)
+    known = versions(device, "torch", "triton", *packages)
+    return report_of(device, others, judged, known)
 
 
 TRUST = Benchmark(
     "trust",
     "the same candidates through several evaluators, of which only kopt's has a sandbox",
     (
-        ALIKE,
+        DEVICE,
         option("--kernelbench", type=Path, help="checkout of KernelBench; needs a GPU"),
         option("--sol", type=Path, help="checkout of SOL-ExecBench; needs a GPU"),
         option("--tricks", type=Path, default=TRICKS, help="folder; default: kopt's own"),
@@ -148,49 +149,12 @@ TRUST = Benchmark(
 )
 
 
-def contest(
-    devices: Sequence[Device],
-    tricks: Sequence[Trick],
-    others: Sequence[Peer],
-    jobs: int,
-    limit: TimeLimit,
-    folder: Path,
-) -> list[Judged]:
-    """devices: of one kind; every candidate is asked about on one of them, whichever is free.
-
-    jobs: how many of the other evaluators run at once; on a CPU a quarter as many of kopt do. On a
-    GPU only one does: it refuses to time on a device that somebody else uses.
-    """
-    few = max(1, jobs // 4) if devices[0].kind == "cpu" else 1
-    found: dict[str, dict[str, PeerAnswer]] = {trick.name: {} for trick in tricks}
-
-    def of_kopt(trick: Trick, station: Station) -> PeerAnswer:
-        return limit.guard(KOPT, trick, lambda: ask_kopt(trick, station))
-
-    def of_peer(pair: tuple[Trick, Peer], device: Device) -> PeerAnswer:
-        trick, peer = pair
-        turn = folder / f"turn-{devices.index(device)}"
-        return limit.guard(peer.name, trick, lambda: peers.ask(peer, trick, device, turn))
-
-    for compared, at_once in ((True, 1), (False, few)):
-        some = [trick for trick in tricks if bool(trick.against) is compared]
-        with open_stations([*devices] * at_once, folder) as stations:
-            for trick, answer in zip(some, spread(of_kopt, some, stations), strict=True):
-                found[trick.name][KOPT] = answer
-    pairs = [(trick, peer) for trick in tricks for peer in others]
-    where = [devices[number % len(devices)] for number in range(jobs)]
-    for (trick, peer), answer in zip(pairs, spread(of_peer, pairs, where), strict=True):
-        found[trick.name][peer.name] = answer
-    ordered = sorted(tricks, key=lambda trick: trick.name)
-    return [Judged(trick, found[trick.name]) for trick in ordered]
-
-
-def ask_kopt(trick: Trick, station: Station) -> PeerAnswer:
+def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: Path) -> PeerAnswer:
     """The way a round does; a trick that names an honest kernel is compared with it, and judged."""
-    job = job_of(trick, station.scratch, station.device.device, station.device.target)
+    job = job_of(trick, scratch, device.device, device.target)
     if trick.against:
         job = replace(job, protocol=replace(job.protocol, blocks=LEAST_PAIRS))
-    report = station.service.evaluate(job)
+    report = service.evaluate(job)
     opinion = OPINIONS.get(report.outcome, Opinion.REFUSED)
     if opinion is not Opinion.CORRECT:
         return PeerAnswer(opinion, f"{report.outcome}: {report.reason}"[:200])
@@ -200,7 +164,7 @@ def ask_kopt(trick: Trick, station: Station) -> PeerAnswer:
 
 
 def report_of(
-    devices: Sequence[Device],
+    device: Device,
     others: Sequence[Peer],
     judged: Sequence[Judged],
     known: dict[str, str],
@@ -213,7 +177,7 @@ def report_of(
     notes = [f"{name}: not run, no folder was named or it needs a GPU." for name in sorted(absent)]
     return BenchReport(
         title=f"Trust: the same candidates through {len(names)} evaluators",
-        device=name_of(devices),
+        device=device.name,
         verdict="Dishonest candidates that were credited: "
         + ", ".join(f"{t['evaluator']} {t['credited']} of {t['dishonest asked']}" for t in totals)
         + ".",
@@ -248,6 +212,23 @@ def answers_of(judged: Sequence[Judged], name: str, *, honest: bool) -> list[Pee
         and (name == KOPT or not one.aimed)
         and answer.opinion not in (Opinion.NO_FORM, Opinion.NOT_RUN)
     ]
+
+
+def _asked_of_kopt(
+    device: Device, tricks: Sequence[Trick], scratch: Path, limit: TimeLimit
+) -> dict[str, dict[str, PeerAnswer]]:
+    """One after another: kopt refuses to time on a device that somebody else uses."""
+    found = {}
+    with EvaluatorService() as service:
+        for trick in tricks:
+            ask = partial(ask_kopt, trick, device, service, scratch)
+            found[trick.name] = {KOPT: limit.guard(KOPT, trick, ask)}
+    return found
+
+
+def _asked_of(device: Device, turn: Path, limit: TimeLimit, pair: tuple[Trick, Peer]) -> PeerAnswer:
+    trick, peer = pair
+    return limit.guard(peer.name, trick, partial(peers.ask, peer, trick, device, turn))
 
 
 def _others(device: Device, kernelbench_at: Path | None, sol_at: Path | None) -> list[Peer]:

@@ -33,11 +33,12 @@ from campaigns.benchmarks.harness import (
     option,
     versions,
 )
+from knowledge.curation.store import NewSpec, store_specs
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.lookup.value import find
-from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecChange, SpecState
+from knowledge.models import Document, Platform, Revision, Spec, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
@@ -48,7 +49,6 @@ SHEETS = 40
 IMPORTS = (1_000, 10_000)  # new values of one platform; ten times as many take ten times as long
 PER_IMPORTED = 500  # values of one imported document
 SEED = 3
-ROWS_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,8 @@ def fill(size: WikiSize) -> None:
     lines = ((platforms[n // len(asked)], _facts(n, asked)) for n in range(size.specs))
     for number in range(size.documents):
         _document(number, list(islice(lines, per_document)))
-    if connection.vendor in ("sqlite", "postgresql"):
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
 
 
 Question = tuple[MetricDefinition, dict[str, str]]  # with its qualifiers
@@ -158,22 +157,13 @@ def _document(number: int, group: list[tuple[Platform, SpecFacts]]) -> None:
     revision = Revision.objects.create(
         document=document, number=1, sha256=text_hash(text), text=text
     )
-    specs = Spec.objects.bulk_create(
-        (_spec(platform, facts) for platform, facts in group), batch_size=ROWS_AT_ONCE
-    )
     first = head.count("\n") + 1
-    Citation.objects.bulk_create(
-        Citation(
-            spec=spec,
-            revision=revision,
-            first_line=first + n,
-            last_line=first + n,
-            quote=str(facts),
-        )
-        for n, (spec, (_, facts)) in enumerate(zip(specs, group, strict=True))
-    )
-    SpecChange.objects.bulk_create(
-        SpecChange(spec=spec, action="approved", state=spec.state, rank=spec.rank) for spec in specs
+    store_specs(
+        (
+            NewSpec(facts, platform, revision, line, line, str(facts), SpecState.APPROVED, "")
+            for line, (platform, facts) in enumerate(group, first)
+        ),
+        None,
     )
 
 
@@ -191,22 +181,6 @@ def made_up_folder(values: int) -> dict[str, str]:
         f"docs/brought/{first}.md": head + "".join(lines[first : first + PER_IMPORTED])
         for first in range(0, values, PER_IMPORTED)
     }
-
-
-def _spec(platform: Platform, facts: SpecFacts) -> Spec:
-    return Spec(
-        platform=platform,
-        metric=facts.metric,
-        value=facts.value,
-        unit=facts.unit,
-        shown=facts.shown,
-        qualifiers=dict(facts.qualifiers),
-        evidence=facts.evidence,
-        source_kind=facts.source_kind,
-        source=facts.source,
-        rank=facts.rank,
-        state=SpecState.APPROVED,
-    )
 
 
 def _asked(size: WikiSize, folder: Path) -> BenchReport:

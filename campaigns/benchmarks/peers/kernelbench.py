@@ -81,7 +81,7 @@ def model_source(task: PeerTask) -> str:
     return f'_source = r"""{task.text}"""\n{model}'
 
 
-def evaluate(task: PeerTask) -> PeerAnswer:
+def evaluate(task: PeerTask, form: Form) -> PeerAnswer:
     """Ask for correctness and time; then say what its checks say of what it found correct."""
     import torch
 
@@ -91,8 +91,7 @@ def evaluate(task: PeerTask) -> PeerAnswer:
     checker: Any = importlib.import_module("kernelbench.kernel_static_checker")
     choose = evaluation.timing.get_timing_function
     evaluation.timing.get_timing_function = lambda method: in_turn(choose(method))
-    layout = Form(task.problem, task.params).layout
-    precision = PRECISIONS[layout.inputs[0].dtype]
+    precision = PRECISIONS[form.layout.inputs[0].dtype]
     source = model_source(task)
     valid, errors, _ = checker.validate_kernel_static(
         source, backend=task.backend, precision=precision
@@ -130,4 +129,4 @@ def _answer(result: Any, errors: list[str]) -> PeerAnswer:
 
 
 if __name__ == "__main__":
-    answer_with(evaluate)
+    answer_with(evaluate, no_form)

@@ -75,15 +75,6 @@ def no_form(layout: Layout) -> str | None:
     return f"it knows no {', '.join(sorted(unknown))}" if unknown else None
 
 
-def state(task: PeerTask, form: Form) -> dict[str, Any]:
-    """Everything that its packager takes, as JSON; made outside, so that torch is loaded once."""
-    return {
-        "definition": definition(task, form),
-        "workload": workload(form),
-        "solution": solution(task, form),
-    }
-
-
 def definition(task: PeerTask, form: Form) -> dict[str, Any]:
     """The problem in its schema; scalars are part of the candidate's wrapper, not inputs."""
     layout = form.layout
@@ -162,15 +153,15 @@ def _binding(task: PeerTask, layout: Layout) -> str:
     return BINDING.format(types=", ".join(types), count=len(places), arguments=", ".join(values))
 
 
-def evaluate(task: PeerTask) -> PeerAnswer:
+def evaluate(task: PeerTask, form: Form) -> PeerAnswer:
     """Package, compile where needed, drive, and read the trace that the driver prints."""
     # Their folder is on the path of this process alone, see `ask`.
     core: Any = importlib.import_module("sol_execbench.core")
     driver: Any = importlib.import_module("sol_execbench.driver")
     packager = driver.ProblemPackager(
-        definition=core.Definition(**task.stated["definition"]),
-        workloads=[core.Workload(**task.stated["workload"])],
-        solution=core.Solution(**task.stated["solution"]),
+        definition=core.Definition(**definition(task, form)),
+        workloads=[core.Workload(**workload(form))],
+        solution=core.Solution(**solution(task, form)),
         config=core.BenchmarkConfig(),
         output_dir=Path(task.folder) / "staging",
         keep_output_dir=True,
@@ -239,4 +230,4 @@ if __name__ == "__main__":
     if sys.argv[1] == DRIVE:
         drive()
     else:
-        answer_with(evaluate)
+        answer_with(evaluate, no_form)

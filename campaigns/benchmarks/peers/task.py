@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
+from campaigns.benchmarks.peers.form import Form
 from campaigns.evaluator.contract import Param
+from campaigns.evaluator.layout import Layout
 
 
 class Opinion(StrEnum):
@@ -51,8 +52,7 @@ class PeerAnswer:
 class PeerTask:
     """source: the candidate's file. problem: its folder. device: "cpu" or "cuda:<index>".
 
-    out: where the process writes a `PeerAnswer`. folder: a fresh one to work in. stated: the
-    candidate and its problem in the evaluator's own schema, where it has one.
+    out: where the process writes a `PeerAnswer`. folder: a fresh one to work in.
     """
 
     source: str
@@ -63,7 +63,6 @@ class PeerTask:
     device: str
     folder: str
     out: str
-    stated: dict[str, Any] = field(default_factory=dict)
 
     def dump(self) -> str:
         return json.dumps(asdict(self))
@@ -83,10 +82,22 @@ def load_task(text: str) -> PeerTask:
     return PeerTask(**found | {"flags": tuple(found["flags"])})
 
 
-def answer_with(evaluate: Callable[[PeerTask], PeerAnswer]) -> None:
-    """What an evaluator's process does: read its task from the command line, write the answer."""
+def answer_with(
+    evaluate: Callable[[PeerTask, Form], PeerAnswer], no_form: Callable[[Layout], str | None]
+) -> None:
+    """What an evaluator's process does: read its task from the command line, write the answer.
+
+    no_form: why the evaluator cannot be asked about such a problem; None where it can.
+    """
     task = load_task(sys.argv[1])
-    write_answer(Path(task.out), evaluate(task))
+    form = Form(task.problem, task.params)
+    if any(arg.update for arg in form.layout.outputs):
+        # None of them hands a call the contents that its outputs start with.
+        reason: str | None = "it has no outputs that are updated in place"
+    else:
+        reason = no_form(form.layout)
+    answer = PeerAnswer(Opinion.NO_FORM, reason) if reason else evaluate(task, form)
+    write_answer(Path(task.out), answer)
 
 
 def write_answer(path: Path, answer: PeerAnswer) -> None:

@@ -10,28 +10,24 @@ import pytest
 
 from campaigns.benchmarks import precision
 from campaigns.benchmarks.harness import BenchmarkError, Finished
-from campaigns.benchmarks.precision import CHAIN, Compared, Reading, chain_source
-from campaigns.benchmarks.services import Station
+from campaigns.benchmarks.precision import CHAIN, Compared, Reading, chain_job, chain_source
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
+from campaigns.rules.stop.policy import SLOWER
 from campaigns.rules.verdict.decision import Verdict
 
 BACKENDS = ("cpp", "cuda", "triton")
 OPTIONS = Namespace(
-    device=["cpu"], problem=[str(CHAIN)], backend=["cpp"], sessions=1, same=1, known=1, limit_s=900
+    device="cpu", problem=[str(CHAIN)], backend=["cpp"], sessions=1, same=1, known=1, limit_s=900
 )
 
 
 @pytest.mark.parametrize("backend", ["cpp", "triton"])
 def test_both_kernels_of_a_known_gain_are_right(backend, tmp_path):
+    job = chain_job(this_device("cpu"), backend, tmp_path / "scratch", 2000, SLOWER)
+    assert job.candidate.text.replace("2000", "2060") == job.incumbent.text
     with EvaluatorService() as service:
-        station = Station(this_device("cpu"), service, tmp_path / "scratch")
-        job = precision._chain(backend, 2060).job_at(station)
-        assert (job.candidate, job.incumbent) == (
-            chain_source(backend, 2000),
-            chain_source(backend, 2060),
-        )
         # Triton's interpreter takes milliseconds for a step.
         for steps in (20, 21):
             shorter = chain_source(backend, steps)
@@ -48,26 +44,27 @@ def test_chains_differ_in_their_steps_only(backend):
 
 
 def reading(**changes):
-    kernel = precision._chain("cuda", 2060)
-    whole = Reading(kernel, "4096x4096", "graph", 101.0, 100.0, 103.0, 102.0, 100.0, 0.005)
+    whole = Reading(
+        "softmax", "cuda", "4096x4096", "graph", 101.0, 100.0, 103.0, 102.0, 100.0, 0.005
+    )
     return replace(whole, **changes)
 
 
 def written(readings, same=(), known=()):
-    report = precision.report_of([this_device("cpu")], readings, same, known)
+    report = precision.report_of(this_device("cpu"), readings, same, known)
     return Finished(report, "python manage.py bench precision", "today", 1.0).as_markdown()
 
 
 def test_it_counts_and_sizes_what_was_found():
     same = Compared("softmax, cuda", Verdict.NO_CHANGE, 0.002)
-    known = Compared("chain, cuda", Verdict.ACCEPTED, 0.031, event_gain=0.029)
+    known = Compared("chain, cuda", Verdict.ACCEPTED, 0.031)
     missed = replace(known, verdict=Verdict.NO_CHANGE, gain=0.012)
     worse = replace(same, verdict=Verdict.REJECTED, gain=-0.02)
     text = written([reading()], [same, worse], [known, known, missed])
     assert "1 of 2 comparisons of a kernel with itself showed no change." in text
     assert "True gains of 3%: 2 of 3 found." in text
-    assert "| softmax, cuda | 2 | 1 no change, 1 rejected | -2.00% to +0.20% | – |" in text
-    assert "| 3 | 2 accepted, 1 no change | +1.20% to +3.10% | +2.90% to +2.90% |" in text
+    assert "| softmax, cuda | 2 | 1 no change, 1 rejected | -2.00% to +0.20% |" in text
+    assert "| 3 | 2 accepted, 1 no change | +1.20% to +3.10% |" in text
 
 
 def test_it_reads_kernels_and_compares_each_in_turn():
@@ -77,7 +74,7 @@ def test_it_reads_kernels_and_compares_each_in_turn():
     assert [(row["problem"], row["case"]) for row in clock.rows] == [("chain", "declared")]
     assert clock.rows[0]["slope µs"] > 0
     assert [row["kernel"] for row in same.rows] == ["chain, cpp, declared"]
-    assert [row["kernel"] for row in known.rows] == ["chain, cpp"]
+    assert [row["kernel"] for row in known.rows] == ["chain, cpp, 2000 steps"]
     assert said[0] == "chain cpp: 1 cases read"
 
 

@@ -14,7 +14,6 @@ import pytest
 from campaigns.benchmarks import census, soak
 from campaigns.benchmarks.census import Census
 from campaigns.benchmarks.harness import BenchmarkError, Finished
-from campaigns.benchmarks.services import Station
 from campaigns.benchmarks.soak import Leftovers, SoakRun
 from campaigns.devices.discover import this_device
 from campaigns.rules.noise.gain import Gain
@@ -174,13 +173,14 @@ def test_it_compares_with_a_fresh_service_until_that_says_something(
     """walls: seconds of a fresh service and of the worn one, over and over."""
     count = itertools.count(-1)
 
-    def evaluate(station, trick):
+    def evaluate(service, trick, device, scratch):
         fresh_s, worn_s = walls[next(count) // 2 % len(walls)]
-        return SoakRun(trick.name, "passed", True, worn_s if station is worn else fresh_s)
+        return SoakRun(trick.name, "passed", True, worn_s if service is worn else fresh_s)
 
-    worn, told = Station(CPU, object(), Path()), []
+    worn, told = object(), []
     monkeypatch.setattr(soak, "_evaluate", evaluate)
     monkeypatch.setattr(soak, "EvaluatorService", nullcontext)
-    change = soak._against_fresh(worn, [SimpleNamespace(name="cpp/a")], told.append)
+    tricks = [SimpleNamespace(name="cpp/a")]
+    change = soak._against_fresh(worn, tricks, (CPU, Path()), told.append)
     assert soak.kept(change) is held
     assert change.pairs == pairs == len(told) * soak.FRESH_PAIRS

@@ -4,7 +4,7 @@ import importlib.util
 import subprocess
 import sys
 import sysconfig
-import threading
+from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from campaigns.benchmarks import trust
 from campaigns.benchmarks.harness import Finished
 from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import contained, kernelbench, sol
-from campaigns.benchmarks.peers.form import Form, stand_in_for
+from campaigns.benchmarks.peers.form import TURN, Form, stand_in_for
 from campaigns.benchmarks.peers.task import (
     Opinion,
     PeerAnswer,
@@ -25,12 +25,12 @@ from campaigns.benchmarks.peers.task import (
     write_answer,
 )
 from campaigns.benchmarks.trick import TRICKS, every, read
-from campaigns.benchmarks.trust import Judged, TimeLimit, answers_of, contest
+from campaigns.benchmarks.trust import Judged, answers_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.evaluator.backends.cpp import FLAGS, compiler
 
 CPU = this_device("cpu")
-CARDS = [Device("gpu", f"cuda:{n}", "NVIDIA H200", "h200", "sm_90a", 1, f"GPU-{n}") for n in (0, 1)]
+CARD = Device("gpu", "cuda:1", "NVIDIA H200", "h200", "sm_90a", 1, "GPU-1")
 
 
 def trick(name):
@@ -197,6 +197,7 @@ def test_it_reads_what_kernelbench_says(result, errors, answer, gain):
         ("cheats/cpp/shape_cache.cpp", Opinion.CORRECT),
         ("cheats/cpp/nan_everywhere.cpp", Opinion.REFUSED),
         ("cheats/cpp/exits.cpp", Opinion.DIED),
+        ("honest/cpp/row_in_place.cpp", Opinion.NO_FORM),
     ],
 )
 def test_it_asks_the_plain_harness_in_a_process_of_its_own(name, answer, tmp_path):
@@ -253,35 +254,42 @@ def test_it_wants_a_checkout_of_the_peer(tmp_path):
         peers.at(peers.KERNELBENCH, tmp_path)
 
 
-def test_it_spreads_a_contest_over_cards_that_each_evaluator_has_to_itself(monkeypatch, tmp_path):
-    ours, theirs, together = [], [], threading.Barrier(2, timeout=10)
-
-    def ask_us(trick, station):
-        # Both at once, or the barrier breaks.
-        together.wait()
-        ours.append(station)
-        return PeerAnswer(Opinion.REFUSED)
+def test_it_asks_each_evaluator_about_each_candidate(monkeypatch, tmp_path):
+    theirs = []
 
     def ask_them(command, *, env, **options):
         task = load_task(command[-1])
-        theirs.append((env["CUDA_VISIBLE_DEVICES"], task.device, env["KOPT_TRUST_TURN"]))
+        theirs.append((task.device, env[TURN]))
         write_answer(Path(task.out), PeerAnswer(Opinion.CORRECT))
         return subprocess.CompletedProcess(command, 0, stdout="exit status 0\n")
 
-    monkeypatch.setattr(trust, "ask_kopt", ask_us)
+    monkeypatch.setattr(trust, "ask_kopt", lambda *given: PeerAnswer(Opinion.REFUSED))
     monkeypatch.setattr(peers.subprocess, "run", ask_them)
-    tricks = [trick(f"honest/triton/{name}.py") for name in ("plain", "kept_workspace")]
-    limit = TimeLimit(60.0, lambda line: None)
-    found = contest(CARDS, tricks, [peers.PLAIN], 4, limit, tmp_path)
-    assert {station.device.device for station in ours} == {"cuda:0", "cuda:1"}
-    assert len({one.service for one in ours}) == len({one.scratch for one in ours}) == 2
-    # A peer takes the first card that it sees.
-    assert {(card, device) for card, device, _ in theirs} <= {
-        ("GPU-0", "cuda:0"),
-        ("GPU-1", "cuda:0"),
-    }
-    assert len({card for card, *_ in theirs}) == len({turn for *_, turn in theirs})
-    assert [one.answers["do_bench"].opinion for one in found] == [Opinion.CORRECT] * 2
+    options = Namespace(
+        device="cpu", kernelbench=None, sol=None, tricks=TRICKS, backend=["cpp"],
+        only="cpp/plain", jobs=2, limit_s=60.0,
+    )  # fmt: skip
+    report = trust.measure_trust(options, lambda line: None)
+    (row,) = report.tables[3].rows
+    assert (row["candidate"], row["kopt"], row["do_bench"]) == ("cpp/plain", "refused", "correct")
+    assert [device for device, _ in theirs] == ["cpu"]
+    late = Namespace(**vars(options) | {"limit_s": -1.0})
+    (row,) = trust.measure_trust(late, lambda line: None).tables[3].rows
+    assert (row["kopt"], row["do_bench"]) == ("not run", "not run")
+
+
+def test_a_peer_sees_one_card_and_waits_for_its_turn(monkeypatch, tmp_path):
+    seen = []
+
+    def run(command, *, env, **options):
+        seen.append((env["CUDA_VISIBLE_DEVICES"], load_task(command[-1]).device, env[TURN]))
+        return subprocess.CompletedProcess(command, 0, stdout=f"{contained.HUNG}\n")
+
+    monkeypatch.setattr(peers.subprocess, "run", run)
+    said = peers.ask(peers.PLAIN, trick("honest/triton/plain.py"), CARD, tmp_path / "turn")
+    assert said.opinion is Opinion.HUNG
+    # It takes the first card that it sees.
+    assert seen == [("GPU-1", "cuda:0", str(tmp_path / "turn"))]
 
 
 def named(name, words, honest=False, **more):
@@ -322,7 +330,7 @@ def test_it_leaves_out_what_was_not_asked_or_aims_elsewhere():
 
 
 def test_it_writes_totals_and_a_line_per_candidate():
-    report = trust.report_of([CPU], [KERNELBENCH], JUDGED, {})
+    report = trust.report_of(CPU, [KERNELBENCH], JUDGED, {})
     text = Finished(report, "python manage.py bench trust", "now", 9.0).as_markdown()
     assert "credited: kopt 0 of 6, KernelBench 1 of 4." in text
     assert "| kopt | 6 | 0 | 0 | 0 | 0 | 1 | 0 |" in text

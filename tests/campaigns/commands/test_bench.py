@@ -7,7 +7,6 @@ import sys
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.benchmarks import trust
 from campaigns.benchmarks.harness import Benchmark, BenchReport, ReportTable
 from campaigns.devices.launch import ROOT
 from campaigns.management.base_command import ExitCode
@@ -60,11 +59,6 @@ def test_it_exits_with_what_a_benchmark_held(found, tmp_path):
         (["trust", "--only", "no such candidate"], ExitCode.USAGE, "no candidate for cpu"),
         (["trust", "--tricks", "nowhere"], ExitCode.USAGE, "--tricks nowhere: no candidate"),
         (["trust", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
-        (
-            ["trust", "--device", "cpu", "--device", "cpu"],
-            ExitCode.NOT_FOUND,
-            "accepted: one, or several different ones of a name",
-        ),
         (["soak", "--hostile-every", "1"], ExitCode.USAGE, "--hostile-every 1: 2 to 1000 is"),
         (["wiki", "--documents", "0"], ExitCode.USAGE, "--documents 0: 1 to --specs (100000) is"),
     ],
@@ -90,19 +84,6 @@ def test_it_runs_no_contest_where_every_candidate_needs_a_sandbox(settings):
     with pytest.raises(CommandError, match=r"KOPT_SANDBOX=all: .* unsandboxed") as refused:
         call_command("bench", "trust", "--device", "cpu")
     assert refused.value.returncode == ExitCode.USAGE
-
-
-def test_it_asks_about_the_candidates_that_are_named(monkeypatch, capsys):
-    asked = []
-
-    def contest(devices, tricks, others, jobs, limit, folder):
-        asked.extend(trick.name for trick in tricks)
-        return []
-
-    monkeypatch.setattr(trust, "contest", contest)
-    call_command("bench", "trust", "--device", "cpu", "--only", "cpp/plain")
-    assert asked == ["cpp/plain"]
-    assert "credited: kopt 0 of 0, do_bench 0 of 0." in capsys.readouterr().out
 
 
 def test_it_loads_without_torch():

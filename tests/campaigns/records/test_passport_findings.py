@@ -4,9 +4,9 @@ import platform
 
 from django.db import OperationalError
 
-from campaigns.devices.health import passports
 from campaigns.devices.health.finding import State
 from campaigns.models import Worker
+from campaigns.records import passports
 from campaigns.records.passport_findings import examine_passports
 from tests.campaigns.views import test_workers
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from campaigns.benchmarks.trick import read
+from campaigns.benchmarks.trick import TrickError, read
 from campaigns.evaluator.contract import Outcome
 from tests.architecture.source_tree import ROOT
 from tests.evaluator.tricks.candidate_file import every
@@ -59,7 +59,7 @@ def test_there_are_enough_and_each_differs(kind):
 def test_it_names_what_a_header_lacks(tmp_path):
     file = tmp_path / "a.cpp"
     file.write_text("// trick: nothing\n// outcome: passed\n")
-    with pytest.raises(ValueError, match=re.escape("a.cpp: problem: missing")):
+    with pytest.raises(TrickError, match=re.escape("a.cpp: problem: missing")):
         read(file, tmp_path)
 
 
