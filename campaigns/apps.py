@@ -7,7 +7,7 @@ class CampaignsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from campaigns.records.used_specs import uses_in_campaigns
+        from campaigns.records.target.used_specs import uses_in_campaigns
         from campaigns.roles import ensure_roles
         from knowledge.lookup.usage import register
 

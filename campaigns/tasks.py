@@ -14,15 +14,15 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign
-from campaigns.records.passport_due import passport_wanted
+from campaigns.records.passport.passport_due import passport_wanted
 from campaigns.steps.lifecycle.advance import advance as take_step
-from campaigns.steps.lifecycle.give_up import give_up
 from campaigns.steps.measuring.change_device import change_device
 from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.recovery.give_up import give_up
 from campaigns.workers import heartbeat
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import AGAIN, Next, notify

@@ -13,7 +13,7 @@ from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
 from campaigns.problems.shipped import shipped_problems
-from campaigns.records.candidate_findings import campaign_findings, policy_of, stored_policy
+from campaigns.records.round.candidate_findings import campaign_findings, policy_of, stored_policy
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError, intake_from

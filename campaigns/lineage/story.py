@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from campaigns.lineage.message import Section, message, subject
 from campaigns.models import Round
-from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.reports import report_of
-from campaigns.records.verdicts import borne_of, gain_of
+from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.round.reports import report_of
+from campaigns.records.round.verdicts import borne_of, gain_of
 from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.wording import digits, share
 

@@ -11,16 +11,16 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
-from campaigns.records.candidate_findings import (
+from campaigns.records.round.candidate_findings import (
     finding_counts,
     finding_facts,
     kinds_by_stance,
     policy_of,
     stored_policy,
 )
-from campaigns.records.hypotheses import declared_of
-from campaigns.records.target_drift import PinnedSpec, drift_of
-from campaigns.records.verdicts import borne_of
+from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.round.verdicts import borne_of
+from campaigns.records.target.target_drift import PinnedSpec, drift_of
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Situation
-from campaigns.records.dispatch_classes import classes_by_case
-from campaigns.records.hypotheses import hypothesis_of
-from campaigns.records.incumbent_evidence import evidence_of
 from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.round.dispatch_classes import classes_by_case
+from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.rules.verdict.decision import Reason
 
 

@@ -10,10 +10,10 @@ from campaigns.models import (
     Campaign,
     Candidate,
 )
-from campaigns.records.decisions import decisions_of, verdicts_of
 from campaigns.records.restart_mask import restart_of, restarted_after
-from campaigns.records.sessions import deciding_report
-from campaigns.records.targets import CampaignTarget, target_of
+from campaigns.records.round.decisions import decisions_of, verdicts_of
+from campaigns.records.round.sessions import deciding_report
+from campaigns.records.target.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.stop.policy import History, count_streaks

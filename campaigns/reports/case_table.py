@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
-from campaigns.records.targets import CampaignTarget, CaseTarget
-from campaigns.records.verdicts import CaseResult
+from campaigns.records.round.verdicts import CaseResult
+from campaigns.records.target.targets import CampaignTarget, CaseTarget
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from campaigns.models import Campaign, Round
-from campaigns.records.hypotheses import hypothesis_of
-from campaigns.records.reports import report_of
-from campaigns.records.targets import target_of
+from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.reports import report_of
+from campaigns.records.target.targets import target_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.sheet import RoundRow, round_row
 from campaigns.rules.noise.means import geomean

@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
-from campaigns.records.candidate_findings import finding_facts
-from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.reports import machine_code_of, report_of
-from campaigns.records.target_drift import drift_of
-from campaigns.records.targets import CampaignTarget
+from campaigns.records.round.candidate_findings import finding_facts
+from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.round.reports import machine_code_of, report_of
+from campaigns.records.target.target_drift import drift_of
+from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of

@@ -13,12 +13,12 @@ from django.db.models import Count, Max
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.transitions import WORKING
-from campaigns.records.candidate_findings import finding_counts, kinds_by_stance
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
 from campaigns.records.restart_mask import masked_rounds
-from campaigns.records.targets import CampaignTarget, target_of
+from campaigns.records.round.candidate_findings import finding_counts, kinds_by_stance
+from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
+from campaigns.records.target.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
-from campaigns.records.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.standings import standing_of, with_standing
 from campaigns.rules.noise.chained import chained, excess

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Source
 from campaigns.models import Campaign
-from campaigns.records.targets import CampaignTarget
+from campaigns.records.target.targets import CampaignTarget
 from campaigns.rules.target.tiles import Waves, matmul_tile
 from campaigns.rules.verdict.machine_code import launch_words
 from campaigns.rules.wording import digits, duration

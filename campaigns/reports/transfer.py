@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from campaigns.records.hypotheses import declared_of
-from campaigns.records.verdicts import result_of
+from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.round.verdicts import result_of
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.verdict.buckets import Declared
 from campaigns.rules.verdict.decision import Verdict as Word

@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.evaluator.contract import Timing
 from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.standing import MEANINGS
-from campaigns.records.hypotheses import hypothesis_of
-from campaigns.records.target_drift import Drift
-from campaigns.records.targets import CampaignTarget
-from campaigns.records.verdicts import TimeSpread
+from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.verdicts import TimeSpread
+from campaigns.records.target.target_drift import Drift
+from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.eta import spoken
 from campaigns.reports.sheet import Total
 from campaigns.reports.standings import gain_of, standing_words

@@ -15,9 +15,9 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
-from campaigns.records.ceilings import ceilings_of
-from campaigns.records.missing_specs import missing_spec_of
-from campaigns.records.target_drift import drift_of
+from campaigns.records.target.ceilings import ceilings_of
+from campaigns.records.target.missing_specs import missing_spec_of
+from campaigns.records.target.target_drift import drift_of
 from campaigns.reports.checklist import checklist
 from campaigns.reports.course import course_of
 from campaigns.reports.dispatch import dispatch_of

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
-from campaigns.records.candidate_findings import finding_counts, finding_facts
-from campaigns.records.hypotheses import hypothesis_of
-from campaigns.records.reports import machine_code_in, report_of
-from campaigns.records.target_drift import drift_of
-from campaigns.records.targets import target_of
-from campaigns.records.verdicts import classes_of, sanitizer_result
+from campaigns.records.round.candidate_findings import finding_counts, finding_facts
+from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.reports import machine_code_in, report_of
+from campaigns.records.round.verdicts import classes_of, sanitizer_result
+from campaigns.records.target.target_drift import drift_of
+from campaigns.records.target.targets import target_of
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.dispatch import dispatch_of, no_split

@@ -13,11 +13,11 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from campaigns.devices.discover import Device
-from campaigns.records.passport_due import passport_wanted
-from campaigns.steps.lifecycle.reconcile import reconcile
+from campaigns.records.passport.passport_due import passport_wanted
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.notify import notify, notify_worker
 from campaigns.workers.tempdirs import sweep
 

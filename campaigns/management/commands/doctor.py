@@ -9,7 +9,7 @@ from typing import Any
 from campaigns.devices.health.examine import examine
 from campaigns.devices.health.finding import State
 from campaigns.management.base_command import Door, ExitCode
-from campaigns.records.passport_findings import examine_passports
+from campaigns.records.passport.passport_findings import examine_passports
 
 
 class Command(Door):

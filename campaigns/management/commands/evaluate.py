@@ -27,8 +27,8 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import Argument, Door, ExitCode, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder
-from campaigns.records.candidate_findings import stored_findings
-from campaigns.records.case_table import case_rows
+from campaigns.records.round.candidate_findings import stored_findings
+from campaigns.records.round.case_table import case_rows
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, Kind, Stance
 from campaigns.rules.verdict.gates import Standard

@@ -24,9 +24,9 @@ from campaigns.rules.stop.policy import History, StopReason, should_stop
 from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.lifecycle.end_search import end_search
 from campaigns.steps.lifecycle.finish import finish
-from campaigns.steps.lifecycle.limit_phase import limit_phase
 from campaigns.steps.lifecycle.restart import restart
 from campaigns.steps.lifecycle.set_target import set_target
+from campaigns.steps.recovery.limit_phase import limit_phase
 from campaigns.steps.rounds.close_round import close_round
 from campaigns.steps.rounds.implement import implement
 from campaigns.steps.rounds.judge import judge

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
 from campaigns.models.event import record
-from campaigns.records.ceilings import ceilings_of
+from campaigns.records.target.ceilings import ceilings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, QUESTIONS
 from knowledge.curation.errors import Forbidden
 from knowledge.curation.people import may_review

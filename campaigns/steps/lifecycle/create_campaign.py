@@ -17,7 +17,7 @@ from campaigns.evaluator import contract
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
-from campaigns.records.candidate_findings import stored_policy
+from campaigns.records.round.candidate_findings import stored_policy
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target import goal as goals
 from campaigns.rules.target.goal import Goal

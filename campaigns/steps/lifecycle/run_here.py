@@ -8,9 +8,9 @@ from collections.abc import Callable
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import WORKING
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.release_vanished import release_vanished
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.recovery.release_vanished import release_vanished
 from campaigns.workers.claim_holder import worker_of
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.tempdirs import sweep

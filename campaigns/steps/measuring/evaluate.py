@@ -30,9 +30,9 @@ from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationSta
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
 from campaigns.records.device_waits import Cause, is_put_off
-from campaigns.records.measured_cases import cases_of, level_of
-from campaigns.records.reports import READ_IN
-from campaigns.records.reproduction import may_reproduce
+from campaigns.records.round.measured_cases import cases_of, level_of
+from campaigns.records.round.reports import READ_IN
+from campaigns.records.round.reproduction import may_reproduce
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise

@@ -13,7 +13,7 @@ from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.records.drift import as_host_failure, drift_under, may_repeat
+from campaigns.records.round.measuring_drift import as_host_failure, drift_under, may_repeat
 from campaigns.steps.measuring.repeat_void import repeat_void
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
-from campaigns.records.drift import MOST_VOIDS, sentence_of, voids_of
+from campaigns.records.round.measuring_drift import MOST_VOIDS, sentence_of, voids_of
 from campaigns.rules.noise.drift import Drift
 
 

@@ -21,12 +21,12 @@ from campaigns.models import (
     StandingWord,
     Worker,
 )
-from campaigns.records.dispatch_classes import taken_by
-from campaigns.records.hypotheses import declared_of
-from campaigns.records.judged_rounds import standard_of
-from campaigns.records.noise_floor import floor_for
-from campaigns.records.reproduction import REPRODUCED_IN, may_reproduce
-from campaigns.records.sessions import Session, is_elsewhere
+from campaigns.records.passport.noise_floor import floor_for
+from campaigns.records.round.dispatch_classes import taken_by
+from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.round.reproduction import REPRODUCED_IN, may_reproduce
+from campaigns.records.round.sessions import Session, is_elsewhere
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard

@@ -15,8 +15,8 @@ from campaigns.devices.host_facts import host_facts
 from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
 from campaigns.evaluator.contract import dump
 from campaigns.models import Passport
-from campaigns.records.passport_due import awaited_evaluations
-from campaigns.records.passports import open_wish
+from campaigns.records.passport.passport_due import awaited_evaluations
+from campaigns.records.passport.passports import open_wish
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.context import WorkerContext

@@ -20,9 +20,9 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
-from campaigns.records.incumbent_evidence import evidence_of
-from campaigns.records.sessions import deciding_report
-from campaigns.records.targets import CaseTarget, target_of
+from campaigns.records.round.incumbent_evidence import evidence_of
+from campaigns.records.round.sessions import deciding_report
+from campaigns.records.target.targets import CaseTarget, target_of
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 

@@ -19,8 +19,8 @@ from campaigns.models import (
     RoundState,
     Verdict,
 )
-from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.reports import report_of
+from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.round.reports import report_of
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.models.transitions import CampaignState
-from campaigns.records.verdicts import classes_of
+from campaigns.records.round.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.dispatch import dispatch_of
 from campaigns.reports.transfer import audit_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.models import Candidate
-from campaigns.records.targets import CaseTarget
+from campaigns.records.target.targets import CaseTarget
 from campaigns.rules.wording import amount, duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table

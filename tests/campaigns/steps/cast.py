@@ -107,7 +107,7 @@ def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
         "campaigns.steps.lifecycle.set_target.work_model",
         lambda folder, cases: {c.name: WORK for c in cases},
     )
-    at = "campaigns.records.ceilings"
+    at = "campaigns.records.target.ceilings"
     monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
     monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype, **_: [COMPUTE])
     monkeypatch.setattr(

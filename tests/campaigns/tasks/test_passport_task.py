@@ -6,7 +6,7 @@ import pytest
 
 from campaigns import tasks
 from campaigns.models import Passport, Worker
-from campaigns.records import passport_due
+from campaigns.records.passport import passport_due
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.workers import heartbeat

@@ -74,7 +74,7 @@ def a_worker_of_its_own() -> Any:
         yield
 
     with (
-        patch("campaigns.steps.lifecycle.release_vanished.is_gone", lambda holder: True),
+        patch("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True),
         patch("campaigns.steps.measuring.evaluate.hold", no_hold),
         patch("campaigns.rules.noise.gain.RESAMPLES", 50),
     ):

@@ -28,8 +28,8 @@ from campaigns.models import (
     Verdict,
 )
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next
@@ -90,7 +90,7 @@ def follow(campaign: Campaign, following: Next, bench: WorkerContext) -> None:
 @pytest.fixture
 def everyone_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The holder of every claim is the process that was killed."""
-    monkeypatch.setattr("campaigns.steps.lifecycle.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
     monkeypatch.setattr("campaigns.steps.measuring.evaluate.hold", _no_hold)
     monkeypatch.setattr("campaigns.rules.noise.gain.RESAMPLES", 100)
 

@@ -139,7 +139,7 @@ def test_it_makes_another_protocol_of_required_sanitizers(folder: Path) -> None:
 def test_it_runs_without_a_target_where_a_ceiling_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.records.ceilings.compute_ceilings", lambda *_, **__: [])
+    monkeypatch.setattr("campaigns.records.target.ceilings.compute_ceilings", lambda *_, **__: [])
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, CampaignState.BASELINE)
     target = cast.fresh(campaign).target

@@ -13,9 +13,9 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
-from campaigns.records.judged_rounds import standard_of
-from campaigns.records.missing_specs import missing_spec_of
-from campaigns.records.targets import target_of
+from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.target.missing_specs import missing_spec_of
+from campaigns.records.target.targets import target_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
@@ -34,7 +34,7 @@ Put = Callable[..., cast.Script]
 
 @pytest.fixture(autouse=True)
 def no_bandwidth(known_target: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda platform: [])
+    monkeypatch.setattr("campaigns.records.target.ceilings.bandwidth_ceilings", lambda platform: [])
 
 
 @pytest.fixture
@@ -130,7 +130,9 @@ def test_it_gives_way_to_a_value_that_is_cited_by_then(
     draft: Campaign, curator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)
-    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda _: [cast.BANDWIDTH])
+    monkeypatch.setattr(
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda _: [cast.BANDWIDTH]
+    )
     confirm(draft)
     cast.step_until(draft, CampaignState.BASELINE)
     target = cast.fresh(draft).target

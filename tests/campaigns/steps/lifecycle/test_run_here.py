@@ -11,7 +11,7 @@ import pytest
 from campaigns.evaluator.contract import Job, Report
 from campaigns.management.facts import campaign_facts, campaign_text
 from campaigns.models import Campaign, CampaignState, RoundKind, RoundState, Verdict
-from campaigns.records.verdicts import result_of
+from campaigns.records.round.verdicts import result_of
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Judge, Script
 
@@ -137,7 +137,9 @@ def test_it_never_takes_a_time_below_the_physical_floor(
     run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documented = replace(cast.BANDWIDTH, evidence="documented")
-    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda _: [documented])
+    monkeypatch.setattr(
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda _: [documented]
+    )
     script(["time 5"])
     assert words(run())[1] == (2, "invalid", "above_roof")
 

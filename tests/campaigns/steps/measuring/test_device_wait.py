@@ -34,9 +34,9 @@ from campaigns.records.device_waits import (
 from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.steps.lifecycle import run_here as running
 from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.claim_holder import new_holder
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast

@@ -18,8 +18,8 @@ from campaigns.models.transitions import claim, move
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
@@ -230,7 +230,7 @@ def test_it_leaves_a_living_holder_alone(queued: Evaluation) -> None:
 def test_it_gives_up_a_candidate_that_takes_its_workers_along(
     queued: Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.steps.lifecycle.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
     move(queued, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", claims=5)
     reconcile()
     queued.refresh_from_db()

@@ -17,18 +17,18 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import claim
-from campaigns.records.judged_rounds import standard_of
-from campaigns.records.noise_floor import NoiseFloor
-from campaigns.records.sessions import deciding_evaluation, deciding_report
+from campaigns.records.passport.noise_floor import NoiseFloor
+from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.round.sessions import deciding_evaluation, deciding_report
 from campaigns.rules.noise.drift import Drift, What
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.remeasure import remeasure
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast
@@ -232,7 +232,7 @@ def test_it_goes_on_with_the_second_session_after_the_worker_died(
         holder="gone host 1 a",
         claims=1,
     )
-    monkeypatch.setattr("campaigns.steps.lifecycle.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
     assert [following.measure for _, following in reconcile()] == [(again.pk,)]
     evaluate(again.pk, cast.make_bench(judge, "other"))
     assert cast.step(campaign).again
@@ -284,7 +284,7 @@ def test_it_asks_as_much_as_the_noisier_of_two_devices(
     evaluate(second(claimed).pk, cast.make_bench(judge, "twin", cast.TWIN))
     floors = {EvaluationKind.REMEASURE: 2.0}
     monkeypatch.setattr(
-        "campaigns.records.judged_rounds.floor_for",
+        "campaigns.records.round.judged_rounds.floor_for",
         lambda campaign, of: NoiseFloor(floors.get(of.kind, 0.01), "its passport"),
     )
     cast.step(campaign)

@@ -9,7 +9,7 @@ from django.db.models import Max
 
 from campaigns.evaluator.contract import Moment, Outcome
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
-from campaigns.records.drift import MOST_VOIDS
+from campaigns.records.round.measuring_drift import MOST_VOIDS
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.measuring.take_passport import take_passport

@@ -21,14 +21,14 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim
-from campaigns.records.drift import MOST_VOIDS
-from campaigns.records.noise_floor import NoiseFloor
+from campaigns.records.passport.noise_floor import NoiseFloor
+from campaigns.records.round.measuring_drift import MOST_VOIDS
 from campaigns.rules.noise.drift import Drift, What
 from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.reproduce import reproduce
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
 from tests.campaigns.steps import cast
@@ -228,7 +228,7 @@ def test_it_takes_back_what_a_dead_worker_held(
     rows = Evaluation.objects.filter(pk__in=following.measure)
     claim(rows, state=EvaluationState.RUNNING, holder="gone host 1 a", claims=1)
     assert reproduce() == []
-    monkeypatch.setattr("campaigns.steps.lifecycle.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
     reconcile()
     cast.reproduce_all(twin)
     assert words(ended, 3)[-1] == "reproduced"

@@ -13,9 +13,9 @@ from django.utils import timezone
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.records import passport_due
-from campaigns.records.passport_due import is_free, passport_wanted
-from campaigns.records.passports import of_device, state_of
+from campaigns.records.passport import passport_due
+from campaigns.records.passport.passport_due import is_free, passport_wanted
+from campaigns.records.passport.passports import of_device, state_of
 from campaigns.rules.noise.device_gate import Activity
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.steps.measuring.note_host import note_host
@@ -94,7 +94,7 @@ def test_it_is_due_again_when_the_driver_or_the_clock_policy_changed(bench, host
 def test_it_is_due_again_after_a_week(bench, monkeypatch, settings):
     take(bench)
     later = timezone.now() + timedelta(days=8)
-    monkeypatch.setattr("campaigns.records.passports.timezone.now", lambda: later)
+    monkeypatch.setattr("campaigns.records.passport.passports.timezone.now", lambda: later)
     why = "the last one is stale: it is 8 days old, 7 are allowed"
     assert due(bench) == why
     settings.KOPT_PASSPORT_DAYS = 0.0

@@ -18,7 +18,7 @@ from campaigns.lineage.records import FAILED
 from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState, Commit, Event
 from campaigns.models.event import record
-from campaigns.steps.lifecycle.give_up import KIND, give_up
+from campaigns.steps.recovery.give_up import KIND, give_up
 from campaigns.steps.rounds import commit_accepted as step
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.steps.rounds.rebuild import rebuild

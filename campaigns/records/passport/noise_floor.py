@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Evaluation
-from campaigns.records.passports import PassportState, state_of
-from campaigns.records.sessions import is_elsewhere
+from campaigns.records.passport.passports import PassportState, state_of
+from campaigns.records.round.sessions import is_elsewhere
 from campaigns.rules.noise.gain import LEAST_FLOOR, noise_floor
 from campaigns.rules.noise.passport import Fit, fit, told, typical_us
 from campaigns.rules.wording import share

@@ -13,7 +13,7 @@ from campaigns.devices.hold import holder
 from campaigns.devices.idle import look
 from campaigns.models import Evaluation, EvaluationState, Worker
 from campaigns.models.transitions import WORKING
-from campaigns.records.passports import open_wish, state_of
+from campaigns.records.passport.passports import open_wish, state_of
 from campaigns.rules.noise.device_gate import CPU_BUSY_PERCENT
 
 # What failed once mostly fails again: no compiler, no card. What was crowded may be quiet by then.

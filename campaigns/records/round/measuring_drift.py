@@ -8,7 +8,7 @@ from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.evaluation import AFTER_THE_ROUND
 from campaigns.models.transitions import PAUSABLE
-from campaigns.records.passports import state_of
+from campaigns.records.passport.passports import state_of
 from campaigns.rules.noise.drift import Allowance, Drift, allowance, drifts
 from campaigns.rules.noise.passport import allowed_by, fit, typical_us
 

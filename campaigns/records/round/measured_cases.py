@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind
-from campaigns.records.dispatch_classes import classes_by_case
+from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.rules.verdict.levels import Level, representative
 
 

@@ -12,7 +12,7 @@ from campaigns.models import (
     StandingWord,
 )
 from campaigns.models.transitions import WORKING
-from campaigns.records.sessions import is_elsewhere
+from campaigns.records.round.sessions import is_elsewhere
 
 # An aborted campaign has no result to confirm, and a held one holds its device free.
 REPRODUCED_IN = WORKING | {CampaignState.DONE}

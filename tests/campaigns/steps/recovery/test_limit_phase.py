@@ -18,8 +18,8 @@ from campaigns.models.transitions import claim
 from campaigns.records.phase_clock import clock_of
 from campaigns.reports.eta import estimate
 from campaigns.reports.progress import progress_of
-from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
@@ -48,7 +48,7 @@ def measuring(tmp_path: Path, bench: WorkerContext, hours: float) -> Campaign:
 
 def later(monkeypatch: pytest.MonkeyPatch, **by: float) -> None:
     now = timezone.now() + timedelta(**by)
-    monkeypatch.setattr("campaigns.steps.lifecycle.limit_phase.timezone.now", lambda: now)
+    monkeypatch.setattr("campaigns.steps.recovery.limit_phase.timezone.now", lambda: now)
 
 
 def test_r16_measuring_for_longer_than_the_limit_pauses_the_campaign(

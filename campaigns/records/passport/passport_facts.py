@@ -8,7 +8,7 @@ from typing import Any
 
 from campaigns.models import Campaign, Passport, Worker
 from campaigns.records.device_waits import Wait, waits_on
-from campaigns.records.passports import PassportState
+from campaigns.records.passport.passports import PassportState
 
 
 def worker_facts(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Campaign, Round, Verdict
-from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
 from campaigns.rules.verdict.expectation import Borne, borne_out
 from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.records.missing_specs import missing_spec_of
+from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from knowledge.exchange.importer import write_measured_document

@@ -7,8 +7,8 @@ from django.utils import timezone
 from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
-from campaigns.steps.lifecycle.release_vanished import release_vanished
-from campaigns.steps.lifecycle.tell_idle import tell_idle
+from campaigns.steps.recovery.release_vanished import release_vanished
+from campaigns.steps.recovery.tell_idle import tell_idle
 from campaigns.workers.notify import AGAIN, Next
 
 

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 
 from campaigns.devices.health.finding import Finding, State
 from campaigns.models import Worker
-from campaigns.records.passports import PassportState, state_of
+from campaigns.records.passport.passports import PassportState, state_of
 from campaigns.rules.noise.passport import told_floor
 
 COSTS = "verdicts stand on the noise of each campaign's own baseline"

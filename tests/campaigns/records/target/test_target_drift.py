@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign
-from campaigns.records.target_drift import Drift, PinnedState, drift_of
+from campaigns.records.target.target_drift import Drift, PinnedState, drift_of
 from knowledge.curation.review import retire
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns import lab

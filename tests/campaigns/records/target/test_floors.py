@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from campaigns.records.floors import floors_of, lesser_floors_of
+from campaigns.records.target.floors import floors_of, lesser_floors_of
 from campaigns.rules.verdict.decision import Reason, Verdict
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session

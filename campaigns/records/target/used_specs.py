@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import reverse
 
 from campaigns.models import Campaign
-from campaigns.records.target_drift import (
+from campaigns.records.target.target_drift import (
     ROLES,
     Key,
     case_moves,
