@@ -30,7 +30,7 @@ PURE_MAY_USE = (
     "knowledge.specs",
     "campaigns.rules",
     "campaigns.evaluator.contract",
-    "campaigns.findings.kinds",
+    "campaigns.rules.verdict.finding_kinds",
 )
 EMPTY_PACKAGES = {"knowledge", "campaigns", "campaigns.evaluator"}
 
@@ -135,15 +135,16 @@ def test_it_sees_an_indirect_import(tree_with):
         {
             "knowledge/specs/quantity.py": "from knowledge import models",
             "knowledge/models/__init__.py": "import knowledge.models.spec",
-            "knowledge/models/spec.py": "def late():\n    from campaigns.rules import noise",
-            "campaigns/rules/noise.py": "",
+            "knowledge/models/spec.py": "def late():\n    from campaigns.rules.noise import gain",
+            "campaigns/rules/noise/gain.py": "",
         }
     )
-    assert "knowledge.models.spec → campaigns.rules.noise" in wrong_ways(
+    assert "knowledge.models.spec → campaigns.rules.noise.gain" in wrong_ways(
         tree, "knowledge", {"campaigns"}
     )
     assert any(
-        chain.startswith("knowledge.specs.quantity → ") and chain.endswith("campaigns.rules.noise")
+        chain.startswith("knowledge.specs.quantity → ")
+        and chain.endswith("campaigns.rules.noise.gain")
         for chain in wrong_ways(tree, "knowledge.specs", {"campaigns"})
     )
 
@@ -164,21 +165,23 @@ def test_it_sees_an_import_through_a_package(tree_with):
 
 
 def test_it_sees_an_impure_rule(tree_with):
-    tree = tree_with({"campaigns/rules/noise.py": "import math, numpy\nfrom pathlib import Path"})
-    assert impurities(tree, "campaigns.rules", {"pint"}) == ["campaigns.rules.noise → numpy"]
+    tree = tree_with(
+        {"campaigns/rules/noise/gain.py": "import math, numpy\nfrom pathlib import Path"}
+    )
+    assert impurities(tree, "campaigns.rules", {"pint"}) == ["campaigns.rules.noise.gain → numpy"]
 
 
 def test_it_sees_a_door_opened_from_inside(tree_with):
     tree = tree_with(
         {
             "campaigns/tasks.py": "from campaigns.steps import judge",
-            "campaigns/steps/judge.py": "from campaigns import tasks",
+            "campaigns/steps/rounds/judge.py": "from campaigns import tasks",
             "campaigns/views/rounds.py": "from campaigns.views import guards",
             "campaigns/views/guards.py": "",
             "campaigns/urls.py": "from campaigns.views import rounds",
         }
     )
-    assert opened_doors(tree) == ["campaigns.steps.judge → campaigns.tasks"]
+    assert opened_doors(tree) == ["campaigns.steps.rounds.judge → campaigns.tasks"]
 
 
 def _lies_in(name, package):

@@ -38,7 +38,7 @@ def problem(tmp_path: Path) -> Path:
         (MISMATCH, "build_failed", "kernel.cpp:1: solve: parameter 'N' is float"),
         (small.source("*(volatile int*)0 = 1;").text, "crashed", "during check: killed by SIGSEGV"),
         (small.source(HANGS).text, "timed_out", "no answer within 1.5 s"),
-        (small.source("").text, "wrong_result", "case n4096: 4096 of 4096 elements wrong"),
+        (small.source("").text, "wrong_result", "output y: 4096 of 4096 elements wrong"),
         (small.source(NAN).text, "wrong_result", "nan"),
     ],
     ids=["does not compile", "signature", "segfault", "hangs", "writes nothing", "nan"],

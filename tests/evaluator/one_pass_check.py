@@ -16,7 +16,7 @@ import sys
 
 import torch
 
-from campaigns.evaluator.backends.no_gpu import install_stub
+from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.judge.arena import as_integers
 from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, TritonPasses, agrees

@@ -18,7 +18,7 @@ from campaigns.evaluator.judge.correctness.one_pass import (
 )
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows
 from campaigns.evaluator.problem import load_problem
-from campaigns.shipped import problem_folder
+from campaigns.problems.shipped import problem_folder
 
 
 @pytest.mark.gpu

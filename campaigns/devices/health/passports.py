@@ -8,8 +8,8 @@ from django.db import DatabaseError
 
 from campaigns.devices.health.finding import Finding, State
 from campaigns.models import Worker
-from campaigns.passports import PassportState, state_of
-from campaigns.rules.passport import told_floor
+from campaigns.records.passports import PassportState, state_of
+from campaigns.rules.noise.passport import told_floor
 
 COSTS = "verdicts stand on the noise of each campaign's own baseline"
 NOISY_COSTS = "smaller gains are not shown on this device, and so never accepted"

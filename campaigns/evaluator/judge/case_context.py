@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -173,14 +173,12 @@ class CaseContext:
     ) -> OutputComparison:
         """The comparison of slot `k` with the largest error, over its outputs."""
         allowed = tolerances or self.tolerances
-        found = [
-            compare(
-                forgive(arg.name, copy_of(slots.one(arg, k)), want[arg.name]),
-                want[arg.name],
-                allowed[arg.name],
-            )
-            for arg in self.layout.outputs
-        ]
+        found = []
+        for arg in self.layout.outputs:
+            have = forgive(arg.name, copy_of(slots.one(arg, k)), want[arg.name])
+            one = compare(have, want[arg.name], allowed[arg.name])
+            message = one.message and f"output {arg.name}: {one.message}"
+            found.append(replace(one, message=message, output=arg.name))
         return max(found, key=lambda comparison: comparison.margin)
 
     def _empty(self, arg: TensorArg) -> torch.Tensor:

@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import (
     CaseReport,
@@ -23,7 +23,7 @@ from campaigns.evaluator.contract import (
     Timing,
     dump,
 )
-from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memory
+from campaigns.evaluator.errors import BadReference, CandidateError, HostError, is_out_of_memory
 from campaigns.evaluator.judge.timing.caveats import short_call_caveats
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
@@ -68,6 +68,8 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
         report = _report(job, progress, error.outcome, error.reason, {})
     except (HostError, ProblemError) as error:
         report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})
+        is_problems = isinstance(error, BadReference | ProblemError)
+        report = replace(report, problem_fault=is_problems)
     except Exception as error:
         if not is_out_of_memory(error):
             raise
@@ -100,6 +102,7 @@ def _judge(
         progress.enter(Phase.BUILD)
         session.read_code()
         return {}
+    progress.notes += session.build_notes()
     session.load()
     if not session.can_be_timed:
         progress.notes.append(INTERPRETED)

@@ -97,6 +97,12 @@ class MeasuringSession:
         kind = "cpu" if self._device.type == "cpu" else "gpu"
         return kind in base.get(self._job.backend).kinds
 
+    def build_notes(self) -> list[str]:
+        """What the backend says of how the sources are built, each once."""
+        note = base.get(self._job.backend).note
+        arms = filter(None, (self._job.candidate, self._job.incumbent))
+        return list(dict.fromkeys(said for source in arms if (said := note(source))))
+
     def attach(self) -> None:
         """Share one arena with each runner; the runner locks itself down after this."""
         self._arenas.share(self._channels)

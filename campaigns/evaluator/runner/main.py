@@ -19,11 +19,12 @@ from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.backends.python_error import place_of
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, Launch, Timer
-from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
+from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
 from campaigns.evaluator.sandbox.workplace import Workplace
@@ -84,10 +85,10 @@ class Runner:
         failed = {Ask.BUILD: Answer.BUILD_FAILED, Ask.LOAD: Answer.LOAD_FAILED}
         try:
             return (Answer.OK, *self._do(ask, body, fds))
-        except base.BuildFailed as error:
+        except BuildFailed as error:
             self._explain(ask, str(error))
             return Answer.BUILD_FAILED, 0, 0.0, 0.0
-        except (base.Unsupported, NotLocked) as error:
+        except (Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
             return Answer.UNSUPPORTED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
@@ -156,7 +157,7 @@ class Runner:
 
     def _attach(self, handle: Any, fds: list[int]) -> None:
         if self._trouble:
-            raise base.Unsupported(self._trouble)
+            raise Unsupported(self._trouble)
         self._memory = open_memory(handle, fds)
         if handle.cuda is not None:
             self.gate = map_shared(fds[-1], mmap.PAGESIZE)

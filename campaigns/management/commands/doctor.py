@@ -8,7 +8,7 @@ from typing import Any
 
 from campaigns.devices.health.examine import examine
 from campaigns.devices.health.finding import State
-from campaigns.management.door import Door, ExitCode
+from campaigns.management.base_command import Door, ExitCode
 
 
 class Command(Door):

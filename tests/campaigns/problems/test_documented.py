@@ -11,13 +11,13 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator import problem as problems
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.distributions import DISTRIBUTIONS
+from campaigns.evaluator.problem.distributions import DISTRIBUTIONS
 from tests.evaluator import small
 
 TEXT = (Path(__file__).parents[3] / "docs" / "problems.md").read_text()
 KEYS = {*problems.REQUIRED, *problems.OPTIONAL, *problems.TOLERANCES, *problems.CHECKS}
 VALUES = {*problems.SETS, *problems.CASE_KINDS, *problems.REFRESHES, *problems.DIRECTIONS}
-TABLES = {"files", "tolerance", "check", "case"}
+TABLES = {"files", "flags", "tolerance", "check", "case"}
 
 
 @pytest.mark.parametrize("name", sorted(KEYS | set(problems.OF_A_CASE) - TABLES))

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.backends.cuda import target_flags
-from campaigns.evaluator.backends.kernel_names import cuda_kernels, triton_kernels
+from campaigns.evaluator.builds.kernel_names import cuda_kernels, triton_kernels
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.rules.dispatch import Bound, Predicate
+from campaigns.rules.dispatch.predicate import Bound, Predicate
 from tests.campaigns.problems.test_problems import reference_module, run_cpp, worst_margin
 from tests.campaigns.proposers.test_recipes import chained, v0
 

@@ -12,7 +12,7 @@ import pytest
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
-from campaigns.proposers.search.tunables import find_tunables
+from campaigns.syntax.tunables import find_tunables
 from tests.campaigns.problems.test_problems import (
     SMALL,
     reference_module,

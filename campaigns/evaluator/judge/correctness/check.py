@@ -240,9 +240,10 @@ def _hidden_words(case: Case, check: CheckSpec, direction: str) -> str:
 
 
 def _without_place(found: OutputComparison) -> str:
+    wrong = f"output {found.output}: elements are wrong"
     if found.margin == float("inf"):
-        return "elements are wrong: not finite, or not exact where the answer is an integer"
-    return f"elements are wrong, the worst by {found.margin:.2g} × its tolerance"
+        return f"{wrong}: not finite, or not exact where the answer is an integer"
+    return f"{wrong}, the worst by {found.margin:.2g} × its tolerance"
 
 
 def _difference(

@@ -10,7 +10,10 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class OutputComparison:
-    """margin is the worst error as a share of what is accepted, by element or by norm."""
+    """margin is the worst error as a share of what is accepted, by element or by norm.
+
+    Errors are infinite where an element is finite on one side only. output: its argument's name.
+    """
 
     ok: bool
     max_abs_error: float
@@ -18,6 +21,7 @@ class OutputComparison:
     margin: float
     message: str = ""
     norm_error: float = 0.0
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
     relative = finite_error / want.abs().clamp_min(torch.finfo(want.dtype).tiny)
     relative = torch.where(usual & (want != 0), relative, 0.0)
     norm_error = _norm_error(finite_error, torch.where(usual, want, 0.0), tolerance.usual)
+    lost = bool((~(usual & torch.isfinite(have) | exact)).any())
     by_element, by_norm = float(share.max()), norm_error / tolerance.norm
     message = ""
     if by_element > 1:
@@ -97,11 +102,11 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
         )
     return OutputComparison(
         ok=not message,
-        max_abs_error=float(finite_error.max()),
-        max_rel_error=float(relative.max()),
+        max_abs_error=math.inf if lost else float(finite_error.max()),
+        max_rel_error=math.inf if lost else float(relative.max()),
         margin=max(by_element, by_norm),
         message=message,
-        norm_error=norm_error,
+        norm_error=math.inf if lost else norm_error,
     )
 
 

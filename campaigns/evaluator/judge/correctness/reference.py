@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.distributions import complaint, distribution_of
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.layout import ITEM_BYTES, Layout, Plain, ScalarArg, Shift, lay_out
+from campaigns.evaluator.problem.distributions import complaint, distribution_of
+
+ACCEPTED = {
+    "setup": 'setup(*, …params of a case, seed, device) -> {"inputs": {…}, "outputs": […]}',
+    "reference": "reference(**inputs), which writes its outputs in place",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,17 @@ class Reference:
     def _function(self, module: object, name: str) -> Callable[..., Any]:
         found = getattr(module, name, None)
         if not callable(found):
-            raise BadReference(f"{self._where}: {name}: missing; a function {name}(…) is needed")
+            defined = [key for key, value in vars(module).items() if _is_defined_in(value, module)]
+            raise BadReference(
+                f"{self._where}: {name}: no such function; accepted: {ACCEPTED[name]}; "
+                f"it defines: {', '.join(defined) or 'nothing'}"
+            )
         return found  # type: ignore[no-any-return]
+
+    def _line_of(self, function: Callable[..., Any]) -> str:
+        """`softmax/ref.py:12`, where the function begins, or the file alone."""
+        code = getattr(function, "__code__", None)
+        return f"{self._where}:{code.co_firstlineno}" if code else self._where
 
     def example(self, case: Case, seed: int, device: str) -> Example:
         """Call `setup(**params, seed=…, device=…)`. Raises BadReference naming what is wrong."""
@@ -73,7 +87,10 @@ class Reference:
         with self._its_own(where):
             made = self._setup(**case.params, seed=seed, device=device)
         if not isinstance(made, dict) or not isinstance(made.get("inputs"), dict):
-            raise BadReference(f'{where}: must return {{"inputs": {{…}}, "outputs": […]}}')
+            raise BadReference(
+                f"{self._line_of(self._setup)}: setup({case.name}): returns "
+                f"{type(made).__name__}; accepted: {ACCEPTED['setup']}"
+            )
         outputs = made.get("outputs")
         if not isinstance(outputs, list | tuple) or not outputs:
             raise BadReference(f"{where}: outputs: name at least one of the inputs as an output")
@@ -133,11 +150,11 @@ class Reference:
             found = started_from(
                 example.inputs, example.outputs, lambda given: self.expected(given, example.outputs)
             )
-            where = f"{self._where}: reference"
+            where = f"{self._line_of(self._reference)}: reference"
             for name in sorted(found.unwritten):
                 raise BadReference(
-                    f"{where}: leaves {name!r} as it was; an answer has to be written into the "
-                    f"output in place, such as {name}.copy_(…)"
+                    f"{where}: leaves the output {name!r} as it was; what it returns is not read; "
+                    f"accepted: an answer that is written in place, such as {name}.copy_(…)"
                 )
             for name in sorted(found.updated):
                 if is_blank(example.inputs[name]):
@@ -175,6 +192,11 @@ class Reference:
         with self._its_own(f"{self._where}: valid"):
             return bool(self._valid(**inputs))
 
+    @property
+    def has_work(self) -> bool:
+        """Whether the problem has a function `work` of its own."""
+        return self._work is not None
+
     def work(self, case: Case) -> tuple[float, float] | None:
         """(floating-point operations, bytes) at the least, or None where there is no `work`."""
         if self._work is None:
@@ -182,6 +204,10 @@ class Reference:
         with _blame(f"{self._where}: work({case.name})", self._path):
             flops, moved = self._work(**case.params)
             return float(flops), float(moved)
+
+
+def _is_defined_in(value: object, module: object) -> bool:
+    return getattr(value, "__module__", None) == getattr(module, "__name__", "")
 
 
 def _plain(value: Any) -> Any:

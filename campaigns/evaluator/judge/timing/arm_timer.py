@@ -22,9 +22,9 @@ from campaigns.evaluator.judge.timing.schedule import (
     lengthen,
     shorten,
 )
-from campaigns.evaluator.launch_parts import PARTS, launch_from
 from campaigns.evaluator.problem import CheckSpec
-from campaigns.evaluator.traced_parts import asked_names, traced_from
+from campaigns.evaluator.runner.launch_parts import PARTS, launch_from
+from campaigns.evaluator.runner.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.

@@ -59,6 +59,11 @@ def test_it_gives_the_worst_error_as_a_share_of_its_tolerance():
     assert found.max_abs_error == pytest.approx(0.001, rel=1e-3)
 
 
+def test_no_error_is_a_small_number_where_an_element_is_lost():
+    found = compare(torch.tensor([NAN, 2.0]), torch.tensor([1.0, 2.0]).double(), LOOSE)
+    assert (found.max_abs_error, found.max_rel_error, found.norm_error) == (INF, INF, INF)
+
+
 def test_it_compares_integers_exactly():
     exact = Tolerance(0.0, 0.0)
     a = torch.tensor([1, 2, 3])
