@@ -9,7 +9,7 @@ import sys
 
 from tests.architecture.source_tree import ROOT
 
-WHERE = ("tests/evaluator/tricks", "tests/evaluator/judge/correctness/test_compare.py")
+WHERE = ("tests/evaluator/tricks", "tests/evaluator/judge/correctness/test_output_comparison.py")
 
 
 # One process for all of them: most of a collection is the import of what it collects.

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.correctness.compare import Tolerance, within_norm
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
 
 # The dtypes that are compared here, and the precision of the comparison.

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 
 from campaigns.evaluator.judge.arena import copy_of
-from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from math import sqrt
 
 import torch
 
-from campaigns.evaluator.judge.correctness.compare import Tolerance
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.layout import Layout, TensorArg
 from campaigns.evaluator.problem import Bounds, ProblemSpec
 

@@ -13,7 +13,7 @@ import torch
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.case_context import CaseContext, Forgive
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.compare import Tolerance
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.judge.correctness.tolerance import looser
 from campaigns.evaluator.judge.correctness.undecided import INDICES, forgiven, in_any_order, others
 from campaigns.evaluator.problem import CheckSpec

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from campaigns.evaluator.judge.correctness.compare import Tolerance, compare, quick
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, compare, quick
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size
 from campaigns.evaluator.layout import Plain, lay_out
 

@@ -13,12 +13,16 @@ from campaigns.evaluator.judge.arena import Guards, Slots
 from campaigns.evaluator.judge.case_context import CaseContext, Forgive, as_it_is
 from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.compare import OutputComparison, Tolerance, compare
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
     Poison,
     SeparateInputs,
     changed_input,
     fill,
+)
+from campaigns.evaluator.judge.correctness.output_comparison import (
+    OutputComparison,
+    Tolerance,
+    compare,
 )
 from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, forgiving, sets_as_trials
 from campaigns.evaluator.judge.integrity.proof import let_settle
