@@ -156,11 +156,13 @@ class EvaluatorService:
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-            client.connect(str(address))
-            client.sendall(f"{job.device} {job_file}\n".encode())
             report = None
             try:
+                client.connect(str(address))
+                client.sendall(f"{job.device} {job_file}\n".encode())
                 report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+            except ConnectionError:
+                report = None  # it died with the job unread
             finally:
                 if report is None:
                     _cancel(client)

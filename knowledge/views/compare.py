@@ -165,7 +165,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 def _error(asked: list[str], known: dict[str, Platform]) -> str:
     for slug in asked:
         if slug not in known:
-            accepted = ", ".join(known) or "none yet: run `python manage.py wiki import`"
+            accepted = ", ".join(known) or "none yet: run `.venv/bin/python manage.py wiki import`"
             return f"unknown platform ‘{slug}’; accepted: {accepted}"
     if len(asked) > MOST:
         return f"{len(asked)} platforms were chosen; accepted: {FEWEST} to {MOST} different ones"

@@ -46,7 +46,7 @@ class Tree:
     def files(self, *suffixes: str) -> Iterator[Path]:
         for folder, inner, names in os.walk(self.root):
             inner[:] = sorted(n for n in inner if _is_ours(n))
-            paths = (Path(folder, name) for name in sorted(names))
+            paths = (Path(folder, name) for name in sorted(names) if name != ".git")
             yield from (path for path in paths if path.suffix in suffixes or not suffixes)
 
     @property

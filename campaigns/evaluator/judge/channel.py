@@ -145,8 +145,6 @@ class RunnerChannel:
             raise self._late(limit_s) from None
         except wire.WireError as error:
             raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
-        except ConnectionError:
-            raise self._dead() from None
         if received is None:
             raise self._dead()
         reply, sender = received

@@ -7,7 +7,7 @@ from django.db import transaction
 from campaigns.models import CampaignState, EvaluationKind, Round, RoundKind
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.records.drafts import drafted_in
+from campaigns.proposers.drafts import drafted_in
 from campaigns.steps.measuring.request_evaluation import request_evaluation
 from campaigns.steps.rounds.add_candidate import add_candidate
 from campaigns.workers.notify import AGAIN, NOTHING, Next

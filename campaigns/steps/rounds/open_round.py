@@ -11,7 +11,7 @@ from campaigns.models import Campaign, CampaignState, Round, RoundKind
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.base import Draft
-from campaigns.records.drafts import stored_draft
+from campaigns.proposers.drafts import stored_draft
 from campaigns.records.incumbent_evidence import evidence_of
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 

@@ -189,6 +189,7 @@ def test_it_reads_what_kernelbench_says(result, errors, answer, gain):
     assert (said.opinion, said.gain) == (answer, gain)
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize(
     ("name", "answer"),
     [

@@ -163,7 +163,6 @@ def test_r19_a_predicate_may_ask_for_the_integers_that_solve_receives():
         given_integers("hip", v0("softmax", "cpp"))
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
 def test_r19_two_cuda_sources_compile_as_one(tmp_path):
     plain = v0("softmax", "cuda")
@@ -213,7 +212,7 @@ def run_kernel(input, output, N, D):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.judged
 def test_r19_two_triton_modules_are_one_that_is_right(tmp_path):
     plain = v0("softmax", "triton")
     right = Source("kernel.py", MODULE.format(block=16, more=""))

@@ -21,7 +21,7 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from tests.evaluator import small
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.judged
 
 SOFTMAX = Path("campaigns/problems/softmax")
 SHORT, LONG = "D=32", "D=4096"

@@ -28,7 +28,6 @@ def beside_itself(trick: Trick, times: int) -> Source:
     return made
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("trick", params("honest", "cpp"))
 def test_r19_an_honest_kernel_can_be_a_part_of_a_dispatcher(trick, tmp_path):
     made = beside_itself(trick, 2)

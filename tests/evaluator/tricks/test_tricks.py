@@ -30,6 +30,7 @@ def test_it_lets_pass_on_a_gpu(service, trick, tmp_path):
     held_to(trick, evaluate(service, trick, tmp_path, "cuda:0"))
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize("trick", [*params("cheats", "cuda"), *params("honest", "cuda")])
 def test_it_compiles_what_only_runs_on_a_gpu(trick, tmp_path):
     nvcc = shutil.which("nvcc")

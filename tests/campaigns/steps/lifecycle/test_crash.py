@@ -136,7 +136,6 @@ def assert_whole(campaign: Campaign) -> None:
         assert Event.objects.filter(campaign=campaign, kind=kind).count() == number
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("everyone_is_gone")
 @pytest.mark.parametrize("first", range(1, PARTS + 1))
 def test_it_goes_on_after_a_kill_before_any_write(

@@ -57,6 +57,7 @@ def run(folder, *words):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.judged
 def test_it_checks_and_times_every_case(folder):
     code, said = run(folder, "--summary-csv", "out.csv")
     assert code == 0, said
@@ -70,6 +71,7 @@ def test_it_checks_and_times_every_case(folder):
     assert all(float(row["out_snr"]) > 100 for row in rows)
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize("which", [("--round", "2"), ("--kernel", "wrong.cpp", "--flag=-O1")])
 def test_it_fails_a_wrong_kernel(folder, which):
     code, said = run(folder, *which, "--repeats", "0")
@@ -146,6 +148,7 @@ def put(files, folder):
         (folder / name).write_text(text)
 
 
+@pytest.mark.judged
 def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
     for one in trail.rounds:
         own = tmp_path / str(one.number)
@@ -161,6 +164,7 @@ def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
         assert known["rounds"][str(one.number)]["flags"] == FLAGS.get(one.number, [])
 
 
+@pytest.mark.judged
 def test_the_whole_trail_runs_any_round_against_any_other(trail, tmp_path):
     put(workspace_files(trail), tmp_path)
     for one in trail.rounds:

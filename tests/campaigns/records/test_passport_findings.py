@@ -6,8 +6,8 @@ from django.db import OperationalError
 
 from campaigns.devices.health import passports
 from campaigns.devices.health.finding import State
-from campaigns.devices.health.passports import examine_passports
 from campaigns.models import Worker
+from campaigns.records.passport_findings import examine_passports
 from tests.campaigns.views import test_workers
 
 worker = test_workers.worker
