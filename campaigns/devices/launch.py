@@ -35,7 +35,7 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
-from campaigns.evaluator.judge.integrity.hold import below
+from campaigns.evaluator.judge.integrity.process_hold import below
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.policy import Policy

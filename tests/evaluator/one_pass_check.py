@@ -18,8 +18,8 @@ import torch
 
 from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, TritonPasses, agrees
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses
 from campaigns.evaluator.processes import fork
 

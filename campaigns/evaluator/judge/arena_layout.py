@@ -12,12 +12,12 @@ from campaigns.evaluator.errors import HostError
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
 from campaigns.evaluator.judge.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
-from campaigns.evaluator.judge.correctness.compare import Tolerance
 from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
 from campaigns.evaluator.judge.correctness.one_pass import passes_for
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
-from campaigns.evaluator.judge.integrity import surroundings
+from campaigns.evaluator.judge.integrity import device_environment
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.layout import Layout, Shift
@@ -57,7 +57,7 @@ class ArenaLayout:
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
-        self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
+        self._cache_bytes = device_environment.last_level_cache_bytes(self._device)
         self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
 
     def _require_weights(self) -> None:
@@ -159,7 +159,7 @@ class ArenaLayout:
 
     def _arena_bytes(self) -> int:
         protocol = self._job.protocol
-        free = surroundings.free_bytes(self._device)
+        free = device_environment.free_bytes(self._device)
         usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
         largest = max(layout.stride for layout in self.layouts.values())
         if usable < 2 * largest:

@@ -12,13 +12,13 @@ import torch
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Slots, as_integers, copy_of
-from campaigns.evaluator.judge.correctness.compare import (
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
+from campaigns.evaluator.judge.correctness.output_comparison import (
     OutputComparison,
     Tolerance,
     compare,
     quick,
 )
-from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.undecided import NONE, Others, forgiven
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence

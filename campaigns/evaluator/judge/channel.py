@@ -15,7 +15,7 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.integrity.hold import ProcessHold, StopRefused
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, StopRefused
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 SPINS_BETWEEN_LOOKS = 20_000

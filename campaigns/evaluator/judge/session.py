@@ -27,17 +27,17 @@ from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel, TimeBudget
-from campaigns.evaluator.judge.correctness.check import CaseCheck
+from campaigns.evaluator.judge.correctness.case_check import CaseCheck
 from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS, SEED_BITS
 from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.judge.integrity import surroundings
+from campaigns.evaluator.judge.integrity import device_environment
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
-from campaigns.evaluator.judge.integrity.hold import ProcessHold
 from campaigns.evaluator.judge.integrity.host_watch import HostWatch
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.timing.rehearsal import rehearse
-from campaigns.evaluator.judge.timing.repeats import with_repeats
+from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
 from campaigns.evaluator.judge.timing.schedule import agree, turns
 from campaigns.evaluator.wire import Ask
 
@@ -89,7 +89,7 @@ class MeasuringSession:
         }
         # By arm and case.
         self._overheads: dict[tuple[str, str], Overhead] = {}
-        progress.environment.update(surroundings.describe(self._device))
+        progress.environment.update(device_environment.describe(self._device))
 
     @property
     def can_be_timed(self) -> bool:

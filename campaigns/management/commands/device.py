@@ -9,7 +9,7 @@ from campaigns.devices.discover import Device, DeviceError, devices, this_device
 from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.judge.integrity.hold import below
+from campaigns.evaluator.judge.integrity.process_hold import below
 from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits

@@ -32,12 +32,12 @@ EXAMPLE_BITS = 32
 AT_ONCE_BYTES = {"cpu": 8 << 20, "cuda": 1 << 30}
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
 PATTERN = 98_317
-# By the width of a float: how many of its last bits are drawn for each slot, which leaves seven of
-# the fraction, and how many of them are zero in what is taken for exact (a small integer, a mask)
-# and stays as it is. Of 16 bits there are too few values for any to be new.
+# By the width of a float: how many last bits are drawn for each slot, which leaves seven of the
+# fraction; and how many last bits are zero in a value that counts as exact (a small integer, a
+# mask) and stays unchanged. 16 bits have too few values for new ones.
 LAST_BITS = {torch.int32: (16, 8), torch.int64: (45, 16)}
 
-# How often setup is asked between which values an input of one element lies.
+# How many draws of setup give the range of an input of one element.
 SOME = 3
 
 _Item = TypeVar("_Item")
@@ -51,10 +51,10 @@ class BurstInputs(Protocol):
 
 
 class InputWindows:
-    """Where the windows into one tensor lie; the same places can be taken from another one."""
+    """Where the windows into one tensor begin; another tensor can have the same windows."""
 
     def __init__(self, size: int, count: int, width: int, draw: random.Random) -> None:
-        # An odd step never lines up with the power-of-two row lengths that kernels are fond of.
+        # An odd step never lines up with row lengths that are powers of two.
         self._step = draw.randint(1, max(1, size // count)) | 1
         self._offset = draw.randrange(size)
         self.width = width
@@ -81,7 +81,7 @@ class LastBits:
         drawn, zero = LAST_BITS[dtype]
         self.exact = (1 << zero) - 1
         bits = supply.integers(1 << drawn, dtype)
-        # In step with the values, the same bits would come to the same value in every slot.
+        # In step with the values, equal values would get equal bits in every slot.
         while (windows := InputWindows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
             pass
         self._windows, self._bits = windows, windows.repeat(bits)
@@ -94,8 +94,8 @@ class LastBits:
 class MixedInputs:
     """Every element from one of two sets, by a window into a secret pattern.
 
-    Done on the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros.
-    Then the last bits are drawn anew.
+    On the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros. Then
+    the last bits are drawn.
     """
 
     def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: InputSupply) -> None:
@@ -151,7 +151,7 @@ class SeparateInputs:
 
 
 class ScalarInputs:
-    """Inputs of one element: a value for each slot, anywhere between those that setup draws."""
+    """Inputs of one element: a value for each slot, within the range that setup draws."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class ScalarInputs:
 
 
 class SplitInputs:
-    """Inputs of these names from one truth, and everything else from another."""
+    """Inputs of these names from one source, and all others from another."""
 
     def __init__(self, mixed: BurstInputs, names: Collection[str], separate: BurstInputs) -> None:
         self._mixed, self._names, self._separate = mixed, names, separate
@@ -199,7 +199,7 @@ class InputSupply:
         # default one.
         self.generator = torch.Generator(device).manual_seed(self.draw.getrandbits(SEED_BITS))
         self.noise = SecretNoise(device, self.generator)
-        # The least and the most that setup gave so far as an input of one element, by its name.
+        # The range that setup gave so far to each input of one element, by name.
         self._between: dict[str, tuple[float, float]] = {}
 
     def example(self) -> Mapping[str, Any]:
@@ -243,7 +243,7 @@ class InputSupply:
         return self.integers(2, dtype).neg_()
 
     def integers(self, below: int, dtype: torch.dtype) -> torch.Tensor:
-        """As many as there are in a pattern, from 0 on."""
+        """Random integers of 0 to `below` - 1, as many as a pattern has."""
         made = torch.randint(below, (PATTERN,), device=self._device, generator=self.generator)
         return made.to(dtype)
 
@@ -253,7 +253,7 @@ def _can_be_mixed(value: torch.Tensor) -> bool:
 
 
 def fill(slots: Slots, truth: BurstInputs) -> None:
-    """Refresh in place what every slot's call starts from."""
+    """Write what every slot's call starts from."""
     for arg in slots.layout.given:
         for first, into in _chunks(slots, arg):
             truth.write(arg, first, into)
@@ -290,9 +290,9 @@ class Poison:
             view.copy_(poison)
 
     def left_in(self, first: int, count: int) -> bool:
-        """Whether a floating output still holds poison; says why it is wrong, never that it is.
+        """Whether a floating output still holds poison, which explains a wrong answer.
 
-        Small integers have too few values for one of them to be unlikely.
+        Small integers have too few values for that.
         """
         rows = slice(first, first + count)
         return any(

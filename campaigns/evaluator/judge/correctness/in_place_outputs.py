@@ -17,8 +17,8 @@ import torch
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import as_integers
 
-# Where a reference differs from itself on the same inputs (atomics, its own dice), what other
-# contents change has to stand out of that.
+# Where a reference varies on the same inputs (atomics, random draws), the effect of other contents
+# has to exceed that so many times.
 STANDS_OUT = 8.0
 
 Answers = Mapping[str, torch.Tensor]
@@ -26,7 +26,7 @@ Answers = Mapping[str, torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class InPlaceOutputs:
-    """Outputs by what a reference does with them; those that it only writes are in neither."""
+    """Outputs by what a reference does with them; outputs that it only writes are in neither."""
 
     updated: frozenset[str]
     unwritten: frozenset[str]
@@ -85,9 +85,9 @@ def marked_blanks() -> Iterator[None]:
 
 
 def is_blank(tensor: torch.Tensor) -> bool:
-    """Whether a tensor made within `marked_blanks` was given no contents.
+    """Whether a tensor made within `marked_blanks` has no contents of its own.
 
-    Such a one is never handed to a candidate: what lay there before is the judge's.
+    A candidate never gets such a tensor: it may hold old contents of the judge's memory.
     """
     if tensor.is_floating_point():
         return bool(torch.isnan(tensor).all())
@@ -118,7 +118,7 @@ def _apart(one: Answers, other: Answers) -> dict[str, float]:
 
 
 def _farthest(one: torch.Tensor, other: torch.Tensor) -> float:
-    """The largest difference of two elements; those that are equal bit by bit count for none."""
+    """The largest difference of two elements; elements with equal bits do not count."""
     differ = as_integers(one) != as_integers(other)
     if not bool(differ.any()):
         return 0.0

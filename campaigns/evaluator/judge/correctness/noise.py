@@ -34,10 +34,10 @@ class SecretNoise:
         return self._windows(self._bytes, count, width)
 
     def poison(self, arg: TensorArg, count: int) -> torch.Tensor:
-        """[count, elements] values of the argument's dtype that no answer is likely to have.
+        """[count, elements] values of the argument's dtype that are unlikely as answers.
 
-        Floating values are huge but finite, of either sign. Integers and booleans are of any value,
-        so some of them may well be right; what was not written is never right everywhere.
+        Floating values are huge but finite, of either sign. Integers and booleans take any value,
+        so some may be right by chance; but never all of an output.
         """
         if arg.dtype not in self._pads:
             self._pads[arg.dtype] = self._values(getattr(torch, arg.dtype))

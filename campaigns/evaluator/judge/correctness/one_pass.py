@@ -12,23 +12,23 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.correctness.compare import Tolerance, within_norm
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
 
-# What is compared here, and in which precision.
+# The dtypes that are compared here, and the precision of the comparison.
 WIDE = {
     torch.float16: torch.float32,
     torch.bfloat16: torch.float32,
     torch.float32: torch.float32,
     torch.float64: torch.float64,
 }
-# Rows and elements when kernels are tried, with a rest behind the last block of each row.
+# Rows and elements of a trial; the last block of a row is not full.
 TRIED = (3, 1500)
 TRIED_TOLERANCE = Tolerance(1e-2, 1e-2, 1e-2)
 
 
 class TritonPasses:
-    """The kernels. Raises what Triton raises where they can not be had."""
+    """The Triton kernels. Raises what Triton raises where it cannot run them."""
 
     def __init__(self) -> None:
         from campaigns.evaluator.judge.correctness import one_pass_kernels as kernels
@@ -101,7 +101,7 @@ def passes_for(
 
 
 def agrees(passes: Passes, dtype: torch.dtype, device: torch.device) -> bool:
-    """Whether these do on a few rows what torch operations do."""
+    """Whether these agree with torch operations on a few rows."""
     rows, width = TRIED
     steps, bits = TorchPasses(), as_integers(torch.empty(0, dtype=dtype)).dtype
     numbers = torch.arange(4 * width, dtype=torch.int64, device=device)

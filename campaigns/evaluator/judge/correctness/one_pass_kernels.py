@@ -9,7 +9,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-# So many elements of a row for each program.
+# Elements of a row for each program.
 BLOCK = 1024
 
 DRAWN = ("at", "at_step", "chosen", "chosen_step", "drawn", "drawn_step", "rows")

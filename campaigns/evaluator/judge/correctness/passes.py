@@ -1,6 +1,6 @@
-"""How the judge makes inputs and compares answers: two pieces of work over all of a burst's memory.
+"""Making inputs and comparing answers: two passes over all of a burst's memory.
 
-By torch operations, on every device; `one_pass` has the same in one kernel each.
+Here by torch operations, on every device; `one_pass` has one Triton kernel for each.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 
 from campaigns.evaluator.judge.arena import copy_of
-from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class RowWindows:
 
 @dataclass(frozen=True, slots=True)
 class InputMix:
-    """one ^ (difference & pattern), and the last bits of what is inexact exchanged; integers.
+    """Integers one ^ (difference & pattern), with the last bits of inexact values exchanged.
 
     difference: has the windows of `one`. last: bits for values in which a bit of `exact` is set;
     None leaves all as they are.
@@ -42,7 +42,7 @@ class InputMix:
 
 
 class Passes(Protocol):
-    """Both pieces of work, by whatever means."""
+    """Both passes."""
 
     def mix(self, mixture: InputMix, into: torch.Tensor) -> None:
         """Write a mixture into [rows, width] of integers."""
@@ -58,7 +58,7 @@ class Passes(Protocol):
 
 
 class TorchPasses:
-    """By torch operations, each of which reads and writes all of it."""
+    """Both passes by torch operations, each of which reads and writes all of the memory."""
 
     def __init__(self) -> None:
         # By dtype; in one piece of memory, since touching new pages costs more than the work.
@@ -71,7 +71,7 @@ class TorchPasses:
         torch.bitwise_and(difference.rows(rows, width), chosen, out=into)
         into.bitwise_xor_(one.rows(rows, width))
         if mixture.last is not None:
-            # All ones where the value is inexact, by the sign of what is less than zero then.
+            # All ones where the value is inexact: a negative number's sign, shifted down.
             mask = torch.bitwise_and(into, mixture.exact, out=self._mask(into)).neg_()
             mask.bitwise_right_shift_(8 * into.element_size() - 1)
             into.bitwise_xor_(mask.bitwise_and_(mixture.last.rows(rows, width)))

@@ -20,23 +20,23 @@ from campaigns.evaluator.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
 LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0
-# The set whose rows are all cancellation.
+# The set in whose rows everything cancels.
 ALIKE = "constant"
-# What an honest kernel may be off by there: in errors of the reference at the problem's own
-# precision, and in changes of the exact answer when the inputs are off by what rounding makes of a
-# sum over a row. Constant rows, say, are all cancellation. Steps that all round the same way add up
-# over all of a long row; with random signs so long a row would only hide what cancels in it.
+# How far an honest kernel may be off on a set: in errors of the reference at the problem's own
+# precision, and in changes of the exact answer when inputs are off by the rounding of a sum over a
+# row. In constant rows, for example, everything cancels. Roundings in one direction add up over a
+# long row; with random signs a long row would only hide what cancels.
 OWN_ERRORS, CHANGES = 16.0, 4.0
 LONGEST_ROW, LONGEST_SUM = 1 << 10, 1 << 18
 # A smaller integer parameter is more likely a switch or a count of heads than a size.
 LEAST_FREE = 16
 MOST_MOVED = 7
-# The kind of hidden sizes that is tried only where problem.toml says which sizes are free, and that
-# a problem need not take all the same.
+# The kind of hidden sizes that is tried only where problem.toml declares free sizes; the problem
+# may refuse it.
 TINY_SIZES = "tiny and far smaller"
-# The kind that moves numbers, not sizes: by so much, and only down, where most bounds are not.
+# The kind that moves numbers, not sizes: by this share, and only down, since most bounds are above.
 OTHER_NUMBERS, LEAST_SHARE, MOST_SHARE = "somewhat smaller", 0.7, 0.95
-# The kind that is tried with some sets, too, which show what the end of a row is left out of.
+# The kind that is also tried with some sets: they show what is left out at the end of a row.
 WITH_SETS, FOR_ENDS = "a little larger", ("lowered", "last")
 # How many elements of each input a near-duplicate changes, and of how many in a chain each changes
 # one element of one input: a key that leaves out a part of the inputs misses some of those changes.
@@ -46,14 +46,15 @@ TRIES = 32
 # How many values a sparse set has beside zero.
 FEW_VALUES = 3
 SEED_BITS = 63
-# The one set of integers. What is this short and may be below zero is a number, not an index.
+# The one set of integers: only short integers that may be negative, which are numbers and not
+# indices.
 ENDS, SHORT = "ends", (torch.int8, torch.int16)
 
 Inputs = Mapping[str, Any]
 
 
 def _beyond(values: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
-    """Far above `values`; far below where nothing drawn is above zero, which may be promised."""
+    """Far above `values`; far below them where no drawn value is positive."""
     far = (values.abs() + 1) * SPIKE
     return -far if bool((drawn < 0).any()) and not bool((drawn > 0).any()) else far
 
@@ -80,7 +81,7 @@ def _sparse(drawn: torch.Tensor) -> torch.Tensor:
     A kernel that skips work for zeros, or for equal values, has to read all of them.
     """
     flat, draw = drawn.reshape(-1), random.SystemRandom()
-    # With the least and the most among them what is first in order is hardly ever one of the zeros.
+    # With the least and the most among them, the first value is hardly ever zero.
     few = torch.stack([flat.amin(), flat.amax(), flat[draw.randrange(flat.numel())]])
     return torch.cat([few, torch.zeros_like(few)])[_which(2 * FEW_VALUES, drawn)]
 
@@ -147,9 +148,9 @@ def adversarial(
 
 
 def scopes(inputs: Inputs, outputs: tuple[str, ...]) -> tuple[str, ...]:
-    """What a set is made of: all inputs, and where there are several the largest one alone.
+    """The scopes of a set: all inputs, and where there are several also the largest one alone.
 
-    Tiny values times tiny scales are within any tolerance, whatever a kernel makes of them.
+    Tiny values times tiny scales are within any tolerance, whatever a kernel computes.
     """
     names = _floating(inputs, outputs)
     if len(names) < 2:

@@ -11,10 +11,11 @@ from math import lgamma, log
 
 import torch
 
-# By chance would be: this rarely. Rows of n numbers are in order once in n! times.
+# The probability below which structure is no coincidence. Rows of n numbers are in order once in n!
+# times.
 CHANCE = 1e-9
 SMALLEST_MATRIX = 3
-# How far a row of probabilities may be from 1 in all, beside what its dtype rounds.
+# How far the sum of a row of probabilities may be from 1, beside the rounding of its dtype.
 WHOLE = 1e-4
 
 

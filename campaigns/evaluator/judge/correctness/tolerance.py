@@ -8,7 +8,7 @@ from math import sqrt
 
 import torch
 
-from campaigns.evaluator.judge.correctness.compare import Tolerance
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.layout import Layout, TensorArg
 from campaigns.evaluator.problem import Bounds, ProblemSpec
 
@@ -23,7 +23,7 @@ NORM = {
 }
 # 25 dB between answer and error, for outputs of 8 bits that need not be exact.
 NORM_8_BIT = 10 ** (-25 / 20)
-# Outputs of so few elements may be far smaller than usual; how many are drawn to see what is.
+# Outputs of at most FEW elements may be far smaller than usual; how many draws show the usual size.
 FEW, DRAWS = 256, 8
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
 
@@ -62,9 +62,9 @@ def _square(answer: torch.Tensor) -> float:
 
 
 def looser(tolerance: Tolerance, error: float) -> Tolerance:
-    """For inputs unlike the declared ones: also right is what is wrong by `error` at most.
+    """The tolerance for unusual inputs: an error of at most `error` is right as well.
 
-    The norm is left out; it says something about the declared distribution alone.
+    Without the norm, which is meaningful for the declared distribution only.
     """
     if tolerance.exact:
         return tolerance

@@ -1,4 +1,4 @@
-"""A call on inputs of the judge's choosing, and what is right there."""
+"""Calls on inputs that the judge chooses, and what is right on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.case_context import CaseContext, Forgive
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.compare import Tolerance
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.judge.correctness.tolerance import looser
 from campaigns.evaluator.judge.correctness.undecided import INDICES, forgiven, in_any_order, others
 from campaigns.evaluator.problem import CheckSpec
@@ -66,7 +66,7 @@ def _allowing(context: CaseContext, trial: Trial, *, alike: bool) -> Trial | Non
         near = sets.rounded(inputs, tuple(exact), alike=alike)
         changed = [context.answer(one, torch.float64) for one in near]
     except BadReference:
-        # A set that problem.toml does not name may be one that the reference refuses.
+        # The reference may refuse a set that problem.toml does not declare.
         if trial.drawn is None:
             raise
         return None
@@ -84,7 +84,7 @@ def _allowing(context: CaseContext, trial: Trial, *, alike: bool) -> Trial | Non
 
 
 def forgiving(context: CaseContext, trial: Trial) -> Forgive:
-    """What else than the wanted answer is right on these inputs."""
+    """Accept other right answers besides the wanted one."""
     drawn, inputs = trial.drawn, trial.inputs
     near = others(context, inputs)
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from campaigns.evaluator.judge.case_context import CaseContext
 
 Inputs = Mapping[str, Any]
-# By output: answers that are right as well, stacked.
+# Other right answers of each output, stacked.
 Others = Mapping[str, torch.Tensor]
 NONE: Others = {}
-# Between answers no farther apart than this lie others: counts of what is on an edge.
+# Between answers no farther apart than this any value is right: counts of values on an edge.
 APART = 8
 INDICES = (torch.int64, torch.int32)
 
@@ -47,7 +47,7 @@ def others(context: CaseContext, inputs: Inputs) -> Others:
 
 
 def forgiven(found: torch.Tensor, want: torch.Tensor, also: torch.Tensor | None) -> torch.Tensor:
-    """`found`, with what is wanted in place of any other answer that is right as well."""
+    """`found`, in which any other right answer is replaced by the wanted one."""
     if also is None:
         return found
     whole, low, high = _whole(found), also.amin(dim=0), also.amax(dim=0)

@@ -18,7 +18,7 @@ import pynvml
 import torch
 
 from campaigns.evaluator.contract import Moment
-from campaigns.evaluator.judge.integrity.hold import below, parent_of
+from campaigns.evaluator.judge.integrity.process_hold import below, parent_of
 
 PROC = Path("/proc")
 CPUS = Path("/sys/devices/system/cpu")

@@ -14,8 +14,8 @@ import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.correctness.compare import OutputComparison
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs, fill
+from campaigns.evaluator.judge.correctness.output_comparison import OutputComparison
 from campaigns.evaluator.judge.correctness.trial import Trial, forgiving
 from campaigns.evaluator.judge.integrity.proof import let_settle
 from campaigns.evaluator.judge.timing.fence import telling_positions

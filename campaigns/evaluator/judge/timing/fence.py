@@ -6,8 +6,8 @@ import torch
 
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.case_context import Answers, CaseContext, is_right
-from campaigns.evaluator.judge.correctness.compare import quick
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs
+from campaigns.evaluator.judge.correctness.output_comparison import quick
 from campaigns.evaluator.judge.correctness.undecided import NONE, Others, forgiven
 from campaigns.evaluator.judge.timing.gather import Gather
 from campaigns.evaluator.layout import TensorArg

@@ -12,13 +12,18 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.errors import HostError
-from campaigns.evaluator.judge.integrity import hold as holding
-from campaigns.evaluator.judge.integrity.hold import ProcessHold, StopRefused, below, parent_of
+from campaigns.evaluator.judge.integrity import process_hold
+from campaigns.evaluator.judge.integrity.process_hold import (
+    ProcessHold,
+    StopRefused,
+    below,
+    parent_of,
+)
 
 # A stand-in for the supervisor: it starts a runner with a child, and a judge that holds them.
 SCRIPT = """
 import os, signal, subprocess, sys, time
-from campaigns.evaluator.judge.integrity.hold import ProcessHold
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 
 def state(pid):
     return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
@@ -68,7 +73,7 @@ def test_it_reads_the_state_of_a_process_whose_name_is_no_text():
         assert process.stdout.readline() == b"named\n"
         assert parent_of(process.pid) == os.getpid()
         os.kill(process.pid, signal.SIGSTOP)
-        holding._await_rest(process.pid, time.monotonic() + 10, 0.0)
+        process_hold._await_rest(process.pid, time.monotonic() + 10, 0.0)
     finally:
         process.kill()
         process.communicate()
@@ -93,8 +98,8 @@ def test_one_that_is_called_stopped_is_at_rest_when_it_has_left_its_core(
             raise PermissionError(13, "Permission denied", path)
         return syscall
 
-    monkeypatch.setattr(holding, "_whole", read)
-    assert holding._at_rest(os.getpid()) is at_rest
+    monkeypatch.setattr(process_hold, "_whole", read)
+    assert process_hold._at_rest(os.getpid()) is at_rest
 
 
 def test_the_host_tells_of_one_that_has_left_its_core():
@@ -105,12 +110,12 @@ def test_the_host_tells_of_one_that_has_left_its_core():
             pytest.skip("this host does not tell")
         # While Python starts it may wait for the disk.
         deadline = time.monotonic() + 10
-        while (told := holding._whole(path)) != b"running\n" and time.monotonic() < deadline:
+        while (told := process_hold._whole(path)) != b"running\n" and time.monotonic() < deadline:
             time.sleep(0.01)
         assert told == b"running\n"
         os.kill(process.pid, signal.SIGSTOP)
-        holding._await_rest(process.pid, time.monotonic() + 10, 0.0)
-        assert not holding._whole(path).startswith(b"running")
+        process_hold._await_rest(process.pid, time.monotonic() + 10, 0.0)
+        assert not process_hold._whole(path).startswith(b"running")
     finally:
         process.kill()
         process.wait()
@@ -127,19 +132,19 @@ def test_the_host_tells_of_one_that_has_left_its_core():
 def test_it_tells_a_busy_host_from_one_that_will_not_stop(monkeypatch, used_s, slept, error):
     counts = iter([1, 1 + slept])
     told = "voluntary_ctxt_switches:\t{}"
-    monkeypatch.setattr(holding, "_at_rest", lambda pid: False)
-    monkeypatch.setattr(holding, "_used_s", lambda pid: used_s)
+    monkeypatch.setattr(process_hold, "_at_rest", lambda pid: False)
+    monkeypatch.setattr(process_hold, "_used_s", lambda pid: used_s)
     monkeypatch.setattr(
-        holding, "_standing", lambda pid: {"1": (told.format(next(counts)).encode(),)}
+        process_hold, "_standing", lambda pid: {"1": (told.format(next(counts)).encode(),)}
     )
     with pytest.raises(error):
-        holding._await_rest(1, time.monotonic() - 1, 0.0)
+        process_hold._await_rest(1, time.monotonic() - 1, 0.0)
 
 
 # The same, and whom the judge sees going on that it has not let go on.
 WOKEN = """
 import os, signal, subprocess, sys, time
-from campaigns.evaluator.judge.integrity.hold import ProcessHold
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 
 runner = subprocess.Popen(["sleep", "60"])
 other = subprocess.Popen([sys.executable, "-c", "while True: pass"])

@@ -1,4 +1,4 @@
-"""Is an output right? Finite first, every element, and an empty comparison is an error."""
+"""Compare an output with the expected one: every element, finite or not; never nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class OutputComparison:
 class Tolerance:
     """By element: error at most atol + rtol * |expected|; by norm: at most norm * |expected|.
 
-    Integers and booleans are compared bit by bit where `exact`; then the rest does not matter.
-    usual: the norm of an answer counts for this at the least.
+    Integers and booleans are compared bit by bit where `exact`, and the rest is ignored. usual: a
+    lower bound of |expected| in the norm.
     """
 
     atol: float
@@ -40,7 +40,7 @@ class Tolerance:
 
     @property
     def by_element(self) -> Tolerance:
-        """For a sample of the elements, whose norm says little."""
+        """The tolerance for a sample of the elements, without the norm."""
         return replace(self, norm=math.inf)
 
 
@@ -126,7 +126,7 @@ def _norm(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _norm_error(error: torch.Tensor, want: torch.Tensor, usual: float) -> float:
-    """|error| / |want|; 0 where nothing is wanted, since a share of nothing says nothing."""
+    """|error| / |want|; 0 where the wanted answer is zero."""
     size = max(float(_norm(want)), usual)
     return float(_norm(error)) / size if size > 0 else 0.0
 

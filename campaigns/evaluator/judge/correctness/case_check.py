@@ -13,12 +13,16 @@ from campaigns.evaluator.judge.arena import Guards, Slots
 from campaigns.evaluator.judge.case_context import CaseContext, Forgive, as_it_is
 from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.compare import OutputComparison, Tolerance, compare
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
     Poison,
     SeparateInputs,
     changed_input,
     fill,
+)
+from campaigns.evaluator.judge.correctness.output_comparison import (
+    OutputComparison,
+    Tolerance,
+    compare,
 )
 from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, forgiving, sets_as_trials
 from campaigns.evaluator.judge.integrity.proof import let_settle
@@ -44,7 +48,7 @@ class CaseCheck:
         self._found: list[OutputComparison] = []
         self._message = ""
         self._repeat: float | None = None
-        # What people should know of this check.
+        # Notes of this check for people.
         self.notes: list[str] = []
 
     def report(self) -> CaseReport:
@@ -99,7 +103,7 @@ class CaseCheck:
         return True
 
     def unlike(self, check: CheckSpec, lay: Laying) -> bool:
-        """Base addresses as little aligned as allowed, and the adversarial sets."""
+        """Call at the least aligned base addresses allowed, and on the adversarial sets."""
         words = f" (base addresses are multiples of {check.align} bytes)"
         right, trials = True, None
         # At these addresses and at those of a declared call, so that care in one place is not
@@ -114,7 +118,7 @@ class CaseCheck:
                 trials = list(sets_as_trials(self._context, check, inputs))
             plain = Trial(self._context.supply.example(), words)
             right = self._call_all(slots, [plain] if shift else trials)
-            # The sets as well where addresses are as unlike as they get.
+            # The sets also where no two tensors are aligned alike.
             if right and shift is not None and not shift.odd:
                 right = self._call_all(slots, trials)
             if not right:
@@ -150,7 +154,7 @@ class CaseCheck:
                 if right and direction == sets.WITH_SETS:
                     right = self._at_ends(slots, check, example, words)
             except BadReference as error:
-                # Some of its draws it takes and others not.
+                # The problem refuses some of its own draws.
                 if required:
                     raise
                 self._note_refusal(error)
@@ -161,7 +165,7 @@ class CaseCheck:
         return True
 
     def _at_ends(self, slots: Slots, check: CheckSpec, example: Inputs, words: str) -> bool:
-        """Some sets, where sizes leave something over: that is often written apart."""
+        """Some sets on sizes that leave a remainder, which kernels often handle apart."""
         some = replace(check, sets=tuple(name for name in check.sets if name in sets.FOR_ENDS))
         trials = sets_as_trials(self._context, some, example)
         untold = (replace(one, words=one.words + words, tell=False) for one in trials)
@@ -170,7 +174,7 @@ class CaseCheck:
     def _lay_first(
         self, cases: Sequence[Case], shift: Shift | None, lay: Laying, *, required: bool
     ) -> tuple[CaseContext, Slots] | None:
-        """The first of these that the setup does not refuse."""
+        """Lay out the first of these cases that the setup accepts."""
         refused: BadReference | None = None
         for case in cases:
             try:
@@ -187,7 +191,7 @@ class CaseCheck:
         self.notes += [note] if note not in self.notes else []
 
     def _call(self, slots: Slots, k: int, trial: Trial) -> bool:
-        """One checked call on slot `k`; sets the message where it is not right."""
+        """Check one call on slot `k`; sets the message where it is wrong."""
         context, channel, one = self._context, self._channel, slots.part(k, 1)
         truth, allowed = SeparateInputs([trial.inputs]), trial.allowed
         channel.freeze()
@@ -224,7 +228,7 @@ class CaseCheck:
 
 
 def _shifts(check: CheckSpec) -> tuple[Shift, ...]:
-    """The two ways in which addresses are as little aligned as allowed; none where nothing is."""
+    """The two least aligned ways to lay out tensors; none where only full alignment is allowed."""
     if check.align >= ALIGN:
         return ()
     return Shift(check.align, odd=True), Shift(check.align, odd=False)
