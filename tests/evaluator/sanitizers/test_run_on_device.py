@@ -13,7 +13,7 @@ from campaigns.evaluator.contract import Case, Job, Sanitized, Source
 from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers import run
-from tests.evaluator.test_sanitizer_logs import MEMCHECK, RACECHECK
+from tests.evaluator.sanitizers.test_logs import MEMCHECK, RACECHECK
 
 LAYOUT = lay_out(
     [
