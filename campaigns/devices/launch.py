@@ -37,7 +37,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.judge.hold import below
 from campaigns.evaluator.problem import ProblemError
-from campaigns.evaluator.sandbox.cards import Card
+from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.scratch import owned_prefix
 
@@ -74,7 +74,7 @@ class EvaluatorService:
             require_all=settings.KOPT_SANDBOX == "ALL",
             memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
             cards={
-                f"cuda:{place}": Card(card.uuid, card.minor)
+                f"cuda:{place}": CardNode(card.uuid, card.minor)
                 for place, card in enumerate(visible_cards())
             },
         )

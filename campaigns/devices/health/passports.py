@@ -6,7 +6,7 @@ import platform
 
 from django.db import DatabaseError
 
-from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.health.finding import HealthFinding, State
 from campaigns.models import Worker
 from campaigns.passports import PassportState, state_of
 from campaigns.rules.passport import told_floor
@@ -18,7 +18,7 @@ REMEDY = "python manage.py device passport, or leave a worker idle for some minu
 NONE = "none yet: no worker of this host has held a device; python manage.py device passport"
 
 
-def examine_passports() -> list[Finding]:
+def examine_passports() -> list[HealthFinding]:
     """One line for each device that a worker of this host has held; the newest worker speaks."""
     try:
         workers = list(Worker.objects.filter(host=platform.node()).order_by("heartbeat_at"))
@@ -27,14 +27,14 @@ def examine_passports() -> list[Finding]:
     except DatabaseError:
         # The database has a finding of its own.
         return []
-    return found or [Finding("noise passport", State.NOTE, NONE)]
+    return found or [HealthFinding("noise passport", State.NOTE, NONE)]
 
 
-def _finding(worker: Worker, state: PassportState) -> Finding:
+def _finding(worker: Worker, state: PassportState) -> HealthFinding:
     name = f"noise passport of {worker.device}"
     if state.word == "good":
         floors = ", ".join(map(told_floor, state.lengths))
-        return Finding(name, State.OK, f"{state.words}: {floors}")
+        return HealthFinding(name, State.OK, f"{state.words}: {floors}")
     if state.word == "noisy":
-        return Finding(name, State.MISSING, state.words, NOISY_COSTS, NOISY_REMEDY)
-    return Finding(name, State.MISSING, state.words, COSTS, REMEDY)
+        return HealthFinding(name, State.MISSING, state.words, NOISY_COSTS, NOISY_REMEDY)
+    return HealthFinding(name, State.MISSING, state.words, COSTS, REMEDY)

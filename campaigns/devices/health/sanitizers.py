@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from campaigns.devices.health.finding import Finding, State, said_by
+from campaigns.devices.health.finding import HealthFinding, State, said_by
 from campaigns.devices.health.tools import CUDA
 from campaigns.evaluator.backends import cpp
 from campaigns.evaluator.builds.compile import Unsupported
@@ -25,15 +25,15 @@ RUNTIMES = (
 )
 
 
-def examine_sanitizers(*, has_gpu: bool) -> list[Finding]:
+def examine_sanitizers(*, has_gpu: bool) -> list[HealthFinding]:
     """One line for each: of C++ kernels, and of CUDA kernels where there is a GPU."""
     return [*(_of_host(tool) for tool in run.CPP_FLAGS), _of_device(has_gpu=has_gpu)]
 
 
-def _of_host(tool: str) -> Finding:
+def _of_host(tool: str) -> HealthFinding:
     if why := _fails(tool):
-        return Finding(tool, State.MISSING, why, COSTS[tool], RUNTIMES)
-    return Finding(tool, State.OK, "builds and runs")
+        return HealthFinding(tool, State.MISSING, why, COSTS[tool], RUNTIMES)
+    return HealthFinding(tool, State.OK, "builds and runs")
 
 
 def _fails(tool: str) -> str:
@@ -60,11 +60,13 @@ def _fails(tool: str) -> str:
     return ""
 
 
-def _of_device(*, has_gpu: bool) -> Finding:
+def _of_device(*, has_gpu: bool) -> HealthFinding:
     name = run.COMPUTE_SANITIZER
     path = run.compute_sanitizer()
     if path is not None:
-        return Finding(name, State.OK, said_by(path, "--version") or path)
+        return HealthFinding(name, State.OK, said_by(path, "--version") or path)
     if not has_gpu:
-        return Finding(name, State.NOTE, "not found; not needed without a GPU")
-    return Finding(name, State.MISSING, "not found beside nvcc nor on PATH", COSTS[name], CUDA)
+        return HealthFinding(name, State.NOTE, "not found; not needed without a GPU")
+    return HealthFinding(
+        name, State.MISSING, "not found beside nvcc nor on PATH", COSTS[name], CUDA
+    )

@@ -16,7 +16,7 @@ class Timer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class KernelLaunch:
     """How the longest kernel of a call was launched, as the driver's tracer says in the runner.
 
     The runner could forge it: it informs people, and nothing is decided by it. kernels: launches in
@@ -99,7 +99,7 @@ class Timing:
     device_us: float | None = None
     device_samples_us: tuple[float, ...] = ()
     event_us: float | None = None
-    launch: Launch | None = None
+    launch: KernelLaunch | None = None
     traced: Traced | None = None
     warm_us: float | None = None
     eager_us: float | None = None

@@ -16,7 +16,7 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge.hold import Hold, Restless
-from campaigns.evaluator.wire import Answer, Ask, Reply
+from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
@@ -27,8 +27,8 @@ MOST_FORGIVEN, SHARE_FORGIVEN = 8, 1 / 16
 
 # What the runner's own code says went wrong.
 FAILED = {
-    Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
-    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host can not run it"),
+    ReplyStatus.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
+    ReplyStatus.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host can not run it"),
 }
 # Once the candidate is there it may be the one who answers: that a question failed is all that
 # counts, so no candidate has the host blamed, or is measured again, by its own word.
@@ -160,7 +160,7 @@ class Channel:
             self._hold.know(self.name, sender)
         if sender != self._runner:
             raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
-        if reply.answer is not Answer.OK:
+        if reply.answer is not ReplyStatus.OK:
             self._fail(reply.answer)
         return reply
 
@@ -286,7 +286,7 @@ class Channel:
         except BlockingIOError:
             return False
 
-    def _fail(self, answer: Answer) -> None:
+    def _fail(self, answer: ReplyStatus) -> None:
         failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
         outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
         if outcome is Outcome.BROKEN_HOST:

@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass
 
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Timing, Traced
+from campaigns.evaluator.contract import Job, KernelLaunch, Outcome, Phase, Timer, Timing, Traced
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.audit import Audit
 from campaigns.evaluator.judge.bench import Bench
@@ -263,7 +263,7 @@ class Turn:
         reply = self._arm.channel.ask(Ask.PROFILE, self._lengths.long, limit_s)
         return _positive(reply.x), _positive(reply.y)
 
-    def _launch(self) -> Launch | None:
+    def _launch(self) -> KernelLaunch | None:
         """How the runner's driver says that a call is launched; it informs, no more."""
         channel, limit_s = self._arm.channel, self._arm.job.protocol.limits.prepare_s
         first = channel.ask(Ask.LAUNCH, PARTS[0], limit_s)

@@ -84,7 +84,7 @@ FOR_DEVICE_SANITIZERS = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SandboxPlan:
     """The layers of one kind of device on this host.
 
     holds: each layer that was tried and worked, with its detail. lacks: why others are not used.

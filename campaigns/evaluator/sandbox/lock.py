@@ -25,7 +25,7 @@ from pathlib import Path
 
 from campaigns.evaluator.processes import die_with_parent
 from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
-from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
@@ -45,14 +45,14 @@ class NotLocked(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class RunnerBox:
     """One runner's place. control: the socket on which the warden is told what holds.
 
     uid: the user it becomes; None where it stays who it is. build_log: a memory file of the
     supervisor's. memory_is_bounded: by a control group, for all its processes together.
     """
 
-    plan: Plan
+    plan: SandboxPlan
     uid: int | None
     scratch: Path
     control: int
@@ -75,7 +75,7 @@ class Box:
         return (self.scratch,)
 
 
-def enter(box: Box) -> None:
+def enter(box: RunnerBox) -> None:
     """The first step. Raises OSError."""
     holds = box.plan.holds
     namespaces.enter(holds)
@@ -94,7 +94,7 @@ def enter(box: Box) -> None:
 class Lock:
     """The second and third step, in the runner itself."""
 
-    def __init__(self, box: Box, total_s: float, *, sanitized: bool = False) -> None:
+    def __init__(self, box: RunnerBox, total_s: float, *, sanitized: bool = False) -> None:
         """sanitized: the candidate runs only in programs of its own, built with sanitizers."""
         self._box = box
         self._total_s = total_s

@@ -132,7 +132,7 @@ def test_it_tells_how_old_a_workers_heartbeat_is(db, cpu, capsys):
 def test_r8_it_lists_an_amd_card_with_who_uses_it_and_that_none_measures_on_it(
     db, capsys, monkeypatch
 ):
-    found = amd.Card(0, "0000:0c:00.0", "c0ff", "AMD Instinct MI300X", "gfx942", 1 << 37)
+    found = amd.AmdCard(0, "0000:0c:00.0", "c0ff", "AMD Instinct MI300X", "gfx942", 1 << 37)
     monkeypatch.setattr(amd, "cards", lambda: [found])
     monkeypatch.setattr(amd, "look", lambda bus: Activity((4711,), 97.0, 1 << 30))
     monkeypatch.setattr(idle, "EVERY_S", 0.0)

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.health.finding import HealthFinding, State
 from campaigns.management.commands import doctor
 from campaigns.management.door import ExitCode
 
@@ -22,7 +22,11 @@ def test_it_looks_at_this_host(db, capsys):
 
 
 def test_it_is_content_when_only_optional_things_are_missing(monkeypatch, capsys):
-    _host(monkeypatch, Finding("git", State.OK, "2"), Finding("ncu", State.MISSING, "no", "c", "r"))
+    _host(
+        monkeypatch,
+        HealthFinding("git", State.OK, "2"),
+        HealthFinding("ncu", State.MISSING, "no", "c", "r"),
+    )
     call_command("doctor")
     said = capsys.readouterr()
     assert "get it: r" in said.out
@@ -30,7 +34,7 @@ def test_it_is_content_when_only_optional_things_are_missing(monkeypatch, capsys
 
 
 def test_it_fails_when_something_required_is_missing(monkeypatch, capsys):
-    _host(monkeypatch, Finding("torch", State.REQUIRED, "not installed", "c", "r"))
+    _host(monkeypatch, HealthFinding("torch", State.REQUIRED, "not installed", "c", "r"))
     with pytest.raises(CommandError, match="required and not usable: torch") as caught:
         call_command("doctor")
     assert caught.value.returncode == ExitCode.USAGE

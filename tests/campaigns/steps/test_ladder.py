@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.evaluator.contract import Job, Launch, MachineCode, Report
+from campaigns.evaluator.contract import Job, KernelLaunch, MachineCode, Report
 from campaigns.lineage.trail.memory import memory_files
 from campaigns.lineage.trail.record import record_files
 from campaigns.lineage.trail.rounds import round_files
@@ -71,7 +71,7 @@ class Tracing(cast.Judge):
 
     def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
         report = super().evaluate(job, beat)
-        launch = Launch(1, (512, 1, 1), (128, 1, 1), 255, 16, 13)
+        launch = KernelLaunch(1, (512, 1, 1), (128, 1, 1), 255, 16, 13)
         timed = [
             replace(case, candidate=replace(case.candidate, launch=launch))
             for case in report.cases

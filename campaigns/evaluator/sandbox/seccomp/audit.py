@@ -31,7 +31,7 @@ OWN = (
 )
 
 
-class Audit:
+class SystemCallAudit:
     """What was refused or tried by one runner: words and how often."""
 
     def __init__(
