@@ -1,4 +1,4 @@
-"""AMD's cards: which there are and who uses them, from the JSON of `amd-smi` or else `rocm-smi`.
+"""AMD's cards: which there are and what uses them, from the JSON of `amd-smi` or else `rocm-smi`.
 
 The parsers are pure. Both programs changed their form more than once: a number stands alone, as
 text, or in {"value": …, "unit": …}, what is not told is "N/A" or missing, and newer ones put the
@@ -122,7 +122,7 @@ def parse_amd_smi(listed: str, metric: str, process: str, pci_bus: str) -> Activ
 def parse_rocm_smi(text: str, pci_bus: str) -> Activity | None:
     """From one call with `ROCM_SMI`; None where the card is not listed.
 
-    It tells how many cards a process uses, but not which: of several cards one can not be said to
+    It tells how many cards a process uses, but not which: of several cards one cannot be said to
     be free as long as there is any.
     """
     told = _object(text)

@@ -127,7 +127,7 @@ class EvaluatorService:
             words = "disk full" if error.errno == 28 else error.strerror or type(error).__name__
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, f"{words}: {where}")
         except ContractError as error:
-            reason = f"the evaluator's report can not be read: {error}"
+            reason = f"the evaluator's report cannot be read: {error}"
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
         finally:
             shutil.rmtree(job.scratch, ignore_errors=True)
@@ -186,7 +186,7 @@ class EvaluatorService:
 
 
 def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
-    # Of the judge's own kernels; runners have a cache in their scratch folder, and can not see it.
+    # Of the judge's own kernels; runners have a cache in their scratch folder, and cannot see it.
     kernels = Path(settings.DATA_DIR) / "judge-kernels"
     kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""NVIDIA's management library: which cards there are and who uses them. CUDA is never started."""
+"""NVIDIA's management library: which cards there are and what uses them. CUDA is never started."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class CardUse:
-    """Who uses a card at this moment; None for what the driver does not tell.
+    """What uses a card at this moment; None for what the driver does not tell.
 
     memory_bytes: without what the driver keeps for itself and what draws the screen.
     """

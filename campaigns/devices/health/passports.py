@@ -11,9 +11,9 @@ from campaigns.models import Worker
 from campaigns.passports import PassportState, state_of
 from campaigns.rules.passport import told_floor
 
-COSTS = "verdicts stand on the noise of each campaign's own baseline"
-NOISY_COSTS = "smaller gains are not shown on this device, and so never accepted"
-NOISY_REMEDY = "leave the host to kopt alone, then: python manage.py device passport"
+COSTS = "verdicts use the noise of each campaign's own baseline"
+NOISY_COSTS = "smaller gains cannot be shown on this device, so they are never accepted"
+NOISY_REMEDY = "stop other programs on this host, then: python manage.py device passport"
 REMEDY = "python manage.py device passport, or leave a worker idle for some minutes"
 NONE = "none yet: no worker of this host has held a device; python manage.py device passport"
 

@@ -35,7 +35,7 @@ def _gpu_counters(devices: list[Device]) -> HealthFinding:
     found = (
         "only for administrators (ERR_NVGPUCTRPERM)"
         if limited == "1"
-        else "the driver says nothing"
+        else "the driver does not say"
     )
     remedy = "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
     return HealthFinding(name, State.MISSING, found, "profiles have times but no counters", remedy)

@@ -26,7 +26,7 @@ def examine_sandbox(devices: list[Device]) -> list[HealthFinding]:
     try:
         said = ask_interpreter(["-m", "campaigns.evaluator.sandbox", *kinds], LIMIT_S)
     except (InterpreterFailed, subprocess.TimeoutExpired) as error:
-        remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read what it says"
+        remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read its output"
         return [
             HealthFinding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)
         ]
@@ -46,7 +46,7 @@ def _of(kind: str, found: dict[str, Any]) -> list[HealthFinding]:
     lacks = {Layer(name): why for name, why in found["lacks"].items()}
     by = "a control group" if found["memory_by"] == "control group" else "watching it"
     bounds = f"{describe(holds) or 'nothing'}; memory {found['memory_mib']:,} MiB, kept by {by}"
-    costs, remedy = "candidates run as the worker does", "see the layers below"
+    costs, remedy = "candidates run with the worker's rights", "see the layers below"
     state = State.OK if holds else lacking
     listed = [HealthFinding(f"sandbox, {kind}", state, bounds, costs, remedy)]
     root = found["root"]
@@ -68,8 +68,12 @@ def _other_cards() -> list[HealthFinding]:
         return []
     name, open_ones = "sandbox, cuda: other cards", [card for card in cards if card.node is None]
     if not open_ones:
-        return [HealthFinding(name, State.OK, f"a runner has the node of its own of {len(cards)}")]
-    found = f"the driver tells no /dev/nvidia<minor> of {', '.join(c.uuid for c in open_ones)}"
+        return [
+            HealthFinding(
+                name, State.OK, f"a runner can open its own card only; cards here: {len(cards)}"
+            )
+        ]
+    found = f"the driver names no device node for {', '.join(c.uuid for c in open_ones)}"
     costs = "a candidate can open other cards and disturb what is measured there"
     remedy = "give this container the nodes under the numbers that `nvidia-smi -q` lists as minor"
     return [HealthFinding(name, _lacking(), found, costs, remedy)]

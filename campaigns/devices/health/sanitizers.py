@@ -37,7 +37,7 @@ def _of_host(tool: str) -> HealthFinding:
 
 
 def _fails(tool: str) -> str:
-    """Why a program that does nothing can not be built with it and run; "" when it can."""
+    """Why a program that does nothing cannot be built with it and run; "" when it can."""
     with tempfile.TemporaryDirectory(prefix="kopt-sanitizer-") as folder:
         Path(folder, "empty.cpp").write_text(PROGRAM)
         try:
@@ -54,7 +54,7 @@ def _fails(tool: str) -> str:
                 )
                 if done.returncode:
                     said = run.telling_line(done.stderr or done.stdout)
-                    return f"can not be {step}: {said}"
+                    return f"cannot be {step}: {said}"
         except (OSError, Unsupported, subprocess.TimeoutExpired) as error:
             return str(error)
     return ""

@@ -57,7 +57,7 @@ def _watched() -> list[HealthFinding]:
             f"device {device.device}",
             State.NOTE,
             f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}: "
-            "listed, and measured on by no backend yet",
+            "listed only; no backend measures on it yet",
         )
         for device in watched()
     ]

@@ -35,7 +35,7 @@ class CallPlan(Protocol):
         """One burst over the first `calls` slots, finished when this returns."""
 
     def profile(self, calls: int) -> tuple[float, float]:
-        """(device µs, event µs) per call, each negative where it can not be had."""
+        """(device µs, event µs) per call, each negative where it cannot be had."""
 
     def kernel(self, name: str) -> tuple[int, float, float]:
         """What the last profile saw of the candidate's own kernel of that name.
@@ -45,7 +45,7 @@ class CallPlan(Protocol):
         """
 
     def launch(self) -> KernelLaunch | None:
-        """How one call launches its longest kernel; None where that can not be seen."""
+        """How one call launches its longest kernel; None where that cannot be seen."""
 
 
 class CandidateKernel(Protocol):

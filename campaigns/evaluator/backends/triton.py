@@ -106,7 +106,7 @@ def load_entry(path: Path) -> Callable[..., None]:
     """Execute the candidate's module and return its `run_kernel`."""
     spec = importlib.util.spec_from_file_location("candidate", path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path.name} can not be imported")
+        raise ImportError(f"{path.name} cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
     spec.loader.exec_module(module)

@@ -88,7 +88,7 @@ class Timing:
     launch: how the work was split; None where there is no launch to see.
     traced: which kernels ran, and how long; None where nothing was traced.
     warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
-    or nobody asked. eager_us: a call launched by itself, where samples are of a GRAPH.
+    or it was not asked for. eager_us: a call launched by itself, where samples are of a GRAPH.
     repeats: what it takes on inputs that it has seen; None where no other arm was beside it.
     """
 

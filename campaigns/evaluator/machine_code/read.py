@@ -28,7 +28,7 @@ LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
 
 
 def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
-    """What the candidate is made of on this host; with a note where that can not be had."""
+    """What the candidate is made of on this host; with a note where that cannot be had."""
     tool = f"{LISTS[job.backend]}, {job.target}"
     try:
         if job.backend == "triton":

@@ -1,4 +1,4 @@
-"""Bursts on a GPU: one CUDA graph over all slots, or a plain loop where it can not be captured.
+"""Bursts on a GPU: one CUDA graph over all slots, or a plain loop where it cannot be captured.
 
 Registers nothing itself. Everything the candidate starts must be finished when `run` returns; a
 device-wide synchronise ends every burst, whatever streams the candidate used.

@@ -87,7 +87,7 @@ class _Trial:
         namespaces.enter({Layer.MOUNTS})
         owner = (os.getuid(), os.getgid())
         view.build_view(self._shown, owner, fresh_proc=False, shared=False)
-        # The interpreter must be there, and what nobody listed must not.
+        # The interpreter must be there, and what is not listed must not.
         Path(os.__file__).stat()
         if os.path.exists("/etc/hostname") or os.path.exists("/home"):
             raise OSError(errno.EEXIST, "the old root can still be seen")

@@ -152,7 +152,7 @@ class Crew:
         return status if status is not None else wait_status(pid, WARDEN_S)
 
     def end(self) -> None:
-        """End whoever is left, and whatever they have started."""
+        """End the members that are left, and every process that they have started."""
         for name in list(self._members):
             self.end_member(name, 0.0)
         end_descendants()
@@ -178,7 +178,7 @@ def orders_of(job: Job) -> dict[str, Job]:
 
 
 def in_any_order(names: Iterable[str]) -> list[str]:
-    """So that what comes first and what second tells nobody who is who."""
+    """Shuffled, so that the order does not tell which arm is which."""
     found = list(names)
     random.SystemRandom().shuffle(found)
     return found
@@ -194,7 +194,7 @@ def start_device(device: str) -> str:
         torch.cuda.set_device(device)
         torch.empty(1, device=device)
     except RuntimeError as error:
-        return f"can not be started: {error}"
+        return f"cannot be started: {error}"
     return ""
 
 

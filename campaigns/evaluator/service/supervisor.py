@@ -1,7 +1,7 @@
 """One evaluation from the outside: fork judge and runners, keep the deadline, reap, report.
 
-The supervisor holds no candidate code and no device. It states what the dead can not: crashed
-(and by which signal), timed out, broken host.
+The supervisor holds no candidate code and no device. It reports what a dead process cannot: a
+crash (and its signal), a time limit, a broken host.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ LEAST_GRACE_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Whom the supervisor talks to. wish: asks for a crew on a device, for the next job.
+    """What the supervisor talks to. client: the worker. wish: asks for a crew for the next job.
 
-    It is asked for while candidates compile, when nothing is being timed yet. policy: the layers
-    of the sandbox on this host.
+    The crew is asked for while candidates compile, before anything is timed. policy: the layers of
+    the sandbox on this host.
     """
 
     client: socket.socket
@@ -147,12 +147,12 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
         if left <= 0:
             reason = (
                 f"the judge did not end within {total_s:g} s, in phase {phase} "
-                "(ref.py hangs, or is too slow for its cases)"
+                "(ref.py hangs or is too slow for its cases)"
             )
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
         if client.fileno() in ready and not client.recv(64):
-            reason = "cancelled: the worker has gone"
+            reason = "cancelled: the worker has ended"
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         if pipe in ready:
             told = os.read(pipe, 4096)
@@ -197,7 +197,7 @@ def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> 
         return replace(
             report,
             outcome=Outcome.BROKEN_HOST,
-            reason=f"the sandbox could not be closed: {_telling_line(log)}",
+            reason=f"the sandbox could not lock the runner down: {_telling_line(log)}",
             runner_log=log,
         )
     elif report.outcome is Outcome.CRASHED:
@@ -245,13 +245,13 @@ def _placed(report: Report, crew: Crew) -> dict[str, str]:
 
 
 def _hint(record: Record) -> str:
-    """What a crash may come of: who takes a refused call's answer for memory or a file."""
+    """A possible cause of a crash: code that takes a refused call's answer for memory or a file."""
     named = ", ".join(_line(what) for what in sorted(record.refused)[:HINTED])
     return f" (the sandbox had refused it: {named})" if named else ""
 
 
 def _thrown(log: str) -> str:
-    """What the C++ library says of an exception that nobody caught."""
+    """What the C++ library says of an exception that was not caught."""
     said = [line for line in map(str.strip, log.splitlines()) if line.startswith("what():")]
     return f", {_line(said[-1])}" if said else ""
 

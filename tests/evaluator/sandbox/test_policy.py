@@ -85,7 +85,7 @@ def no_unshare() -> None:
 def test_it_blames_the_host_when_a_runner_dies_before_it_is_locked(with_layers, plan):
     report = with_layers(plan, broken=no_unshare)
     assert report.outcome is Outcome.BROKEN_HOST
-    assert "the sandbox could not be closed" in report.reason
+    assert "the sandbox could not lock the runner down" in report.reason
     assert "unshare" in report.reason
 
 
