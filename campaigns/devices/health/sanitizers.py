@@ -10,6 +10,7 @@ from pathlib import Path
 from campaigns.devices.health.finding import HealthFinding, State, said_by
 from campaigns.devices.health.tools import CUDA
 from campaigns.evaluator.backends import cpp
+from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.compile import Unsupported
 from campaigns.evaluator.sanitizers import run
 
@@ -53,7 +54,7 @@ def _fails(tool: str) -> str:
                     check=False,
                 )
                 if done.returncode:
-                    said = run.telling_line(done.stderr or done.stdout)
+                    said = headline(done.stderr or done.stdout)
                     return f"cannot be {step}: {said}"
         except (OSError, Unsupported, subprocess.TimeoutExpired) as error:
             return str(error)
