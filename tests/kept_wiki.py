@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from knowledge.folder import TAKEN, read_folder
-from knowledge.importer import SHIPPED, ImportSummary, Intake, origin_of, take_files
+from knowledge.exchange.importer import SHIPPED, ImportOptions, ImportSummary, origin_of, take_files
+from knowledge.exchange.readers.folder import TAKEN, read_folder
 from tests.kept_rows import made_once
 
 
@@ -22,4 +22,4 @@ def put_wiki(folder: Path = SHIPPED) -> ImportSummary:
 def put_files(texts: Mapping[str, str], origin: str) -> ImportSummary:
     """What `take_files` does with the files of an origin."""
     key = (origin, *texts.items())
-    return made_once(key, ["knowledge"], lambda: take_files(texts, Intake(origin=origin)))
+    return made_once(key, ["knowledge"], lambda: take_files(texts, ImportOptions(origin=origin)))

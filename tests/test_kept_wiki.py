@@ -4,9 +4,10 @@ import pytest
 from django.apps import apps
 from django.db import transaction
 
-from knowledge.check import check_wiki
-from knowledge.importer import SHIPPED_ORIGIN, import_wiki
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.importer import import_wiki
 from knowledge.models import Document, Platform, Spec
+from knowledge.models.document import SHIPPED_ORIGIN
 from tests import kept_rows, kept_wiki
 from tests.kept_rows import read
 from tests.kept_wiki import put_files, put_wiki

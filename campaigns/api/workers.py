@@ -7,19 +7,19 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.bell import ring_worker
 from campaigns.models import Worker
-from campaigns.passport_facts import passport_facts, worker_facts
-from campaigns.passports import state_of
-from campaigns.steps.passport import ask_for
-from campaigns.waits import open_waits
-from knowledge.api.door import Door
+from campaigns.records.device_waits import open_waits
+from campaigns.records.passport_facts import passport_facts, worker_facts
+from campaigns.records.passports import state_of
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.workers.notify import notify_worker
+from knowledge.api.view import ApiView
 from knowledge.curation.errors import Forbidden
 
 MAY_ASK = "campaigns.change_campaign"
 
 
-class Workers(Door):
+class Workers(ApiView):
     """GET: every worker, with what counts of its noise and who waits for its device."""
 
     def get(self, request: Request) -> Response:
@@ -28,7 +28,7 @@ class Workers(Door):
         return Response({"results": [worker_facts(w, state_of(w), waits) for w in found]})
 
 
-class OnePassport(Door):
+class OnePassport(ApiView):
     """GET: a worker's noise passport as it stands. POST: ask for a new one; 202."""
 
     def get(self, request: Request, pk: int) -> Response:
@@ -38,8 +38,8 @@ class OnePassport(Door):
         if not request.user.has_perm(MAY_ASK):
             raise Forbidden("asking for a passport needs the engineer role")
         worker = _worker(pk)
-        ask_for(worker, request.user if isinstance(request.user, User) else None)
-        ring_worker(worker)
+        ask_for_passport(worker, request.user if isinstance(request.user, User) else None)
+        notify_worker(worker)
         return Response(passport_facts(state_of(worker)), status=202)
 
 

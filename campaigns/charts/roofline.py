@@ -31,10 +31,10 @@ from campaigns.charts.scale import (
     ticks_125,
     ticks_of_two,
 )
-from campaigns.rules.decision import Verdict
-from campaigns.rules.roofline import TARGET_FRACTION, choose_ceiling
+from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.rules.wording import digits, share
-from knowledge.specs.cited import UNKNOWN, Cited, Evidence
+from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
 TITLE = "Roofline"
 FRAME = Frame(width=720, height=440, left=66, right=704, top=32, bottom=382)
@@ -71,7 +71,7 @@ class Roof:
         """Solid when documented, dashed when measured, dotted when nobody has reviewed it."""
         if not self.reviewed:
             return "ceiling-unreviewed"
-        return "ceiling-measured" if self.cited.evidence == Evidence.MEASURED else "ceiling"
+        return "ceiling-measured" if self.cited.evidence == EvidenceClass.MEASURED else "ceiling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def build(
     best = [max(roofs, key=lambda roof: roof.cited.value) for roofs in (bandwidths, computes)]
     bytes_per_s, peak = (roof.cited.value for roof in best)
     size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
-    measured = [roof.cited.evidence == Evidence.MEASURED for roof in best]
+    measured = [roof.cited.evidence == EvidenceClass.MEASURED for roof in best]
     outer = _Outer(bytes_per_s / size, peak / size, *measured)
     placed = [point for point in points if point.intensity and point.flops_per_s]
     x, y = _scales(placed, outer, size)

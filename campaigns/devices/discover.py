@@ -16,7 +16,7 @@ from django.conf import settings
 from campaigns.devices import amd
 from campaigns.devices.nvml import NvidiaCard, driver_version, visible_cards
 from knowledge.curation.turn import turn
-from knowledge.lookup import platform_for_device
+from knowledge.lookup.value import platform_for_device
 from knowledge.models import Platform
 from knowledge.specs.facts import PlatformFacts, PlatformKind, cpu_platform
 

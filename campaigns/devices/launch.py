@@ -35,11 +35,11 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
-from campaigns.evaluator.judge.hold import below
+from campaigns.evaluator.judge.integrity.hold import below
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.scratch import owned_prefix
+from campaigns.workers.tempdirs import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0
@@ -156,11 +156,13 @@ class EvaluatorService:
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-            client.connect(str(address))
-            client.sendall(f"{job.device} {job_file}\n".encode())
             report = None
             try:
+                client.connect(str(address))
+                client.sendall(f"{job.device} {job_file}\n".encode())
                 report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+            except ConnectionError:
+                report = None  # it died with the job unread
             finally:
                 if report is None:
                     _cancel(client)

@@ -10,7 +10,7 @@ from campaigns.devices.hold import hold
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
 from campaigns.evaluator.ceilings.document import to_markdown
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, load
-from knowledge.importer import MEASURED, write_measured_document
+from knowledge.exchange.importer import MEASURED, write_measured_document
 from knowledge.models import Revision
 
 LIMIT_S = 300

@@ -8,6 +8,9 @@ from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import Job, Protocol, Source
 from campaigns.evaluator.problem import ProblemSpec
 
+CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
+GPU_PROTOCOL = Protocol(blocks=5, trials=1)
+
 
 def v0_job(
     device: Device, spec: ProblemSpec, backend: str, scratch: Path, protocol: Protocol

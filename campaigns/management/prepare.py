@@ -12,10 +12,10 @@ from campaigns.devices.discover import Device, ensure_platform
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
-from knowledge.folder import ImportRefused
-from knowledge.importer import import_wiki
-from knowledge.lookup import MEASURED_BANDWIDTHS, bandwidth_ceilings
-from knowledge.measured import measured_here
+from knowledge.exchange.importer import import_wiki
+from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.lookup.measured import measured_here
+from knowledge.lookup.value import MEASURED_BANDWIDTHS, bandwidth_ceilings
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN
 
@@ -43,7 +43,7 @@ def prepare_platform(device: Device, tell: Tell, *, always_measured: bool) -> Pl
     else:
         known = bool(bandwidth_ceilings(platform))
     if not known:
-        tell(f"measuring the ceilings of {device.name} (once, some seconds)")
+        tell(f"measuring the ceilings of {device.name} (once, about a minute)")
         try:
             for note in measure_ceilings(device).notes:
                 tell(f"note: {note}")

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 SEALED = {
     "campaigns_problem": EVERY_ROW,
@@ -18,4 +18,4 @@ SEALED = {
 
 class Migration(migrations.Migration):
     dependencies = [("campaigns", "0001_initial")]
-    operations = [refuse(Event.UPDATE, "sealed", SEALED)]
+    operations = [refuse(TriggerEvent.UPDATE, "sealed", SEALED)]

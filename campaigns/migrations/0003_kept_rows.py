@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 FINISHED = {"campaigns_campaign": "OLD.state IN ('done', 'aborted')"}
 KEPT = {
@@ -32,7 +32,7 @@ LATE = {
 class Migration(migrations.Migration):
     dependencies = [("campaigns", "0002_sealed_rows")]
     operations = [
-        refuse(Event.UPDATE, "finished", FINISHED),
-        refuse(Event.DELETE, "kept", KEPT),
-        refuse(Event.INSERT, "late", LATE),
+        refuse(TriggerEvent.UPDATE, "finished", FINISHED),
+        refuse(TriggerEvent.DELETE, "kept", KEPT),
+        refuse(TriggerEvent.INSERT, "late", LATE),
     ]

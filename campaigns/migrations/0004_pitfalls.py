@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 SEALED = {"campaigns_pitfall": EVERY_ROW, "campaigns_placeholder": EVERY_ROW}
 LATE = {
@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        refuse(Event.UPDATE, "sealed", SEALED),
-        refuse(Event.DELETE, "kept", SEALED),
-        refuse(Event.INSERT, "late", LATE),
+        refuse(TriggerEvent.UPDATE, "sealed", SEALED),
+        refuse(TriggerEvent.DELETE, "kept", SEALED),
+        refuse(TriggerEvent.INSERT, "late", LATE),
     ]

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 SEALED = {"campaigns_standing": EVERY_ROW, "campaigns_standinganswer": EVERY_ROW}
 LATE = (
@@ -13,7 +13,7 @@ LATE = (
     "WHERE c.id = NEW.candidate_id AND r.state = 'closed'))"
 )
 BEFORE, AFTER = (
-    refuse(Event.INSERT, "late", {"campaigns_evaluation": LATE.format(kinds=kinds)})
+    refuse(TriggerEvent.INSERT, "late", {"campaigns_evaluation": LATE.format(kinds=kinds)})
     for kinds in ("'report'", "'report', 'reproduce'")
 )
 
@@ -146,8 +146,8 @@ class Migration(migrations.Migration):
                 fields=("round", "word"), name="one_standing_per_word"
             ),
         ),
-        refuse(Event.UPDATE, "sealed", SEALED),
-        refuse(Event.DELETE, "kept", SEALED),
+        refuse(TriggerEvent.UPDATE, "sealed", SEALED),
+        refuse(TriggerEvent.DELETE, "kept", SEALED),
         migrations.RunPython(BEFORE.reverse_code, BEFORE.code),
         AFTER,
     ]

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 KEPT = {
     "campaigns_passport": EVERY_ROW,
@@ -85,6 +85,6 @@ class Migration(migrations.Migration):
             ],
             options={"abstract": False},
         ),
-        refuse(Event.UPDATE, "sealed", KEPT),
-        refuse(Event.DELETE, "kept", KEPT),
+        refuse(TriggerEvent.UPDATE, "sealed", KEPT),
+        refuse(TriggerEvent.DELETE, "kept", KEPT),
     ]

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from knowledge.triggers import Event, refuse
+from knowledge.models.triggers import TriggerEvent, refuse
 
 FROZEN = (
     *("problem_id", "platform_id", "protocol_id", "backend", "cases", "proposer"),
@@ -18,4 +18,4 @@ CONFIRMED = {
 
 class Migration(migrations.Migration):
     dependencies = [("campaigns", "0009_worker_noise")]
-    operations = [refuse(Event.UPDATE, "frozen", CONFIRMED)]
+    operations = [refuse(TriggerEvent.UPDATE, "frozen", CONFIRMED)]

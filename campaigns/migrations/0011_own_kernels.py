@@ -5,7 +5,7 @@ Null, and so without a default: SQLite would rebuild the table for one, and drop
 
 from django.db import migrations, models
 
-from knowledge.triggers import Event, refuse
+from knowledge.models.triggers import TriggerEvent, refuse
 
 CONFIRMED = {
     "campaigns_campaign": "OLD.state <> 'draft' AND (NEW.own_kernels <> OLD.own_kernels "
@@ -17,5 +17,5 @@ class Migration(migrations.Migration):
     dependencies = [("campaigns", "0010_frozen_campaign")]
     operations = [
         migrations.AddField("campaign", "own_kernels", models.JSONField(null=True, blank=True)),
-        refuse(Event.UPDATE, "declared", CONFIRMED),
+        refuse(TriggerEvent.UPDATE, "declared", CONFIRMED),
     ]

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 SEALED = {"campaigns_commit": EVERY_ROW}
 # A hash is written down once its round can not change any more, and for an accepted one alone.
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
             ],
             options={"ordering": ("pk",)},
         ),
-        refuse(Event.UPDATE, "sealed", SEALED),
-        refuse(Event.DELETE, "kept", SEALED),
-        refuse(Event.INSERT, "late", LATE),
+        refuse(TriggerEvent.UPDATE, "sealed", SEALED),
+        refuse(TriggerEvent.DELETE, "kept", SEALED),
+        refuse(TriggerEvent.INSERT, "late", LATE),
     ]

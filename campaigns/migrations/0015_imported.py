@@ -8,7 +8,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 PARTS = {"campaigns_importedround": EVERY_ROW, "campaigns_importedfile": EVERY_ROW}
 WHOLE = {"campaigns_importedcampaign": "OLD.sealed", **PARTS}
@@ -144,8 +144,8 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddField("campaign", "intake", models.JSONField(null=True, blank=True)),
-        refuse(Event.UPDATE, "intake", CONFIRMED),
-        refuse(Event.UPDATE, "sealed", WHOLE),
-        refuse(Event.DELETE, "kept", WHOLE),
-        refuse(Event.INSERT, "late", LATE),
+        refuse(TriggerEvent.UPDATE, "intake", CONFIRMED),
+        refuse(TriggerEvent.UPDATE, "sealed", WHOLE),
+        refuse(TriggerEvent.DELETE, "kept", WHOLE),
+        refuse(TriggerEvent.INSERT, "late", LATE),
     ]

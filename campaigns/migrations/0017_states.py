@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 SEALED = {
     "campaigns_phase": EVERY_ROW,
@@ -286,8 +286,8 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        refuse(Event.UPDATE, "sealed", SEALED),
-        refuse(Event.DELETE, "kept", SEALED),
-        refuse(Event.INSERT, "late", LATE),
+        refuse(TriggerEvent.UPDATE, "sealed", SEALED),
+        refuse(TriggerEvent.DELETE, "kept", SEALED),
+        refuse(TriggerEvent.INSERT, "late", LATE),
         migrations.RunSQL([PROFILE_FIRST, HELD_TOO], migrations.RunSQL.noop),
     ]

@@ -10,7 +10,7 @@ from django.db import models
 from django.urls import reverse
 
 from campaigns.evaluator.problem import ACCUMULATES
-from campaigns.rules.directions import Direction, Half
+from campaigns.rules.noise.directions import Direction, Half
 from knowledge.models.guarded import ALWAYS, Guarded
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from campaigns.reports.highlight import highlighted, source_lines
-from knowledge.linediff import DiffRow, Mark, unified
+from knowledge.specs.tracking.linediff import DiffMark, DiffRow, unified
 
 # Pairs of equal lines up to which lines that occur often are matched like any other. Beyond it, as
 # in two files of empty lines, that takes minutes.
 MOST_PAIRS = 1_000_000
 
-__all__ = ["Diff", "DiffRow", "Mark", "SplitRow", "diff"]
+__all__ = ["Diff", "DiffMark", "DiffRow", "SplitRow", "diff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def diff(old: str, new: str, file_name: str, *, context: int = 3, space: bool = 
     rows = tuple(unified(matcher, before, after, context))
     return Diff(
         rows=rows,
-        added=sum(row.mark is Mark.ADDED for row in rows),
-        removed=sum(row.mark is Mark.REMOVED for row in rows),
+        added=sum(row.mark is DiffMark.ADDED for row in rows),
+        removed=sum(row.mark is DiffMark.REMOVED for row in rows),
     )
 
 
@@ -71,9 +71,9 @@ def _split(rows: Sequence[DiffRow]) -> Iterator[SplitRow]:
     removed: list[DiffRow] = []
     added: list[DiffRow] = []
     for row in (*rows, None):
-        if row is not None and row.mark is Mark.REMOVED:
+        if row is not None and row.mark is DiffMark.REMOVED:
             removed.append(row)
-        elif row is not None and row.mark is Mark.ADDED:
+        elif row is not None and row.mark is DiffMark.ADDED:
             added.append(row)
         else:
             for place in range(max(len(removed), len(added))):

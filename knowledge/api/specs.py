@@ -11,14 +11,14 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.door import Door
+from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
 from knowledge.curation.wording import LONGEST_REASON
-from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.spec_json import answer_record, spec_records
 from knowledge.models import Spec
-from knowledge.records import answer_record, spec_records
 from knowledge.specs.facts import MOST, QUALIFIERS
 
 # JSON name → most characters, as the columns and the form have it. `source_kind` is "kind" in a
@@ -60,7 +60,7 @@ class Pages(PageNumberPagination):
         return _number(request, "page", 1)
 
 
-class Specs(Door):
+class SpecsView(ApiView):
     """GET lists (`?platform=&metric=&state=&evidence=&rank=&q=`); POST proposes one value."""
 
     def get(self, request: Request) -> Response:
@@ -75,7 +75,7 @@ class Specs(Door):
         return Response(spec_records([spec])[0], 201)
 
 
-class Lookup(Door):
+class LookupView(ApiView):
     """GET `?platform=&metric=&<qualifier>=`: the approved answer, or how to obtain it."""
 
     def get(self, request: Request) -> Response:
@@ -88,7 +88,7 @@ class Lookup(Door):
         return Response(record)
 
 
-class Review(Door):
+class ReviewView(ApiView):
     """POST one decision of a second person, with `why`; for `retire` also `successor`, an id."""
 
     verb = ""

@@ -2,14 +2,14 @@
 
 from django.urls import path
 
-from knowledge.api.specs import VERBS, Lookup, Review, Specs
+from knowledge.api.specs import VERBS, LookupView, ReviewView, SpecsView
 
 app_name = "api"
 urlpatterns = [
-    path("specs/", Specs.as_view(), name="specs"),
-    path("specs/lookup", Lookup.as_view(), name="lookup"),
+    path("specs/", SpecsView.as_view(), name="specs"),
+    path("specs/lookup", LookupView.as_view(), name="lookup"),
     *(
-        path(f"specs/<int:pk>/{verb}/", Review.as_view(verb=verb), name=f"spec_{verb}")
+        path(f"specs/<int:pk>/{verb}/", ReviewView.as_view(verb=verb), name=f"spec_{verb}")
         for verb in VERBS
     ),
 ]

@@ -10,15 +10,15 @@ from django.utils import timezone
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.history import entry_of, record
 from knowledge.curation.people import require_proposer, require_reviewer
-from knowledge.curation.propose import Place, cite, proof
+from knowledge.curation.propose import CitedLines, cite, proof
 from knowledge.curation.store import chunks
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import require_reason, require_storable
 from knowledge.models import (
     DRIFT,
     Action,
-    Answer,
     Flag,
+    FlagAnswer,
     FlagKind,
     Revision,
     SpecChange,
@@ -26,14 +26,14 @@ from knowledge.models import (
 
 # What a person may say to which kind. Retiring and replacing close flags by themselves.
 ACCEPTED: dict[str, frozenset[str]] = {
-    FlagKind.CHANGED: frozenset({Answer.RECITED}),
-    FlagKind.LOST: frozenset({Answer.RECITED}),
-    FlagKind.SOURCE_MISSING: frozenset({Answer.RECITED}),
-    FlagKind.SAME_CITATION: frozenset({Answer.TYPO_FIX, Answer.MISREAD}),
+    FlagKind.CHANGED: frozenset({FlagAnswer.RECITED}),
+    FlagKind.LOST: frozenset({FlagAnswer.RECITED}),
+    FlagKind.SOURCE_MISSING: frozenset({FlagAnswer.RECITED}),
+    FlagKind.SAME_CITATION: frozenset({FlagAnswer.TYPO_FIX, FlagAnswer.MISREAD}),
 }
 
 
-def recite(flag: Flag, place: Place, by: Any, why: str) -> Flag:
+def recite(flag: Flag, place: CitedLines, by: Any, why: str) -> Flag:
     """The value stands, on these lines of a newest text: cite them and close the flag.
 
     Raises Forbidden for whoever brought the changed text in, CurationError for lines without it.
@@ -41,16 +41,16 @@ def recite(flag: Flag, place: Place, by: Any, why: str) -> Flag:
     require_storable("why", why)
     with turn(flag):
         _require_may_answer(flag, by)
-        _require_accepted(flag, Answer.RECITED)
+        _require_accepted(flag, FlagAnswer.RECITED)
         quote = proof(flag.spec.shown, place, known=flag.spec.known)
-        close_all([flag], Answer.RECITED, by, why)
+        close_all([flag], FlagAnswer.RECITED, by, why)
         before = str(flag.spec.citation)
         citation = cite(flag.spec, place, quote)
         record(flag.spec, Action.CITED, by, why, before=before, after=str(citation))
     return flag
 
 
-def explain(flag: Flag, answer: Answer, by: Any, why: str) -> Flag:
+def explain(flag: Flag, answer: FlagAnswer, by: Any, why: str) -> Flag:
     """Say why a value changed while its citation did not: a typo fixed, or a line misread."""
     require_reason(why)
     with turn(flag):
@@ -60,7 +60,7 @@ def explain(flag: Flag, answer: Answer, by: Any, why: str) -> Flag:
     return flag
 
 
-def close_all(flags: Iterable[Flag], answer: Answer, by: Any, why: str) -> None:
+def close_all(flags: Iterable[Flag], answer: FlagAnswer, by: Any, why: str) -> None:
     """Give many open flags one answer. Run it in a turn; Conflict where one is closed already."""
     now = timezone.now()
     for some in chunks(list(flags)):
@@ -99,7 +99,7 @@ def require_not_raised_by(flag: Flag, by: Any) -> None:
         raise Forbidden("who changed the document does not answer its flags; another curator does")
 
 
-def _require_accepted(flag: Flag, answer: Answer) -> None:
+def _require_accepted(flag: Flag, answer: FlagAnswer) -> None:
     accepted = ACCEPTED[flag.kind]
     if answer not in accepted:
         words = ", ".join(sorted(accepted))

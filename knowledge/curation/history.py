@@ -1,14 +1,10 @@
-"""Writes the history of a spec, and reads what was so at a given time."""
+"""Writes the history of a spec."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
-
-from knowledge.models import Action, Spec, SpecChange, SpecState
-from knowledge.models.spec import SpecQuerySet
+from knowledge.models import Action, Spec, SpecChange
 
 
 def record(
@@ -34,17 +30,3 @@ def entry_of(
         before=before[:300],
         after=after[:300],
     )
-
-
-def approved_at(specs: SpecQuerySet, when: datetime) -> QuerySet[Spec]:
-    """Those that were approved at that time, annotated with `rank_then`.
-
-    A spec without a history (stored before there was one) counts as it is now, from its creation.
-    """
-    last = SpecChange.objects.filter(spec=OuterRef("pk"), at__lte=when).order_by("-pk")
-    then = specs.filter(created_at__lte=when).annotate(
-        state_then=Subquery(last.values("state")[:1]), rank_then=Subquery(last.values("rank")[:1])
-    )
-    known = then.filter(state_then=SpecState.APPROVED)
-    unwritten = then.filter(state_then=None, state=SpecState.APPROVED)
-    return known | unwritten

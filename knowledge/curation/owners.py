@@ -16,12 +16,8 @@ from knowledge.curation.revise import LIVE
 from knowledge.curation.store import chunks
 from knowledge.curation.wording import require_storable
 from knowledge.models import Citation, Document, Revision
-from knowledge.models.document import text_hash
-from knowledge.specs.kept_reading import LONGEST_ORIGIN
-
-SHIPPED_ORIGIN = "shipped"
-MEASURED_ORIGIN = "measured"
-OWN_ORIGINS = (SHIPPED_ORIGIN, MEASURED_ORIGIN)
+from knowledge.models.document import MEASURED_ORIGIN, OWN_ORIGINS, text_hash
+from knowledge.specs.citation import LONGEST_ORIGIN
 
 
 def require_origin(origin: str) -> str:

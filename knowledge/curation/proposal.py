@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from knowledge.curation.errors import CurationError
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.models import Document, Platform, Spec
 from knowledge.specs.citation import SHAPE, CitationError, parse_citation
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import FactsError, Rank, SourceKind, SpecFacts
 from knowledge.specs.metrics import MetricError, metric_named
 from knowledge.specs.quantity import QuantityError
@@ -63,7 +63,7 @@ def _facts(proposal: Proposal) -> SpecFacts:
         return SpecFacts(
             metric=proposal.metric,
             shown=proposal.value,
-            evidence=_one_of("evidence", proposal.evidence, Evidence),
+            evidence=_one_of("evidence", proposal.evidence, EvidenceClass),
             source_kind=_one_of("source_kind", proposal.source_kind, SourceKind),
             source=proposal.source,
             source_url=proposal.source_url,
@@ -94,13 +94,13 @@ def _check_replaced(proposal: Proposal, facts: SpecFacts) -> None:
         )
 
 
-def _place(proposal: Proposal, facts: SpecFacts) -> Place:
+def _place(proposal: Proposal, facts: SpecFacts) -> CitedLines:
     with _named("cite", CitationError):
         line = parse_citation(f"{facts.metric}: {facts.shown} <- {proposal.cite}")
     document = Document.objects.filter(path=line.path).first()
     if document is None:
         raise CurationError("cite", f"no document '{line.path}'; accepted: {SHAPE}")
-    return Place(document.latest, line.first_line, line.last_line)
+    return CitedLines(document.latest, line.first_line, line.last_line)
 
 
 @contextmanager

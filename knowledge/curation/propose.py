@@ -29,7 +29,7 @@ from knowledge.specs.hedges import hedged_number
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CitedLines:
     """Lines of one revision, counted from 1, both ends included."""
 
     revision: Revision
@@ -52,7 +52,7 @@ class Place:
 def propose(
     platform: Platform,
     facts: SpecFacts,
-    place: Place,
+    place: CitedLines,
     by: Any,
     why: str,
     replaces: Spec | None = None,
@@ -86,7 +86,7 @@ def propose(
     return spec
 
 
-def cite(spec: Spec, place: Place, quote: str) -> Citation:
+def cite(spec: Spec, place: CitedLines, quote: str) -> Citation:
     """Store the citation of these lines."""
     return Citation.objects.create(
         spec=spec,
@@ -114,7 +114,7 @@ def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) 
     return flag
 
 
-def proof(shown: str, place: Place, *, known: bool) -> str:
+def proof(shown: str, place: CitedLines, *, known: bool) -> str:
     """The quoted lines, which hold the value as it is written; CurationError where they do not.
 
     Of UNKNOWN and NONE they are those that were searched, or that say that there is none.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from knowledge.curation.revise import Drift, settle
+from knowledge.curation.revise import CitationChange, settle
 from knowledge.models import Spec
-from knowledge.specs.anchoring import Reanchor
 from knowledge.specs.citation import CitationState
+from knowledge.specs.tracking.anchoring import Reanchor
 
 
 def recheck(spec: Spec, by: Any) -> bool:
@@ -22,7 +22,7 @@ def recheck(spec: Spec, by: Any) -> bool:
     newest = None if document.withdrawn_at is not None else document.latest
     found = Reanchor(citation.revision.text, None if newest is None else newest.text)
     anchor = found.anchor(citation.line, citation.quote, spec.platform.slug)
-    drift = Drift(spec, citation, anchor)
+    drift = CitationChange(spec, citation, anchor)
     if drift.anchor.state is CitationState.OK and drift.anchor.quote == citation.quote:
         return False
     settle([drift], newest, by)

@@ -17,11 +17,12 @@ from knowledge.curation.recheck import recheck
 from knowledge.curation.store import chunks
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.curation.wording import require_reason, require_storable
+from knowledge.lookup.standing import standings
 from knowledge.models import (
     DRIFT,
     Action,
-    Answer,
     Flag,
+    FlagAnswer,
     Spec,
     SpecChange,
     SpecState,
@@ -29,7 +30,6 @@ from knowledge.models import (
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
-from knowledge.standing import standings
 
 LEGAL: dict[str, frozenset[str]] = {
     SpecState.PROPOSED: frozenset({SpecState.APPROVED, SpecState.RETURNED, SpecState.RETIRED}),
@@ -99,14 +99,14 @@ def retire(spec: Spec, by: Any, why: str, successor: Spec | None = None) -> Spec
             require_reviewer(by)
             _require_not_raised_by(spec, by)
         was_preferred = spec.state == SpecState.APPROVED and spec.rank == Rank.PREFERRED
-        put_out_of_use([spec], Answer.RETIRED, by, why)
+        put_out_of_use([spec], FlagAnswer.RETIRED, by, why)
         if was_preferred:
             _hand_over(spec, successor, by, why)
     return spec
 
 
 def put_out_of_use(
-    specs: Iterable[Spec], answer: Answer, by: Any, why: str, *, after: str = ""
+    specs: Iterable[Spec], answer: FlagAnswer, by: Any, why: str, *, after: str = ""
 ) -> None:
     """Retire values, write it down, and close their flags with this answer. Run it in a turn.
 
@@ -234,9 +234,9 @@ def _make_room(spec: Spec, by: Any) -> None:
         _require_same_question(spec, replaced)
         _require_not_raised_by(replaced, by)
         words = f"replaced by {spec.shown}"
-        put_out_of_use([replaced], Answer.REPLACED, by, words, after=spec.shown)
+        put_out_of_use([replaced], FlagAnswer.REPLACED, by, words, after=spec.shown)
     for unknown in _same_question(spec).filter(shown=UNKNOWN_VALUE):
-        put_out_of_use([unknown], Answer.REPLACED, by, f"answered now: {spec.shown}")
+        put_out_of_use([unknown], FlagAnswer.REPLACED, by, f"answered now: {spec.shown}")
     if spec.rank == Rank.PREFERRED:
         _demote_rivals(spec, by, f"{spec.shown} is preferred now")
 

@@ -15,26 +15,26 @@ from knowledge.curation.store import chunks
 from knowledge.models import (
     DRIFT,
     Action,
-    Answer,
     Batch,
     Citation,
     Document,
     Flag,
+    FlagAnswer,
     Revision,
     Spec,
     SpecChange,
     SpecState,
 )
 from knowledge.models.document import text_hash
-from knowledge.specs.anchoring import Anchor, Reanchor
 from knowledge.specs.citation import CitationLine, CitationState
+from knowledge.specs.tracking.anchoring import Anchor, Reanchor
 
 # A retired value may lie on a text that is gone; nobody rests on it.
 LIVE = (SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED)
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class CitationChange:
     """One citation of a document and where it stands in the document's new text."""
 
     spec: Spec
@@ -47,16 +47,16 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRevision:
     """A new revision and what became of the citations into the text before it."""
 
     revision: Revision
-    drifts: tuple[Drift, ...] = field(default=())
+    drifts: tuple[CitationChange, ...] = field(default=())
 
 
 def store_text(
     path: str, title: str, text: str, *, origin: str, by: Any, batch: Batch | None = None
-) -> Stored | None:
+) -> StoredRevision | None:
     """Store a text as the newest revision of the document at `path`; None if it already is that.
 
     The document is of this origin from now on; whether it may be is for `owners` to say. Flags are
@@ -79,10 +79,10 @@ def store_text(
         author=by,
         batch=batch,
     )
-    return Stored(revision, tuple(drifts(document, text)))
+    return StoredRevision(revision, tuple(drifts(document, text)))
 
 
-def withdraw(document: Document, by: Any) -> tuple[Drift, ...]:
+def withdraw(document: Document, by: Any) -> tuple[CitationChange, ...]:
     """The document is no longer where it came from: every citation into it loses its source."""
     Document.objects.filter(pk=document.pk).update(withdrawn_at=timezone.now())
     gone = tuple(drifts(document, None))
@@ -90,7 +90,7 @@ def withdraw(document: Document, by: Any) -> tuple[Drift, ...]:
     return gone
 
 
-def drifts(document: Document, text: str | None) -> Iterable[Drift]:
+def drifts(document: Document, text: str | None) -> Iterable[CitationChange]:
     """Where each live citation into the document stands in `text`; None: the document is gone."""
     by_revision: dict[int, list[Citation]] = defaultdict(list)
     here = Citation.objects.newest().filter(revision__document=document, spec__state__in=LIVE)
@@ -102,11 +102,11 @@ def drifts(document: Document, text: str | None) -> Iterable[Drift]:
         for citation in citations:
             slug = citation.spec.platform.slug
             anchor = found.anchor(citation.line, citation.quote, slug)
-            yield Drift(citation.spec, citation, anchor)
+            yield CitationChange(citation.spec, citation, anchor)
 
 
 def settle(
-    found: Iterable[Drift],
+    found: Iterable[CitationChange],
     revision: Revision | None,
     by: Any,
     *,
@@ -123,7 +123,7 @@ def settle(
         standing = [drift for drift in every if drift.holds]
         _follow(standing, revision, by)
         back = [flag for drift in standing for flag in flagged[drift.spec.pk]]
-        close_all(back, Answer.WITHDRAWN, *closing)
+        close_all(back, FlagAnswer.WITHDRAWN, *closing)
         every = [drift for drift in every if not drift.holds]
     _move_flags([(flag, _seen(d, revision, by)) for d in every for flag in flagged[d.spec.pk]])
     new = [drift for drift in every if not flagged[drift.spec.pk]]
@@ -152,7 +152,7 @@ def _move_flags(flags: list[tuple[Flag, dict[str, Any]]]) -> None:
         Flag.objects.bulk_update([flag for flag, _ in some], list(some[0][1]))
 
 
-def _seen(drift: Drift, revision: Revision | None, by: Any) -> dict[str, Any]:
+def _seen(drift: CitationChange, revision: Revision | None, by: Any) -> dict[str, Any]:
     """The columns of a flag: what became of a citation, and where its place is now."""
     anchor = drift.anchor
     return {
@@ -166,14 +166,14 @@ def _seen(drift: Drift, revision: Revision | None, by: Any) -> dict[str, Any]:
     }
 
 
-def _flagged(drift: Drift, by: Any) -> SpecChange:
+def _flagged(drift: CitationChange, by: Any) -> SpecChange:
     anchor = drift.anchor
     words = f"{anchor.state}: {anchor.note}" if anchor.note else str(anchor.state)
     before = drift.citation.quote
     return entry_of(drift.spec, Action.FLAGGED, by, words, before=before, after=anchor.quote)
 
 
-def _follow(standing: list[Drift], revision: Revision, by: Any) -> None:
+def _follow(standing: list[CitationChange], revision: Revision, by: Any) -> None:
     """Store where unchanged quotes stand in the new text."""
     places = [_place(drift) for drift in standing]
     Citation.objects.bulk_create(
@@ -190,7 +190,7 @@ def _follow(standing: list[Drift], revision: Revision, by: Any) -> None:
     SpecChange.objects.bulk_create(_moved(drift, by) for drift in moved)
 
 
-def _place(drift: Drift) -> CitationLine:
+def _place(drift: CitationChange) -> CitationLine:
     """The citation where its text stands now."""
     now = drift.anchor
     if now.first_line is None or now.last_line is None:
@@ -198,7 +198,7 @@ def _place(drift: Drift) -> CitationLine:
     return replace(drift.citation.line, first_line=now.first_line, last_line=now.last_line)
 
 
-def _moved(drift: Drift, by: Any) -> SpecChange:
+def _moved(drift: CitationChange, by: Any) -> SpecChange:
     before, after = drift.citation.line.locator, _place(drift).locator
     words = f"moved with its text {drift.anchor.note}"
     return entry_of(drift.spec, Action.CITED, by, words, before=before, after=after)

@@ -10,21 +10,21 @@ from typing import Any
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.history import record
 from knowledge.curation.people import require_reviewer
-from knowledge.curation.propose import Place
+from knowledge.curation.propose import CitedLines
 from knowledge.curation.review import require_second_person
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import require_storable
-from knowledge.foreign import Names
+from knowledge.lookup.platform_names import PlatformNames
 from knowledge.models import Action, Platform, Revision, Spec, Waiver
-from knowledge.specs import sections
 from knowledge.specs.constraints import (
     CONSTRAINTS,
     ConstraintWarning,
     Fact,
-    Known,
+    Neighbours,
     bare_number,
     check_constraints,
 )
+from knowledge.specs.markup import sections
 from knowledge.specs.reader import platform_named_in
 
 
@@ -50,7 +50,7 @@ def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:
     return found
 
 
-def warnings_before(spec: Spec, place: Place | None = None) -> list[ConstraintWarning]:
+def warnings_before(spec: Spec, place: CitedLines | None = None) -> list[ConstraintWarning]:
     """What constraints say of a value that is not stored yet, and of the lines picked for it."""
     known, fact = _known(spec, _beside([spec]), _siblings([spec])), _fact(spec)
     if place is not None:
@@ -95,20 +95,20 @@ class _Sources:
     def of(cls, revisions: Iterable[int]) -> _Sources:
         texts = Revision.objects.select_related("document").in_bulk(set(revisions))
         named = Platform.objects.values_list("slug", "name", "aliases")
-        names = Names.of(named)
+        names = PlatformNames.of(named)
         return cls(texts, {key: _about(revision, names) for key, revision in texts.items()})
 
     def seen(self, fact: Fact, key: int, lines: tuple[int, int], quote: str) -> Fact:
         """The fact with its lines and what they stand in."""
         fact = replace(fact, quote=quote, about=self.about[key])
-        if not bare_number(fact, Known()):
+        if not bare_number(fact, Neighbours()):
             return fact  # the lines say enough, and reading what stands above takes longer
-        place = sections.Place(lines[0] - 1, lines[1])
+        place = sections.LineSpan(lines[0] - 1, lines[1])
         above = sections.Text(self.texts[key].text).context(place).values()
         return replace(fact, context="\n".join(line for part in above for line in part))
 
 
-def _about(revision: Revision, names: Names) -> str:
+def _about(revision: Revision, names: PlatformNames) -> str:
     """The platform that a text says it speaks of, else the one that its document is named after."""
     document = revision.document
     named = platform_named_in(revision.text) or names.spoken_of(document.title, document.path)
@@ -120,12 +120,12 @@ Keyed = list[tuple[int, Fact]]  # facts by the key of their spec
 
 def _known(
     spec: Spec, beside: Mapping[int, Keyed], siblings: Mapping[tuple[str, str], Keyed]
-) -> Known:
+) -> Neighbours:
     """What stands beside this value, without itself and what it replaces."""
     own = {spec.pk, spec.replaces_id}
     near = beside.get(spec.platform_id, [])
     far = siblings.get((spec.platform.arch, spec.metric), [])
-    return Known(
+    return Neighbours(
         [fact for key, fact in near if key not in own],
         [fact for key, fact in far if key not in own],
     )

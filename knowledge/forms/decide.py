@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from knowledge.curation.errors import CurationError
-from knowledge.models import Answer, Flag, Spec
+from knowledge.models import Flag, FlagAnswer, Spec
 from knowledge.specs.facts import Rank
 
 REASON = "a reason is needed; it stays in the history"
@@ -110,7 +110,7 @@ class ReciteForm(DecisionForm):
 class ExplainForm(DecisionForm):
     answer = forms.ChoiceField(
         label="How can both rest on the same lines",
-        choices=[(a.value, a.label) for a in (Answer.TYPO_FIX, Answer.MISREAD)],
+        choices=[(a.value, a.label) for a in (FlagAnswer.TYPO_FIX, FlagAnswer.MISREAD)],
         widget=forms.RadioSelect,
         error_messages={"required": "accepted: typo fix, or same line, misread before"},
     )

@@ -10,7 +10,7 @@ from django import forms
 from knowledge.curation.proposal import Proposal
 from knowledge.forms.decide import why_field
 from knowledge.models import Document, Platform, Spec
-from knowledge.specs.cited import Evidence, is_known
+from knowledge.specs.cited import EvidenceClass, is_known
 from knowledge.specs.facts import (
     QUALIFIER_VALUE,
     QUALIFIERS,
@@ -70,7 +70,7 @@ class ProposeForm(forms.Form):
     metric = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"list": "metrics"}))
     value = forms.CharField(label="Value with unit", max_length=80, help_text=HELP_VALUE)
     qualifiers = forms.CharField(required=False, max_length=200, help_text=HELP_QUALIFIERS)
-    evidence = _one_of(Evidence, "choose one")
+    evidence = _one_of(EvidenceClass, "choose one")
     source_kind = _one_of(SourceKind, "choose one")
     source = forms.CharField(label="Source, its title", max_length=300)
     source_url = forms.CharField(
@@ -155,7 +155,7 @@ class ProposeForm(forms.Form):
 
     def _clean_value_of_metric(self, said: dict[str, Any]) -> None:
         """Number, unit and hedges, at once with everything else that is wrong."""
-        known = (Evidence.DOCUMENTED, SourceKind.VENDOR, "any source")
+        known = (EvidenceClass.DOCUMENTED, SourceKind.VENDOR, "any source")
         try:
             SpecFacts(
                 said["metric"],

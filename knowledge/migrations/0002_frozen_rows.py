@@ -2,11 +2,11 @@
 
 from django.db import migrations
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 SEALED = {"knowledge_revision": EVERY_ROW, "knowledge_citation": EVERY_ROW}
 
 
 class Migration(migrations.Migration):
     dependencies = [("knowledge", "0001_initial")]
-    operations = [refuse(Event.UPDATE, "frozen", SEALED)]
+    operations = [refuse(TriggerEvent.UPDATE, "frozen", SEALED)]

@@ -2,11 +2,11 @@
 
 from django.db import migrations
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 KEPT = {"knowledge_revision": EVERY_ROW, "knowledge_citation": EVERY_ROW}
 
 
 class Migration(migrations.Migration):
     dependencies = [("knowledge", "0002_frozen_rows")]
-    operations = [refuse(Event.DELETE, "kept", KEPT)]
+    operations = [refuse(TriggerEvent.DELETE, "kept", KEPT)]

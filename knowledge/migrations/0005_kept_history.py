@@ -4,7 +4,7 @@ from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 FROZEN = {
     "knowledge_specchange": EVERY_ROW,
@@ -31,6 +31,6 @@ class Migration(migrations.Migration):
     dependencies = [("knowledge", "0004_curation")]
     operations = [
         migrations.RunPython(name_measured, migrations.RunPython.noop),
-        refuse(Event.UPDATE, "frozen", FROZEN),
-        refuse(Event.DELETE, "kept", KEPT),
+        refuse(TriggerEvent.UPDATE, "frozen", FROZEN),
+        refuse(TriggerEvent.DELETE, "kept", KEPT),
     ]

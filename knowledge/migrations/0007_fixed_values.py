@@ -5,7 +5,7 @@ State, rank, note and proposer change, each with a line of history; another valu
 
 from django.db import migrations
 
-from knowledge.triggers import Event, refuse
+from knowledge.models.triggers import TriggerEvent, refuse
 
 FIXED = ("platform_id", "metric", "shown", "unit", "qualifiers", "evidence", "source")
 CHANGED = " OR ".join(f"OLD.{name} <> NEW.{name}" for name in FIXED)
@@ -15,4 +15,4 @@ VALUE = "COALESCE(OLD.value, -1e300) <> COALESCE(NEW.value, -1e300)"
 
 class Migration(migrations.Migration):
     dependencies = [("knowledge", "0006_roles")]
-    operations = [refuse(Event.UPDATE, "fixed", {"knowledge_spec": f"{CHANGED} OR {VALUE}"})]
+    operations = [refuse(TriggerEvent.UPDATE, "fixed", {"knowledge_spec": f"{CHANGED} OR {VALUE}"})]

@@ -4,11 +4,11 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.migrations import RunPython
 
-from knowledge.triggers import EVERY_ROW, Event, refuse
+from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
 WAIVER = {"knowledge_waiver": EVERY_ROW}
-FROZEN = refuse(Event.UPDATE, "frozen", WAIVER)
-KEPT = refuse(Event.DELETE, "kept", WAIVER)
+FROZEN = refuse(TriggerEvent.UPDATE, "frozen", WAIVER)
+KEPT = refuse(TriggerEvent.DELETE, "kept", WAIVER)
 
 
 def lifted(operation):

@@ -3,7 +3,7 @@
 from knowledge.models.batch import Batch, BatchState
 from knowledge.models.change import Action, SpecChange
 from knowledge.models.document import Document, Revision
-from knowledge.models.flag import DRIFT, Answer, Flag, FlagKind
+from knowledge.models.flag import DRIFT, Flag, FlagAnswer, FlagKind
 from knowledge.models.guarded import Immutable
 from knowledge.models.platform import Platform
 from knowledge.models.spec import Citation, Spec, SpecState
@@ -12,12 +12,12 @@ from knowledge.models.waiver import Waiver
 __all__ = [
     "DRIFT",
     "Action",
-    "Answer",
     "Batch",
     "BatchState",
     "Citation",
     "Document",
     "Flag",
+    "FlagAnswer",
     "FlagKind",
     "Immutable",
     "Platform",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 
 from knowledge.models.actor import actor
 from knowledge.models.guarded import ALWAYS, Guarded
-from knowledge.models.spec import Spec, SpecState
+from knowledge.models.spec import Spec, SpecQuerySet, SpecState
 
 
 class Action(models.TextChoices):
@@ -61,3 +63,18 @@ class SpecChange(Guarded):
     def who(self) -> str:
         """Who did it, in words."""
         return actor(self.by, self.elsewhere)
+
+
+def approved_at(specs: SpecQuerySet, when: datetime) -> models.QuerySet[Spec]:
+    """Those that were approved at that time, annotated with `rank_then`.
+
+    A spec without a history (stored before there was one) counts as it is now, from its creation.
+    """
+    last = SpecChange.objects.filter(spec=models.OuterRef("pk"), at__lte=when).order_by("-pk")
+    then = specs.filter(created_at__lte=when).annotate(
+        state_then=models.Subquery(last.values("state")[:1]),
+        rank_then=models.Subquery(last.values("rank")[:1]),
+    )
+    known = then.filter(state_then=SpecState.APPROVED)
+    unwritten = then.filter(state_then=None, state=SpecState.APPROVED)
+    return known | unwritten

@@ -12,6 +12,9 @@ from knowledge.models.batch import Batch
 from knowledge.models.guarded import ALWAYS, Guarded
 from knowledge.specs.citation import quoted
 
+SHIPPED_ORIGIN = "shipped"
+MEASURED_ORIGIN = "measured"
+OWN_ORIGINS = (SHIPPED_ORIGIN, MEASURED_ORIGIN)
 SHORT = 12  # hex digits of a hash that pages and links show
 
 

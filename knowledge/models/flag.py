@@ -20,7 +20,7 @@ class FlagKind(models.TextChoices):
     SAME_CITATION = "same_citation", "value changed, citation kept"
 
 
-class Answer(models.TextChoices):
+class FlagAnswer(models.TextChoices):
     """What a second person said."""
 
     RECITED = "recited", "cited again"
@@ -67,7 +67,7 @@ class Flag(Guarded):
     raised_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
-    answer = models.CharField(max_length=16, choices=Answer.choices, blank=True)
+    answer = models.CharField(max_length=16, choices=FlagAnswer.choices, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"

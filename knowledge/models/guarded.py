@@ -1,8 +1,8 @@
 """Rows that may not be rewritten: append-only rows, and rows that are sealed once finished (R45).
 
 Law 7 is held three times: here for every ORM path (save, delete, update, bulk calls, the admin),
-by database triggers against what goes round the ORM (knowledge.triggers), and by PROTECT on the
-foreign keys, so that no cascade can reach a sealed row.
+by database triggers against what goes round the ORM (knowledge.models.triggers), and by PROTECT
+on the foreign keys, so that no cascade can reach a sealed row.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from knowledge.specs.cited import is_known
 
 WIKI = "<gpu-wiki>/"
 MAX_PATH = 200  # characters; the column of a document's path
+LONGEST_ORIGIN = 80  # characters; the column of a document's origin
 
 LINE = re.compile(
     r"(?P<metric>[a-z][a-z0-9_]*): (?P<shown>\S+(?: \S+)*)"

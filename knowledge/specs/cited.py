@@ -17,7 +17,7 @@ def is_known(shown: str) -> bool:
     return shown not in (UNKNOWN_VALUE, ABSENT_VALUE)
 
 
-class Evidence(StrEnum):
+class EvidenceClass(StrEnum):
     """How a value came to be known."""
 
     DOCUMENTED = "documented"

@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import product
 from statistics import median
 
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, SpecFacts
 from knowledge.specs.hedges import hedged, hedged_number
 from knowledge.specs.metrics import metric_named
@@ -49,7 +49,7 @@ class Fact:
     metric: str
     shown: str
     qualifiers: Mapping[str, str] = field(default_factory=dict)
-    evidence: str = Evidence.DOCUMENTED
+    evidence: str = EvidenceClass.DOCUMENTED
     source: str = ""
     quote: str = ""
     context: str = ""
@@ -80,7 +80,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Neighbours:
     """What stands beside a value: the other values of its platform, none of them itself, and
     those of the same metric of the other platforms of its architecture.
     """
@@ -99,7 +99,7 @@ class ConstraintWarning:
     waived: str = ""
 
 
-Rule = Callable[[Fact, Known], str]
+Rule = Callable[[Fact, Neighbours], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def constraint(
 
 
 def check_constraints(
-    fact: Fact, known: Known, waived: Mapping[str, str] | None = None
+    fact: Fact, known: Neighbours, waived: Mapping[str, str] | None = None
 ) -> list[ConstraintWarning]:
     """All warnings about a value, in the order of registration; `waived` is id → reason.
 
@@ -160,7 +160,7 @@ def _like(quantity: Quantity, fact: Fact) -> str:
     remedy="look whether metric and unit are the ones that the source prints",
     severity=Severity.NORMAL,
 )
-def unit_dimension(fact: Fact, known: Known) -> str:
+def unit_dimension(fact: Fact, known: Neighbours) -> str:
     metric = metric_named(fact.metric)
     if not metric.numeric or fact.shown in (UNKNOWN_VALUE, ABSENT_VALUE):
         return ""
@@ -180,7 +180,7 @@ def unit_dimension(fact: Fact, known: Known) -> str:
     remedy="look for a wrong prefix, a figure per part or one for a whole system",
     severity=Severity.NORMAL,
 )
-def plausible_range(fact: Fact, known: Known) -> str:
+def plausible_range(fact: Fact, known: Neighbours) -> str:
     metric, quantity = metric_named(fact.metric), fact.quantity
     if quantity is None or metric.low is None or metric.high is None:
         return ""
@@ -197,7 +197,7 @@ def plausible_range(fact: Fact, known: Known) -> str:
     remedy="look which of the two columns of the source the number stands in",
     severity=Severity.NORMAL,
 )
-def sparse_ratio(fact: Fact, known: Known) -> str:
+def sparse_ratio(fact: Fact, known: Neighbours) -> str:
     mine = _sparsity(fact)
     if mine is None:
         return ""
@@ -242,7 +242,7 @@ def _ratio(over: Fact, under: Fact) -> float | None:
     remedy="look whether all of them are of this product and not of another with the same die",
     severity=Severity.NORMAL,
 )
-def bandwidth_from_clock(fact: Fact, known: Known) -> str:
+def bandwidth_from_clock(fact: Fact, known: Neighbours) -> str:
     if fact.metric not in ("memory_bandwidth", "memory_bus_width", *PER_PIN):
         return ""
     said = []
@@ -263,7 +263,7 @@ PER_PIN = {"memory_data_rate": 1, "memory_clock": DOUBLE_DATA_RATE}
 Valued = tuple[Fact, float]
 
 
-def _interfaces(fact: Fact, known: Known) -> Iterator[tuple[Valued, Valued, Valued]]:
+def _interfaces(fact: Fact, known: Neighbours) -> Iterator[tuple[Valued, Valued, Valued]]:
     """Every bandwidth, bus width and data rate or clock that hold this fact.
 
     What was measured stays out: it lies below what the interface could do.
@@ -271,7 +271,7 @@ def _interfaces(fact: Fact, known: Known) -> Iterator[tuple[Valued, Valued, Valu
     by_metric: dict[str, list[Valued]] = defaultdict(list)
     for each in (fact, *known.platform):
         quantity = each.quantity
-        if quantity is not None and quantity.value > 0 and each.evidence != Evidence.MEASURED:
+        if quantity is not None and quantity.value > 0 and each.evidence != EvidenceClass.MEASURED:
             by_metric[each.metric].append((each, quantity.value))
     paces = by_metric["memory_data_rate"] or by_metric["memory_clock"]
     for trio in product(by_metric["memory_bandwidth"], by_metric["memory_bus_width"], paces):
@@ -286,7 +286,7 @@ def _interfaces(fact: Fact, known: Known) -> Iterator[tuple[Valued, Valued, Valu
     remedy="look for a wrong prefix or product; a part can be cut down that far, and then say so",
     severity=Severity.SUGGESTION,
 )
-def sibling_outlier(fact: Fact, known: Known) -> str:
+def sibling_outlier(fact: Fact, known: Neighbours) -> str:
     quantity = fact.quantity
     by_platform: dict[str, list[float]] = defaultdict(list)
     for other in known.siblings:
@@ -311,7 +311,7 @@ def sibling_outlier(fact: Fact, known: Known) -> str:
     remedy="keep one of them, or cite another source",
     severity=Severity.SUGGESTION,
 )
-def duplicate(fact: Fact, known: Known) -> str:
+def duplicate(fact: Fact, known: Neighbours) -> str:
     for other in known.platform:
         same = (other.metric, other.asks(), other.source) == (fact.metric, fact.asks(), fact.source)
         if same and _value(other) == _value(fact):
@@ -330,7 +330,7 @@ def _value(fact: Fact) -> Quantity | str:
     remedy="cite a source that states the number, or store UNKNOWN and how to obtain it",
     severity=Severity.NORMAL,
 )
-def hedged_value(fact: Fact, known: Known) -> str:
+def hedged_value(fact: Fact, known: Neighbours) -> str:
     own = hedged(fact.shown)
     if own:
         return f"the value '{fact.shown}' says '{own}'"
@@ -345,7 +345,7 @@ def hedged_value(fact: Fact, known: Known) -> str:
     remedy="cite a document about this product, or say why the line holds for both",
     severity=Severity.NORMAL,
 )
-def other_product(fact: Fact, known: Known) -> str:
+def other_product(fact: Fact, known: Neighbours) -> str:
     if fact.about in ("", fact.platform):
         return ""
     return f"the cited document speaks of {fact.about}, and the value is one of {fact.platform}"
@@ -358,7 +358,7 @@ def other_product(fact: Fact, known: Known) -> str:
     remedy="cite the lines with the unit too, such as the head of the table",
     severity=Severity.NORMAL,
 )
-def bare_number(fact: Fact, known: Known) -> str:
+def bare_number(fact: Fact, known: Neighbours) -> str:
     metric, quantity = metric_named(fact.metric), fact.quantity
     if quantity is None or not fact.quote:
         return ""

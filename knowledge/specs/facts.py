@@ -11,9 +11,9 @@ from enum import StrEnum
 from knowledge.specs import qualifiers
 from knowledge.specs.cited import ABSENT_VALUE as ABSENT_VALUE
 from knowledge.specs.cited import UNKNOWN_VALUE as UNKNOWN_VALUE
-from knowledge.specs.cited import Evidence, is_known
+from knowledge.specs.cited import EvidenceClass, is_known
 from knowledge.specs.hedges import hedged
-from knowledge.specs.metrics import TEXT, Metric, MetricError, metric_named
+from knowledge.specs.metrics import TEXT, MetricDefinition, MetricError, metric_named
 from knowledge.specs.quantity import Quantity
 
 QUALIFIERS = tuple(qualifiers.QUALIFIERS)
@@ -79,7 +79,7 @@ class SpecFacts:
 
     metric: str
     shown: str
-    evidence: Evidence
+    evidence: EvidenceClass
     source_kind: SourceKind
     source: str
     source_url: str = ""
@@ -103,7 +103,7 @@ class SpecFacts:
         if self.known:
             _check_value(metric, self.shown)
 
-    def _check_qualifiers(self, metric: Metric) -> None:
+    def _check_qualifiers(self, metric: MetricDefinition) -> None:
         for key, value in self.qualifiers.items():
             if key not in QUALIFIERS:
                 message = f"unknown field '{key}'; accepted: {', '.join(QUALIFIERS)}"
@@ -178,7 +178,7 @@ def check_address(text: str) -> None:
         raise FactsError(message, "source_url")
 
 
-def _check_value(metric: Metric, shown: str) -> None:
+def _check_value(metric: MetricDefinition, shown: str) -> None:
     """MetricError or QuantityError for what is no plain value of this metric."""
     if not metric.numeric:
         hedge = hedged(shown)

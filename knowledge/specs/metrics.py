@@ -32,7 +32,7 @@ class MetricError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class MetricDefinition:
     """One kind of fact. `unit` is the canonical unit, or "text" for names such as HBM3e.
 
     `qualifiers` are those that a question about it may have; none is needed.
@@ -89,17 +89,17 @@ class Metric:
         return ""
 
 
-def _read(record: str) -> Metric:
+def _read(record: str) -> MetricDefinition:
     line, *more = record.splitlines()
     words = [each.split() for each in more]
     aliases = tuple(word for each in words if each[0] != "?" for word in each)
     takes = tuple(word for each in words if each[0] == "?" for word in each[1:])
     fields = [field.strip() for field in line.split("|")]
     if len(fields) == 3 and fields[1] == TEXT:
-        return Metric(fields[0], TEXT, fields[2], aliases=aliases, qualifiers=takes)
+        return MetricDefinition(fields[0], TEXT, fields[2], aliases=aliases, qualifiers=takes)
     name, low, high, meaning = fields
     least, most = Quantity.parse(low).canonical(), Quantity.parse(high).canonical()
-    return Metric(name, most.unit, meaning, least.value, most.value, aliases, takes)
+    return MetricDefinition(name, most.unit, meaning, least.value, most.value, aliases, takes)
 
 
 RECORD = re.compile(r"\n(?! )")  # an indented line continues a record
@@ -148,7 +148,7 @@ def _meant(name: str, qualifier: str, value: str) -> str:
     return " or ".join(other for other in found if other in METRICS)
 
 
-def metric_named(name: str) -> Metric:
+def metric_named(name: str) -> MetricDefinition:
     """The registered metric of exactly this name.
 
     MetricError names the right one where an alias was given, otherwise the nearest ones.
@@ -162,6 +162,6 @@ def metric_named(name: str) -> Metric:
     raise MetricError(f"unknown metric '{name}'; accepted: {', '.join(near)}")
 
 
-def resolve_metric(name_or_alias: str) -> Metric:
+def resolve_metric(name_or_alias: str) -> MetricDefinition:
     """The metric of this name or alias, for readers of files that others wrote."""
     return ALIASES.get(name_or_alias) or metric_named(name_or_alias)

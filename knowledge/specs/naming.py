@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from knowledge.specs.metrics import Metric
+from knowledge.specs.metrics import MetricDefinition
 from knowledge.specs.quantity import ACCEPTED
 from knowledge.specs.spellings import KILOBYTES, UNITS
 
@@ -23,7 +23,7 @@ def names_unit(text: str, canonical: str) -> bool:
     return _units(canonical).search(text) is not None
 
 
-def names_metric(text: str, metric: Metric) -> bool:
+def names_metric(text: str, metric: MetricDefinition) -> bool:
     """Whether the text holds a word of the metric's name, aliases or meaning."""
     return not _words_of(metric).isdisjoint(_words(text))
 
@@ -39,7 +39,7 @@ def _units(canonical: str) -> re.Pattern[str]:
 
 
 @lru_cache
-def _words_of(metric: Metric) -> frozenset[str]:
+def _words_of(metric: MetricDefinition) -> frozenset[str]:
     own = _words(" ".join((metric.name, *metric.aliases, metric.meaning)))
     return own.difference(COMMON.split())
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from knowledge.specs.citation import CitationLine, split_lines
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import (
     UNKNOWN_VALUE,
     FactsError,
@@ -25,7 +25,7 @@ from knowledge.specs.facts import (
     SourceKind,
     SpecFacts,
 )
-from knowledge.specs.html_lines import Comments
+from knowledge.specs.markup.html_lines import Comments
 from knowledge.specs.metrics import MetricError
 from knowledge.specs.quantity import QuantityError
 
@@ -155,7 +155,7 @@ def _facts(line: str) -> SpecFacts:
             raise FactsError(f"'{part}' does not read as key=value, once each")
         fields[key] = value
     shown = item[2]
-    evidence = _word(Evidence, "evidence", fields.pop("evidence", ""))
+    evidence = _word(EvidenceClass, "evidence", fields.pop("evidence", ""))
     kind = _word(SourceKind, "kind", fields.pop("kind", ""))
     rank = _word(Rank, "rank", fields.pop("rank", Rank.NORMAL))
     source = SOURCE.fullmatch(fields.pop("source", ""))

@@ -50,7 +50,7 @@ OWN = "You proposed this value; another curator decides on it."
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OfferedAction:
     """A step as a page offers it: its form, where that goes, and the words of its button."""
 
     step: str

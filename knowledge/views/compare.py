@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
-from knowledge.comparison import FEWEST, MOST, Comparison, Row, compare
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.comparison import FEWEST, MOST, ComparedRow, PlatformComparison, compare
+from knowledge.lookup.sheet import SWEPT
 from knowledge.models import Platform
-from knowledge.sheet import SWEPT
 from knowledge.specs.citation import CitationState
 from knowledge.views import markdown
 from knowledge.views.tables import csv_answer, qualifier_words
@@ -23,7 +23,7 @@ CELL_COLUMNS = ("value", "unit", "shown", "evidence", "citation", "citation_stat
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompareQuery:
     """What the address asks for: slugs as typed, the platforms that there are, what is wrong."""
 
     slugs: list[str]
@@ -31,13 +31,13 @@ class Asked:
     error: str
     only: str
 
-    def comparison(self) -> Comparison | None:
+    def comparison(self) -> PlatformComparison | None:
         """None while fewer than two platforms are chosen, or something is wrong."""
         if self.error or len(self.slugs) < FEWEST:
             return None
         return compare([self.known[slug] for slug in self.slugs])
 
-    def rows(self, found: Comparison) -> tuple[Row, ...]:
+    def rows(self, found: PlatformComparison) -> tuple[ComparedRow, ...]:
         """Those that are shown: all, or all that are not equal; the steps of sweeps come last."""
         rows = found.rows if self.only == ALL else found.differing
         return tuple(sorted(rows, key=_swept))
@@ -121,28 +121,28 @@ def _cell(cell: dict[str, Any] | None) -> str:
     return markdown.plain(f"{cell['shown']} ({cell['evidence']}{state})")
 
 
-def _refused(asked: Asked) -> HttpResponse:
+def _refused(asked: CompareQuery) -> HttpResponse:
     return HttpResponse(f"p: {asked.error}", content_type="text/plain; charset=utf-8", status=400)
 
 
-def _notes(found: Comparison) -> dict[int, str]:
+def _notes(found: PlatformComparison) -> dict[int, str]:
     cells = [cell for row in found.rows for cell in row.cells if cell.spec and cell.standing]
     return notes_of({c.spec.pk: CitationState(c.standing) for c in cells if c.spec})
 
 
-def _swept(row: Row) -> bool:
+def _swept(row: ComparedRow) -> bool:
     """Whether it is one step of a measured sweep of sizes, of which there are many."""
     return SWEPT in row.qualifiers
 
 
-def _asked(given: QueryDict) -> Asked:
+def _asked(given: QueryDict) -> CompareQuery:
     slugs = list(dict.fromkeys(slug for slug in given.getlist("p") if slug))
     known = {platform.slug: platform for platform in Platform.objects.all()}
     only = ALL if given.get("only") == ALL else DIFF
-    return Asked(slugs, known, _error(slugs, known), only)
+    return CompareQuery(slugs, known, _error(slugs, known), only)
 
 
-def _read(request: HttpRequest) -> tuple[Asked, Comparison | None]:
+def _read(request: HttpRequest) -> tuple[CompareQuery, PlatformComparison | None]:
     """For files, which have no form to choose more platforms in."""
     asked = _asked(request.GET)
     if len(asked.slugs) < FEWEST and not asked.error:
@@ -165,7 +165,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 def _error(asked: list[str], known: dict[str, Platform]) -> str:
     for slug in asked:
         if slug not in known:
-            accepted = ", ".join(known) or "none yet: run `python manage.py wiki import`"
+            accepted = ", ".join(known) or "none yet: run `.venv/bin/python manage.py wiki import`"
             return f"unknown platform ‘{slug}’; accepted: {accepted}"
     if len(asked) > MOST:
         return f"{len(asked)} platforms were chosen; accepted: {FEWEST} to {MOST} different ones"

@@ -14,15 +14,15 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
 from knowledge.curation.revise import LIVE
-from knowledge.linediff import diff_lines
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
-from knowledge.rendering import render_markdown
-from knowledge.specs.anchoring import Anchor, Reanchor
 from knowledge.specs.citation import CitationState, split_lines
-from knowledge.standing import standings
+from knowledge.specs.tracking.anchoring import Anchor, Reanchor
+from knowledge.specs.tracking.linediff import diff_lines
+from knowledge.views.rendering import render_markdown
 
 REV = re.compile(r"[0-9a-f]{7,64}")
 LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)
@@ -37,7 +37,7 @@ class Margin:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """One source line and the citations that begin on it."""
 
     number: int
@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class CitationInDiff:
     """One citation of the older text and what becomes of it in the newer one."""
 
     citation: Citation
@@ -126,7 +126,7 @@ def _source(revision: Revision, flags: list[Flag], asked: str) -> dict[str, Any]
     return {
         "cite_notes": notes_of({m.citation.spec_id: CitationState(m.state) for m in margins}),
         "lines": [
-            Line(number, text, begins[number], not wrong and first <= number <= last)
+            SourceLine(number, text, begins[number], not wrong and first <= number <= last)
             for number, text in enumerate(texts, start=1)
         ],
         "lines_error": f"lines ‘{asked}’; accepted: 1 to {len(texts)}, as 23 or 23-25"
@@ -161,7 +161,7 @@ def _difference(old: Revision, new: Revision) -> dict[str, Any]:
     for citation in citations:
         citation.revision = old
         slug = citation.spec.platform.slug
-        fates.append(Fate(citation, search.anchor(citation.line, citation.quote, slug)))
+        fates.append(CitationInDiff(citation, search.anchor(citation.line, citation.quote, slug)))
     # What needs a person first: that a line only moved is the most frequent and the least.
     fates.sort(key=lambda fate: fate.anchor.state is CitationState.MOVED)
     return {

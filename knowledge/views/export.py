@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from knowledge.archive import write_archive
-from knowledge.curation.export import ExportRefused, export_files
-from knowledge.folder import ImportRefused
-from knowledge.snapshot import snapshot
+from knowledge.exchange.readers.archive import write_archive
+from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.snapshot import snapshot
+from knowledge.exchange.writers.export import ExportRefused, export_files
 from knowledge.views.refusals import refused
 
 

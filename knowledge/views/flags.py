@@ -14,9 +14,9 @@ from django.views.decorators.http import require_POST
 from knowledge.curation.answer import explain as explain_flag
 from knowledge.curation.answer import recite as recite_flag
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.propose import Place
+from knowledge.curation.propose import CitedLines
 from knowledge.forms.decide import DecisionForm, ExplainForm, ReciteForm, add_refusal
-from knowledge.models import DRIFT, Answer, Document, Flag, Revision
+from knowledge.models import DRIFT, Document, Flag, FlagAnswer, Revision
 from knowledge.models.actor import COMMAND
 from knowledge.views.actions import flag_forms
 from knowledge.views.refusals import refusing, spec_of_flag
@@ -29,7 +29,7 @@ def recite(request: HttpRequest, pk: int) -> HttpResponse:
     """The value stands on these lines of the newest text."""
 
     def step(flag: Flag, said: dict[str, Any]) -> object:
-        place = Place(_text(said["doc"], said["rev"]), said["first"], said["last"])
+        place = CitedLines(_text(said["doc"], said["rev"]), said["first"], said["last"])
         return recite_flag(flag, place, request.user, said["why"])
 
     flag = _open_flag(request, pk, drift=True)
@@ -42,7 +42,7 @@ def explain(request: HttpRequest, pk: int) -> HttpResponse:
     """The value changed and its citation did not: a typo fixed, or a line misread before."""
 
     def step(flag: Flag, said: dict[str, Any]) -> object:
-        return explain_flag(flag, Answer(said["answer"]), request.user, said["why"])
+        return explain_flag(flag, FlagAnswer(said["answer"]), request.user, said["why"])
 
     flag = _open_flag(request, pk, drift=False)
     return _answer(request, flag, ExplainForm(request.POST, key=f"explain-{pk}"), step)

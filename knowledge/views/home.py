@@ -14,9 +14,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose, may_review
-from knowledge.health import happenings, health
+from knowledge.lookup.health import happenings, health
+from knowledge.lookup.needs import Coverage, coverage
 from knowledge.models import Document, Platform, SpecState
-from knowledge.needs import Coverage, coverage
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 
 HAPPENINGS = 12

@@ -13,19 +13,19 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from knowledge.archive import read_uploads
-from knowledge.curation.confirm import (
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.people import may_propose, may_review
+from knowledge.exchange.confirm import (
     confirm,
     drop,
     is_second_person,
     may_decide,
     second_person_for,
 )
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.people import may_propose, may_review
-from knowledge.curation.plan import plan_import
-from knowledge.curation.undo import undo
-from knowledge.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES, ImportRefused
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import read_uploads
+from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES, ImportRefused
+from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
 from knowledge.views.refusals import refused
 

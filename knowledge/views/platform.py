@@ -12,11 +12,11 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.sheet import PlatformSheet, SheetFilter, sheet_of
 from knowledge.models import Platform, SpecState
-from knowledge.sheet import Choice, Sheet, sheet_of
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.views import markdown
 from knowledge.views.tables import csv_answer, qualifier_words
@@ -32,14 +32,14 @@ COLUMNS = (
 
 
 @dataclass
-class Asked:
+class SheetQuery:
     """What the address asks for, as typed, and what is wrong with it by field."""
 
     evidence: str = ""
     need: str = ""
     asof: str = ""
     errors: dict[str, str] = field(default_factory=dict)
-    choice: Choice = field(default_factory=Choice)
+    choice: SheetFilter = field(default_factory=SheetFilter)
 
 
 @require_safe
@@ -50,7 +50,7 @@ def sheet(request: HttpRequest, slug: str) -> HttpResponse:
         "platform": found.platform,
         "sheet": found,
         "asked": asked,
-        "classes": [evidence.value for evidence in Evidence],
+        "classes": [evidence.value for evidence in EvidenceClass],
         "may_propose": may_propose(request.user),
         "cite_notes": _notes(found) if not asked.asof else {},
         "query": request.GET.urlencode(),
@@ -92,27 +92,27 @@ def sheet_md(request: HttpRequest, slug: str) -> HttpResponse:
     return markdown.markdown_answer(slug, parts)
 
 
-def _notes(sheet: Sheet) -> dict[int, str]:
+def _notes(sheet: PlatformSheet) -> dict[int, str]:
     """Why citations of the sheet of today moved or drifted."""
     rows = (*sheet.rows, *sheet.waiting)
     return notes_of({r.spec.pk: r.standing for r in rows if r.spec and r.standing})
 
 
-def _refused(asked: Asked) -> HttpResponse:
+def _refused(asked: SheetQuery) -> HttpResponse:
     words = "\n".join(f"{name}: {message}" for name, message in asked.errors.items())
     return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
 
 
-def _read(request: HttpRequest, slug: str) -> tuple[Asked, Sheet]:
+def _read(request: HttpRequest, slug: str) -> tuple[SheetQuery, PlatformSheet]:
     platform = get_object_or_404(Platform, slug=slug)
     asked = _asked(request.GET)
     return asked, sheet_of(platform, asked.choice)
 
 
-def _asked(given: QueryDict) -> Asked:
+def _asked(given: QueryDict) -> SheetQuery:
     typed = {name: given.get(name, "").strip() for name in ("evidence", "need", "asof")}
-    asked = Asked(evidence=typed["evidence"], need=typed["need"], asof=typed["asof"])
-    classes = [evidence.value for evidence in Evidence]
+    asked = SheetQuery(evidence=typed["evidence"], need=typed["need"], asof=typed["asof"])
+    classes = [evidence.value for evidence in EvidenceClass]
     if asked.evidence not in ("", *classes):
         asked.errors["evidence"] = f"‘{asked.evidence}’; accepted: {', '.join(classes)}"
     if asked.need not in ("", ROOFLINE):
@@ -121,7 +121,7 @@ def _asked(given: QueryDict) -> Asked:
     if asked.asof and moment is None:
         asked.errors["asof"] = f"‘{asked.asof}’; accepted: a day up to today as YYYY-MM-DD"
     if not asked.errors:
-        asked.choice = Choice(asked.evidence, bool(asked.need), moment)
+        asked.choice = SheetFilter(asked.evidence, bool(asked.need), moment)
     return asked
 
 

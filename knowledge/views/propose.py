@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
 from knowledge.curation.proposal import submit
-from knowledge.curation.propose import Place
+from knowledge.curation.propose import CitedLines
 from knowledge.curation.warn import warnings_before
 from knowledge.forms.propose import FIELDS, ProposeForm, filled_from
 from knowledge.models import Spec, SpecState
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.constraints import ConstraintWarning
 from knowledge.specs.facts import Rank, SourceKind, SpecFacts
 from knowledge.specs.metrics import METRICS
@@ -93,10 +93,10 @@ def _warnings(draft: ProposeForm, pane: Pane | None) -> list[ConstraintWarning] 
     return warnings_before(spec, _picked(pane))
 
 
-def _picked(pane: Pane | None) -> Place | None:
+def _picked(pane: Pane | None) -> CitedLines | None:
     if pane is None or pane.first is None or pane.last is None or pane.quote is None:
         return None
-    return Place(pane.revision, pane.first, pane.last)
+    return CitedLines(pane.revision, pane.first, pane.last)
 
 
 def _starting_values(asked: QueryDict) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _facts_of(spec: Spec) -> dict[str, Any]:
     facts = SpecFacts(
         metric=spec.metric,
         shown=spec.shown,
-        evidence=Evidence(spec.evidence),
+        evidence=EvidenceClass(spec.evidence),
         source_kind=SourceKind(spec.source_kind),
         source=spec.source,
         source_url=spec.source_url,

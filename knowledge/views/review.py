@@ -15,18 +15,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.curation.review import approve
 from knowledge.curation.seen import newest_changes
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
+from knowledge.lookup.usage import Replacement, SpecUse, uses
 from knowledge.models import Action, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import ConstraintWarning
-from knowledge.standing import standings
-from knowledge.usage import Swap, Use, uses
 from knowledge.views.actions import refusal, require_as_seen
 from knowledge.views.refusals import refused
 
@@ -34,7 +34,7 @@ PER_PAGE = 100
 
 
 @dataclass(slots=True)
-class Waiting:
+class WaitingSpec:
     """One value that waits: since when, what is open on it, what it affects, what stops it.
 
     seen: the key of the newest change that this page shows.
@@ -45,7 +45,7 @@ class Waiting:
     flags: list[Flag] = field(default_factory=list)
     standing: CitationState | None = None
     warnings: list[str] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
+    uses: list[SpecUse] = field(default_factory=list)
     blocked: list[str] = field(default_factory=list)
     seen: int | None = None
 
@@ -95,7 +95,7 @@ def _queue() -> list[tuple[datetime, int]]:
     return sorted((at, key) for key, at in since.items())
 
 
-def _load(page: Page[Any], person: Any) -> list[Waiting]:
+def _load(page: Page[Any], person: Any) -> list[WaitingSpec]:
     """The values of one page with all that is said of them, in a fixed number of queries."""
     keys = [key for _, key in page]
     specs = Spec.objects.for_sheet().select_related("replaces__platform").in_bulk(keys)
@@ -104,7 +104,7 @@ def _load(page: Page[Any], person: Any) -> list[Waiting]:
     for flag in Flag.objects.open().filter(spec__in=keys).select_related("raised_by"):
         flags[flag.spec_id].append(flag)
     waiting = [
-        Waiting(specs[key], since, flags[key], found.get(key), _unwaived(warnings[key]))
+        WaitingSpec(specs[key], since, flags[key], found.get(key), _unwaived(warnings[key]))
         for since, key in page
         if key in specs
     ]
@@ -121,13 +121,13 @@ def _unwaived(warnings: list[ConstraintWarning]) -> list[str]:
     return [warning.message for warning in warnings if not warning.waived]
 
 
-def _swap(spec: Spec) -> Swap:
+def _swap(spec: Spec) -> Replacement:
     if spec.state == SpecState.PROPOSED and spec.replaces is not None:
-        return Swap(spec.replaces, spec)
-    return Swap(spec)
+        return Replacement(spec.replaces, spec)
+    return Replacement(spec)
 
 
-def _blocked(item: Waiting, person: Any) -> list[str]:
+def _blocked(item: WaitingSpec, person: Any) -> list[str]:
     """Why a proposal may not be approved together with others."""
     reasons = [f"flag ‘{flag.get_kind_display()}’ is open" for flag in item.flags]
     if item.standing is None:
@@ -166,7 +166,7 @@ def _shown(request: HttpRequest, spec: Spec) -> int | None:
     return int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
 
 
-def _approve_one(item: Waiting, person: Any, seen: int | None) -> str:
+def _approve_one(item: WaitingSpec, person: Any, seen: int | None) -> str:
     """Approve it, or say why not."""
     if not item.proposed:
         return f"it is {item.spec.state}, and only proposals are approved"

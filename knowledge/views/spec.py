@@ -11,18 +11,18 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
 from knowledge.curation.people import may_propose
 from knowledge.curation.warn import warnings_of
 from knowledge.forms.decide import DecisionForm, WaiveForm
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
+from knowledge.lookup.usage import Replacement, uses
 from knowledge.models import DRIFT, Flag, Spec, SpecState, Waiver
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import CONSTRAINTS, ConstraintWarning
 from knowledge.specs.facts import Rank
 from knowledge.specs.quantity import format_number
-from knowledge.standing import standings
-from knowledge.usage import Swap, uses
-from knowledge.views.actions import STATES, Choice, flag_forms, form_for, offered, refusal
+from knowledge.views.actions import STATES, OfferedAction, flag_forms, form_for, offered, refusal
 
 ORDER: list[str] = [
     SpecState.APPROVED,
@@ -34,7 +34,7 @@ RANKS: list[str] = list(Rank)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FlagQuestion:
     """An open flag with the answers that this person may give to it."""
 
     flag: Flag
@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(slots=True)
-class Warned:
+class WarningWithWaiver:
     """A warning with its waiver, or the form that waives it for those who may."""
 
     said: ConstraintWarning
@@ -83,9 +83,9 @@ def spec_page(
     rivals = answers(spec)
     found = standings([spec, *rivals])
     replacement = _replacement(spec, rivals)
-    swap = Swap(spec, replacement)
+    swap = Replacement(spec, replacement)
     if spec.state == SpecState.PROPOSED and replacement is not None:
-        swap = Swap(replacement, spec)
+        swap = Replacement(replacement, spec)
     questions = _questions(spec, rivals, request.user)
     steps = {step: form_for(step, spec, rivals) for step in offered(spec, request.user)}
     standing = found.get(spec.pk)
@@ -104,7 +104,7 @@ def spec_page(
         "questions": questions,
         "warnings": warnings,
         "open_warnings": sum(not warning.said.waived for warning in warnings),
-        "choices": [Choice(step, spec, form) for step, form in steps.items()],
+        "choices": [OfferedAction(step, spec, form) for step, form in steps.items()],
         "blocked": blocked,
         "homeless": homeless,
         "can_approve": "approve" in steps,
@@ -127,7 +127,9 @@ def _canonical(spec: Spec) -> str:
 def _command(spec: Spec) -> str:
     """The same question to the command line."""
     asked = [f"--{key.replace('_', '-')} {value}" for key, value in spec.qualifiers.items()]
-    return " ".join(["python manage.py spec get", spec.platform.slug, spec.metric, *asked])
+    return " ".join(
+        [".venv/bin/python manage.py spec get", spec.platform.slug, spec.metric, *asked]
+    )
 
 
 def answers(spec: Spec) -> list[Spec]:
@@ -151,7 +153,7 @@ def _replacement(spec: Spec, rivals: list[Spec]) -> Spec | None:
     return max(named, key=lambda rival: rival.pk, default=None)
 
 
-def _questions(spec: Spec, rivals: list[Spec], person: Any) -> list[Question]:
+def _questions(spec: Spec, rivals: list[Spec], person: Any) -> list[FlagQuestion]:
     flags = Flag.objects.open().filter(spec=spec).select_related("revision__document", "raised_by")
     waiting = [rival for rival in rivals if rival.state == SpecState.PROPOSED]
     proposals = [rival for rival in waiting if rival.replaces_id == spec.pk]
@@ -159,23 +161,23 @@ def _questions(spec: Spec, rivals: list[Spec], person: Any) -> list[Question]:
     for flag in flags:
         flag.spec = spec
         url = _propose_url(spec, flag) if may_propose(person) else ""
-        found.append(Question(flag, flag_forms(flag, person), proposals, url))
+        found.append(FlagQuestion(flag, flag_forms(flag, person), proposals, url))
     return found
 
 
-def _warnings(spec: Spec, *, may_waive: bool) -> list[Warned]:
+def _warnings(spec: Spec, *, may_waive: bool) -> list[WarningWithWaiver]:
     waivers = {w.constraint: w for w in Waiver.objects.filter(spec=spec).select_related("by")}
     found = []
     for said in warnings_of([spec])[spec.pk]:
         initial = {"constraint": said.constraint}
         form = WaiveForm(key=f"waive-{said.constraint}", initial=initial)
         offered_form = form if may_waive and not said.waived else None
-        found.append(Warned(said, waivers.get(said.constraint), offered_form))
+        found.append(WarningWithWaiver(said, waivers.get(said.constraint), offered_form))
     return found
 
 
 def _blocked(
-    spec: Spec, questions: list[Question], standing: CitationState | None, person: Any
+    spec: Spec, questions: list[FlagQuestion], standing: CitationState | None, person: Any
 ) -> list[str]:
     """Why a proposal can not be approved by this person now, in sentences."""
     if spec.state != SpecState.PROPOSED:
@@ -210,8 +212,8 @@ def _propose_url(spec: Spec, flag: Flag | None = None) -> str:
 def _put_in(
     bound: DecisionForm,
     steps: dict[str, DecisionForm],
-    questions: list[Question],
-    warnings: list[Warned],
+    questions: list[FlagQuestion],
+    warnings: list[WarningWithWaiver],
 ) -> DecisionForm | None:
     """Show a refused form where its empty twin would stand; return it where there is no such."""
     for question in questions:

@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.cite_notes import notes_of
-from knowledge.health import never_reviewed
-from knowledge.listing import FilterError, Filters, specs_matching
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.health import never_reviewed
+from knowledge.lookup.listing import FilterError, Filters, specs_matching
+from knowledge.lookup.standing import standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
 from knowledge.models.flag import FlagQuerySet
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
-from knowledge.standing import standings
 
 PER_PAGE = 50
 ANY_FLAG = "any"
@@ -25,7 +25,7 @@ NEVER = "never"
 
 
 @dataclass
-class Asked:
+class SpecListQuery:
     """What the address asks for, as typed; `error` says which of it nothing can be."""
 
     q: str = ""
@@ -59,11 +59,11 @@ def specs(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/specs.html", context, status=400 if asked.error else 200)
 
 
-def _asked(given: QueryDict) -> Asked:
+def _asked(given: QueryDict) -> SpecListQuery:
     # PostgreSQL refuses NUL in any text.
     names = ("q", "state", "flag", "reviewed")
     typed = {name: given.get(name, "").replace("\0", "").strip() for name in names}
-    asked = Asked(typed["q"], typed["state"], typed["flag"], typed["reviewed"])
+    asked = SpecListQuery(typed["q"], typed["state"], typed["flag"], typed["reviewed"])
     try:
         asked.citation = parse_citation(asked.q)
     except CitationError:
@@ -71,7 +71,7 @@ def _asked(given: QueryDict) -> Asked:
     return asked
 
 
-def _found(asked: Asked) -> SpecQuerySet:
+def _found(asked: SpecListQuery) -> SpecQuerySet:
     """The specs in the order of the list. FilterError for a word that is no state or flag."""
     words = "" if asked.citation else asked.q
     found = specs_matching(Filters(state=asked.state, q=words))

@@ -2,16 +2,15 @@
 
 from django.contrib.auth.models import Group, User
 
-from knowledge.archive import Brought
-from knowledge.curation.confirm import confirm, drop
-from knowledge.curation.plan import plan_import
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, give_back
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.confirm import confirm, drop
+from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import Document, Platform, Spec
 from tests.kept_wiki import put_wiki
-from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP, facts
 
 X1, H200 = "docs/hardware/x-1.md", "docs/hardware/h200-sxm.md"
 L2 = f"- l2_size: 50 MiB | {SOURCE}"
@@ -38,21 +37,23 @@ def build_full_wiki() -> dict[str, str]:
     for name, role in {"enzo": "engineer", "cora": "curator"}.items():
         people[name] = User.objects.create_user(name)
         people[name].groups.add(Group.objects.get(name=role))
-    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, Intake(origin="small"))
+    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, ImportOptions(origin="small"))
     first = Spec.objects.get(platform__slug="x-1", metric="tdp").citation.revision
-    take_files({"docs/notes.md": NOTES}, Intake(origin="notes"))
+    take_files({"docs/notes.md": NOTES}, ImportOptions(origin="notes"))
     note = Document.objects.get(path="docs/notes.md").latest
     x1, enzo = Platform.objects.get(slug="x-1"), people["enzo"]
-    sound = propose(x1, facts("4.9 TB/s", rank="normal"), Place(note, 7, 7), enzo, "the flyer")
+    sound = propose(x1, facts("4.9 TB/s", rank="normal"), CitedLines(note, 7, 7), enzo, "the flyer")
     approve(sound, people["cora"], "read it there")
     same = facts("5.1 TB/s", rank="normal")
-    kept = propose(x1, facts("4.9 TB/s", rank="normal"), Place(note, 7, 8), enzo, "both lines")
-    changed = propose(x1, same, Place(note, 7, 8), enzo, "the mail is newer", replaces=_used(kept))
-    back = propose(x1, facts("5.1 TB/s", rank="normal"), Place(note, 8, 8), enzo, "the mail")
+    kept = propose(x1, facts("4.9 TB/s", rank="normal"), CitedLines(note, 7, 8), enzo, "both lines")
+    changed = propose(
+        x1, same, CitedLines(note, 7, 8), enzo, "the mail is newer", replaces=_used(kept)
+    )
+    back = propose(x1, facts("5.1 TB/s", rank="normal"), CitedLines(note, 8, 8), enzo, "the mail")
     give_back(back, people["cora"], "a mail is no source")
-    odd = propose(x1, facts("7000000 W", metric="tdp"), Place(note, 9, 9), enzo, "board power")
+    odd = propose(x1, facts("7000000 W", metric="tdp"), CitedLines(note, 9, 9), enzo, "board power")
     new = text_of("", "", BANDWIDTH, TDP.replace("700 W", "750 W"))
-    take_files({X1: new}, Intake(origin="small"))
+    take_files({X1: new}, ImportOptions(origin="small"))
     batches = _imports(people)
     flagged = Spec.objects.get(platform=x1, metric="tdp", state="approved")
     lost = Spec.objects.get(platform=x1, metric="l2_size")
@@ -106,9 +107,9 @@ def _imports(people):
         "broken.md": "# B\n\n## Specs\n\n- tdp: 1 | evidence=x\n",
         "lines.md": "# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n",
     }
-    planned = plan_import(Brought("team", files), people["enzo"])
-    done = plan_import(Brought("more", {"docs/more.md": "# More\n\nText.\n"}), people["enzo"])
+    planned = plan_import(WikiFiles("team", files), people["enzo"])
+    done = plan_import(WikiFiles("more", {"docs/more.md": "# More\n\nText.\n"}), people["enzo"])
     confirm(done, people["cora"])
-    dropped = plan_import(Brought("less", {"docs/less.md": "# Less\n"}), people["enzo"])
+    dropped = plan_import(WikiFiles("less", {"docs/less.md": "# Less\n"}), people["enzo"])
     drop(dropped, people["enzo"], "not needed")
     return {"planned": planned, "confirmed": done, "dropped": dropped}

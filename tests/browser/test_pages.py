@@ -5,7 +5,7 @@ import pytest
 from campaigns.models import Campaign
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document
 from tests.campaigns.sample import build_sample
 
@@ -101,7 +101,7 @@ def test_it_shows_a_flag_on_a_pinned_value_without_a_reload(visit, site):
     # Nobody may read meanwhile: the test's database in memory locks whole tables.
     page.route("**since=*", lambda route: route.fulfill(status=204))
     page.wait_for_timeout(1000)
-    take_files({document.path: other}, Intake(origin=document.origin))
+    take_files({document.path: other}, ImportOptions(origin=document.origin))
     page.unroute("**since=*")
     page.locator("#wiki-news [data-pin-state=changed]").wait_for()
     page.locator("section:has(#target-title) [data-cite-state=changed]").first.wait_for()

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from django.contrib.auth.models import User
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Batch, Document, Spec
 from tests.kept_wiki import put_wiki
 
@@ -23,7 +23,7 @@ TEXT = (
 def wiki(site):
     """The shipped wiki, and a sheet that the visitor has brought in before."""
     put_wiki()
-    take_files({SHEET: TEXT}, Intake(origin="team", by=User.objects.get()))
+    take_files({SHEET: TEXT}, ImportOptions(origin="team", by=User.objects.get()))
 
 
 def folder(text):

@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.kept_wiki import put_wiki
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP
@@ -66,10 +66,10 @@ def text_of(*lines):
 def wiki(site):
     """The shipped wiki, and a document of which a second text changed, moved and lost values."""
     put_wiki()
-    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, Intake(origin="small"))
+    take_files({X1: text_of(L2, BANDWIDTH, TDP)}, ImportOptions(origin="small"))
     first = Spec.objects.get(platform__slug="x-1", metric="tdp").citation.revision
     new = text_of("", "", BANDWIDTH, TDP.replace("700 W", "750 W"))
-    take_files({X1: new}, Intake(origin="small"))
+    take_files({X1: new}, ImportOptions(origin="small"))
     return f"{X1}?against={first.short}"
 
 
@@ -321,3 +321,31 @@ def test_the_contrast_check_sees_faint_text(visit, wiki):
     assert page.evaluate(FAINT) == []
     page.evaluate("document.querySelector('h1').style.setProperty('color', '#999')")
     assert page.evaluate(FAINT) == ["H1. 2.85"]
+
+
+FIELDS = """[...document.querySelectorAll("main form[role=search] :is(input, select)")]
+  .map(field => [field.name, field.value])"""
+
+
+def test_back_shows_the_words_and_choices_that_the_address_has(visit, wiki):
+    seen = visit()
+    page = seen.page
+    seen.open("/w/specs/")
+    page.fill("#s-q", "h200")
+    page.select_option("#s-state", "approved")
+    with page.expect_navigation():
+        page.click("#s-go")
+    asked = page.evaluate(FIELDS)
+    assert dict(asked)["q"] == "h200"
+    page.locator("#found .rowlink").first.click()
+    page.wait_for_url("**/w/s/**")
+    page.go_back()
+    page.wait_for_url("**q=h200**")
+    assert page.evaluate(FIELDS) == asked
+    page.fill("#s-q", "tdp")  # typed, but never asked for
+    page.go_back()
+    page.wait_for_url("**/w/specs/")
+    assert not any(value for _, value in page.evaluate(FIELDS))
+    page.go_forward()
+    page.wait_for_url("**q=h200**")
+    assert page.evaluate(FIELDS) == asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group, User
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.browser.conftest import PASSWORD, Visit
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, TDP
@@ -38,8 +38,8 @@ def wiki_texts(*lines):
 @pytest.fixture
 def curated(live_server, transactional_db):
     """A wiki of one platform, notes to cite, and a person of each role; the server's address."""
-    take_files(wiki_texts(BANDWIDTH, TDP), Intake(origin="small"))
-    take_files({NOTES: LINES}, Intake(origin="notes"))
+    take_files(wiki_texts(BANDWIDTH, TDP), ImportOptions(origin="small"))
+    take_files({NOTES: LINES}, ImportOptions(origin="notes"))
     people = {"vera": "viewer", "enzo": "engineer", "cora": "curator", "carl": "curator"}
     for name, role in people.items():
         user = User.objects.create_user(name, password=PASSWORD)
@@ -243,7 +243,7 @@ def test_the_second_of_two_curators_is_told(enter):
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_changed_line_is_answered_by_other_lines(enter, scripts):
     changed = [BANDWIDTH.replace("4.8", "4.9"), TDP, "", "Elsewhere it says 4.8 TB/s."]
-    take_files(wiki_texts(*changed), Intake(origin="small"))
+    take_files(wiki_texts(*changed), ImportOptions(origin="small"))
     old = Spec.objects.get(metric="memory_bandwidth", state="approved")
     page = enter("cora", java_script_enabled=scripts).page
     page.goto(f"{page.url}w/s/{old.pk}/")
@@ -304,7 +304,7 @@ def test_it_fits_a_small_screen_and_decides_there(enter, scheme):
     author = enter("enzo")
     first, second = propose(author, 5, "4.9 TB/s"), propose(author, 6, "5.1 TB/s")
     small = {"viewport": {"width": 375, "height": 812}, "has_touch": True, "color_scheme": scheme}
-    take_files(wiki_texts(BANDWIDTH.replace("4.8", "4.7"), TDP), Intake(origin="small"))
+    take_files(wiki_texts(BANDWIDTH.replace("4.8", "4.7"), TDP), ImportOptions(origin="small"))
     seen = enter("cora", **small)
     old = Spec.objects.get(metric="memory_bandwidth", state="approved")
     paths = [first.split("/w/")[1], second.split("/w/")[1], f"s/{old.pk}/", "review/", "propose/"]

@@ -17,7 +17,7 @@ from tests.architecture.source_tree import ROOT
 from tests.end_to_end.answer import Run
 from tests.evaluator import small
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.judged
 
 USAGE, NOT_FOUND, NOT_ACCEPTED = 1, 2, 5
 NAN = "for (int i = 0; i < N; ++i) y[i] = 0.0f / 0.0f;"
@@ -31,6 +31,7 @@ def problem(tmp_path: Path) -> Path:
     return small.write_problem(tmp_path)
 
 
+@pytest.mark.sentinel
 @pytest.mark.parametrize(
     ("text", "outcome", "words"),
     [

@@ -22,21 +22,11 @@ NAMES: Mapping[Any, str] = {
     **{kind: name for name, kind in reversed({**INTEGERS, **FLOATS}.items())},
     ctypes.c_void_p: "void*",
 }
-# Between two calls the processor waits: else it would begin what follows a short one before its
-# turn, and whether a kernel does could not be told. On a GPU calls wait for each other as well.
-LOOP = """#if defined(__x86_64__) || defined(__i386__)
-#define WAIT() __asm__ volatile("lfence" ::: "memory")
-#elif defined(__aarch64__)
-#define WAIT() __asm__ volatile("dsb sy; isb" ::: "memory")
-#else
-#define WAIT() __sync_synchronize()
-#endif
-struct Call {{ {members} }};
+LOOP = """struct Call {{ {members} }};
 extern "C" void burst(void (*entry)({types}), const Call* calls, const long* slots, long count) {{
   for (long k = 0; k < count; ++k) {{
     const Call& call = calls[slots[k]];
     entry({arguments});
-    WAIT();
   }}
 }}
 """

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from campaigns.evaluator.backends import base, cuda
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Function, Job, MachineCode
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
-from campaigns.evaluator.builds.headline import headline
 
 OBJDUMP, CUOBJDUMP, FILTER = "objdump", "cuobjdump", "c++filt"
 LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}

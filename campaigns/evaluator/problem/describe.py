@@ -14,7 +14,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.layout import ScalarArg, TensorArg
 from campaigns.evaluator.problem.work import work_of
 

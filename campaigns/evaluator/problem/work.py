@@ -16,7 +16,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.reference import Example, Reference
+from campaigns.evaluator.judge.correctness.reference import Example, Reference
 from campaigns.evaluator.layout import Layout
 
 FLOATING = ("float", "bfloat")

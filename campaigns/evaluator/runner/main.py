@@ -81,9 +81,6 @@ class Runner:
         self._memory: Memory | None = None
         self._kernel: base.CandidateKernel | None = None
         self._plan: base.CallPlan | None = None
-        # The case that is laid out, and how many of its slots are parted in memory.
-        self._layout: Layout | None = None
-        self._parted = 0
         self._trouble = trouble
         self._launch: KernelLaunch | None = None
         self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
@@ -132,7 +129,6 @@ class Runner:
     def _call(self, ask: Ask, body: Any) -> int:
         """Have calls made, or get ready for them; then the number of the timer they will have."""
         if ask is Ask.PREPARE:
-            self._part(body[0])
             return list(Timer).index(self._planned().prepare(*body))
         if ask is Ask.CALL:
             self._planned().call(body)
@@ -186,15 +182,6 @@ class Runner:
         if self._memory is None:
             raise RuntimeError("case before attach")
         self._plan = self._built().plan(layout, self._memory, slots)
-        self._layout, self._parted = layout, 0
-
-    def _part(self, slots: int) -> None:
-        """Before the first burst of so many slots."""
-        if self._memory is None or self._layout is None:
-            return
-        if slots > self._parted:
-            self._memory.part(self._layout, slots)
-            self._parted = slots
 
     def _sanitize(self, layout: Layout) -> None:
         """Leave what the sanitizers say where the supervisor reads; nothing is loaded here."""

@@ -21,9 +21,9 @@ from campaigns.evaluator.builds.compile import (
     check_flags,
     compile_or_fail,
 )
+from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.signature import argument_types
-from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory

@@ -221,7 +221,7 @@ def _judge(
     if device.startswith("cuda"):
         # Triton takes as long to import as a device to start, and a crew in reserve has the time.
         with contextlib.suppress(ImportError):
-            importlib.import_module("campaigns.evaluator.judge.one_pass_kernels")
+            importlib.import_module("campaigns.evaluator.judge.correctness.one_pass_kernels")
     job = _await(orders)
     if job is None:
         return 0

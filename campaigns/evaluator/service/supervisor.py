@@ -142,7 +142,7 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
             )
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
-        if client.fileno() in ready and not client.recv(64):
+        if client.fileno() in ready and _has_gone(client):
             reason = "cancelled: the worker has ended"
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         if pipe in ready:
@@ -156,6 +156,13 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
             _tell(client, told)
         elif not ready:
             _tell(client, b"alive\n")
+
+
+def _has_gone(client: socket.socket) -> bool:
+    try:
+        return not client.recv(64)
+    except ConnectionError:  # with progress left unread
+        return True
 
 
 def _tell(client: socket.socket, line: bytes) -> None:

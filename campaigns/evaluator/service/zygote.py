@@ -180,7 +180,8 @@ def _serve(client: socket.socket, zygote: Zygote, crew: Crew | None) -> int:
     adopt_orphans()
     outside = Outside(client, zygote.ask_for_reserve, zygote.policy)
     report = dump(supervise(Path(job_file), device, outside, crew)).encode()
-    client.sendall(b"report %d\n" % len(report) + report)
+    with contextlib.suppress(ConnectionError):  # a worker that has gone reads no report
+        client.sendall(b"report %d\n" % len(report) + report)
     return 0
 
 

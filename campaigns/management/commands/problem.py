@@ -8,8 +8,8 @@ from typing import Any
 
 from campaigns.devices.launch import described_problem
 from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
-from campaigns.management.door import Door, ExitCode, Verb, argument
-from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
 
 
 class Command(Door):

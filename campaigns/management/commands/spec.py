@@ -7,15 +7,15 @@ from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
 
-from campaigns.management.door import Argument, Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Argument, Door, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back
-from knowledge.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
-from knowledge.lookup import UNKNOWN
+from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.spec_json import answer_record, spec_records
+from knowledge.lookup.value import UNKNOWN
 from knowledge.models import Platform, Spec, SpecState
-from knowledge.records import answer_record, spec_records
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import QUALIFIERS, Rank, SourceKind
 from knowledge.specs.metrics import MetricError
 
@@ -27,7 +27,7 @@ LISTED: tuple[Argument, ...] = (
     argument("--platform", default=""),
     argument("--metric", default=""),
     argument("--state", default="", help=", ".join(SpecState.values)),
-    argument("--evidence", default="", help=", ".join(Evidence)),
+    argument("--evidence", default="", help=", ".join(EvidenceClass)),
     argument("--rank", default="", help=", ".join(Rank)),
     argument("--search", dest="q", default="", help="words in metric, value, source or note"),
 )
@@ -38,7 +38,7 @@ PROPOSED: tuple[Argument, ...] = (
     argument("--source", required=True, help="title of the source"),
     argument("--source-url", default=""),
     argument("--kind", dest="source_kind", required=True, help=", ".join(SourceKind)),
-    argument("--evidence", required=True, help=", ".join(Evidence)),
+    argument("--evidence", required=True, help=", ".join(EvidenceClass)),
     argument("--why", required=True, help="stays in the history"),
     argument("--rank", default="", help=f"{', '.join(Rank)}; else preferred where none is"),
     argument("--note", default="", help="how to obtain it, for UNKNOWN; why, for deprecated"),

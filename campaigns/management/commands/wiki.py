@@ -12,18 +12,18 @@ from campaigns.devices.discover import DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
-from campaigns.management.door import Door, ExitCode, Verb, argument
-from knowledge.archive import Brought
-from knowledge.bundle import read_document
-from knowledge.check import Problem, check_wiki
-from knowledge.curation.confirm import confirm, drop, take_at_once
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.export import ExportRefused, export_folder
-from knowledge.curation.plan import counts, plan_import
-from knowledge.curation.undo import undo
-from knowledge.folder import TAKEN, ImportRefused, read_folder
-from knowledge.foreign import Fate
-from knowledge.importer import SHIPPED, ImportSummary, origin_of
+from knowledge.exchange.check import WikiFault, check_wiki
+from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.importer import SHIPPED, ImportSummary, origin_of
+from knowledge.exchange.plan import counts, plan_import
+from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.bundle import read_document
+from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
+from knowledge.exchange.readers.foreign import LineFate
+from knowledge.exchange.undo import undo
+from knowledge.exchange.writers.export import ExportRefused, export_folder
 from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
 
@@ -68,7 +68,7 @@ class Command(Door):
 
     def import_folder(self, folder: Path, approve: bool, plan: bool, **options: Any) -> None:
         try:
-            brought = Brought(origin_of(folder), read_folder(folder, TAKEN))
+            brought = WikiFiles(origin_of(folder), read_folder(folder, TAKEN))
             if plan:
                 self._emit_plan(plan_import(brought, None))
                 return
@@ -86,7 +86,7 @@ class Command(Door):
             if not platform.is_new:
                 self.progress(f"platform {platform.slug} is described anew: {platform.change}")
         for told in summary.told:
-            if told.fate in (Fate.UNRESOLVED, Fate.LEFT_OUT):
+            if told.fate in (LineFate.UNRESOLVED, LineFate.LEFT_OUT):
                 self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")
         if batch is not None:
             self.progress(f"this is import {batch.pk}; `wiki undo {batch.pk}` takes it back")
@@ -205,20 +205,20 @@ def _batch_record(batch: Batch) -> dict[str, Any]:
     }
 
 
-def check_files(folder: Path) -> list[Problem]:
+def check_files(folder: Path) -> list[WikiFault]:
     """Lines of a folder's documents that cannot be read or do not hold what they are cited for."""
     problems = []
     for path, text in sorted(read_folder(folder).items()):
         try:
             page = read_document(path, text)
         except ImportRefused as error:
-            problems.append(Problem(path, "unreadable", str(error)))
+            problems.append(WikiFault(path, "unreadable", str(error)))
             continue
         for spec in page.specs:
             citation = spec.citation(path)
             state = resolve(citation, spec.quote, text)
             if spec.facts.known and state is not CitationState.OK:
-                problems.append(Problem(f"{path}:{citation.locator}", state, str(citation)))
+                problems.append(WikiFault(f"{path}:{citation.locator}", state, str(citation)))
     return problems
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from campaigns.charts.deltas import DeltaPoint
 from campaigns.charts.progress import ProgressPoint
 from campaigns.charts.roofline import Roof, RoofPoint
-from campaigns.rules.decision import Verdict
-from campaigns.rules.noise import Gain
-from knowledge.specs.cited import Evidence
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.decision import Verdict
+from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 
 ROUNDS = [
@@ -27,7 +27,7 @@ FLOPS, INTENSITY = 1.6775e8, 1.25
 
 BANDWIDTHS = [
     Roof(ceiling(4.8e12)),
-    Roof(ceiling(3.9e12, evidence=Evidence.MEASURED, metric="copy_bandwidth")),
+    Roof(ceiling(3.9e12, evidence=EvidenceClass.MEASURED, metric="copy_bandwidth")),
 ]
 COMPUTES = [Roof(ceiling(67e12, "op/s"))]
 

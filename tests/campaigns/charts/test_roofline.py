@@ -3,8 +3,8 @@ import math
 import pytest
 
 from campaigns.charts.roofline import FRAME, Roof, RooflineChart, RoofPoint, build
-from campaigns.rules.decision import Verdict
-from knowledge.specs.cited import Evidence
+from campaigns.rules.verdict.decision import Verdict
+from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.charts.builders import BANDWIDTHS, COMPUTES, roof_points
 from tests.campaigns.rules.builders import ceiling
 
@@ -45,7 +45,7 @@ def test_it_crosses_out_what_stands_above_the_roof_whatever_was_claimed():
 
 def test_it_doubts_a_measured_roof_before_what_stands_above_it():
     point = RoofPoint(1, Verdict.ACCEPTED, "/r/1/", 1.25, 7e12)
-    measured = [Roof(ceiling(4.8e12, evidence=Evidence.MEASURED))]
+    measured = [Roof(ceiling(4.8e12, evidence=EvidenceClass.MEASURED))]
     found = build([point], measured, COMPUTES)
     assert found.marks[0].glyph.verdict is Verdict.ACCEPTED
     assert found.caption.startswith("Round 1 reaches 116.7 % of the roof")
@@ -79,7 +79,7 @@ def test_it_dots_a_ceiling_that_nobody_reviewed():
 
 
 def test_it_only_lists_a_ceiling_that_would_touch_another():
-    close = [*BANDWIDTHS, Roof(ceiling(4.7e12, evidence=Evidence.MEASURED))]
+    close = [*BANDWIDTHS, Roof(ceiling(4.7e12, evidence=EvidenceClass.MEASURED))]
     found = chart(bandwidths=close)
     undrawn = [c.roof.cited.value for c in found.ceilings if c.line is None]
     assert undrawn == [4.7e12]

@@ -6,7 +6,7 @@ from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import Measured
 from campaigns.management import prepare
-from knowledge.importer import write_measured_document
+from knowledge.exchange.importer import write_measured_document
 from knowledge.models import Document
 
 

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
-from campaigns.management.door import ExitCode
-from knowledge.importer import Intake, take_files
+from campaigns.management.base_command import ExitCode
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Citation, Spec
 from tests.kept_wiki import put_wiki
 
@@ -125,7 +125,7 @@ PROPOSAL = (
 
 @pytest.fixture
 def people():
-    take_files({NOTE: "# Notes\n\nbandwidth 4.7 TB/s\n"}, Intake(origin="notes"))
+    take_files({NOTE: "# Notes\n\nbandwidth 4.7 TB/s\n"}, ImportOptions(origin="notes"))
     roles = {"vera": "viewer", "enzo": "engineer", "cora": "curator", "carl": "curator"}
     for name, role in roles.items():
         User.objects.create_user(name).groups.add(Group.objects.get(name=role))

@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import Measured
 from campaigns.evaluator.ceilings.result import CeilingsError
+from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import wiki
-from campaigns.management.door import ExitCode
-from knowledge.importer import SHIPPED, write_measured_document
+from knowledge.exchange.importer import SHIPPED, write_measured_document
 from knowledge.models import Document, Revision
 
 LINE = "memory_bandwidth: 4.8 TB/s | evidence=measured | kind=measured | rank=preferred | source=s"

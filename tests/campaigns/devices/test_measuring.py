@@ -8,8 +8,8 @@ import pytest
 from campaigns.devices import measuring
 from campaigns.devices.discover import devices, platform_facts
 from campaigns.evaluator.ceilings.result import CeilingsError, dump
-from knowledge.check import check_wiki
-from knowledge.lookup import bandwidth_ceilings, compute_ceilings
+from knowledge.exchange.check import check_wiki
+from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
 from knowledge.models import Document, Platform
 from tests.kept_wiki import put_wiki
 

@@ -31,6 +31,7 @@ def test_it_names_every_value(value):
     assert f"`{value}`" in TEXT
 
 
+@pytest.mark.judged
 def test_its_example_is_a_problem_that_a_kernel_passes(tmp_path):
     folder = tmp_path / "leaky"
     folder.mkdir()

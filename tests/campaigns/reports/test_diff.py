@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.reports.diff import Mark, diff
+from campaigns.reports.diff import DiffMark, diff
 from campaigns.reports.highlight import highlighted, source_lines
 
 TEXTS = st.text(alphabet="ab {};<>&\"'/*#\n\r\t\x00é", max_size=120)
@@ -49,8 +49,8 @@ def test_it_lets_no_markup_through(text, name):
 def test_it_can_be_put_back_together(old, new):
     rows = diff(old, new, "k.cu", context=10_000).rows
     if rows:
-        kept = [plain(r.html) for r in rows if r.mark is not Mark.REMOVED]
-        gone = [plain(r.html) for r in rows if r.mark is not Mark.ADDED]
+        kept = [plain(r.html) for r in rows if r.mark is not DiffMark.REMOVED]
+        gone = [plain(r.html) for r in rows if r.mark is not DiffMark.ADDED]
         assert (kept, gone) == (source_lines(new), source_lines(old))
     else:
         assert source_lines(old) == source_lines(new)
@@ -60,12 +60,12 @@ def test_it_can_be_put_back_together(old, new):
 def test_it_hides_lines_but_never_forgets_them(old, new, context):
     found = diff(old, new, "k.py", context=context)
     hidden = sum(row.hidden for row in found.rows)
-    shown = sum(row.mark is not Mark.ADDED and not row.hidden for row in found.rows)
+    shown = sum(row.mark is not DiffMark.ADDED and not row.hidden for row in found.rows)
     if not found.is_empty:
         assert hidden + shown == len(source_lines(old))
     sides = [side for row in found.split if not row.hidden for side in (row.left, row.right)]
-    assert sum(s is not None and s.mark is Mark.REMOVED for s in sides) == found.removed
-    assert sum(s is not None and s.mark is Mark.ADDED for s in sides) == found.added
+    assert sum(s is not None and s.mark is DiffMark.REMOVED for s in sides) == found.removed
+    assert sum(s is not None and s.mark is DiffMark.ADDED for s in sides) == found.added
 
 
 @pytest.mark.parametrize(("space", "added"), [(True, 1), (False, 0)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Phase, Report, Timer, Timing
-from knowledge.specs.cited import Cited, Evidence
+from knowledge.specs.cited import Cited, EvidenceClass
 
 
 def ceiling(
-    value: float, unit: str = "B/s", evidence: str = Evidence.DOCUMENTED, metric: str = ""
+    value: float, unit: str = "B/s", evidence: str = EvidenceClass.DOCUMENTED, metric: str = ""
 ) -> Cited:
     name = metric or ("memory_bandwidth" if unit == "B/s" else "peak_bf16_tensor_dense")
     display = f"{value / 1e12:g} T{unit}"

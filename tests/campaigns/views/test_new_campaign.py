@@ -8,8 +8,9 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.views.new_campaign import LABELS
-from knowledge.importer import SHIPPED_ORIGIN, Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Platform
+from knowledge.models.document import SHIPPED_ORIGIN
 from tests.kept_wiki import put_wiki
 
 H100 = "docs/hardware/h100-sxm5-80gb.md"
@@ -30,7 +31,7 @@ def wiki(db):
 @pytest.fixture
 def rung(monkeypatch):
     bells = []
-    monkeypatch.setattr("campaigns.views.new_campaign.ring", lambda *a: bells.append(a))
+    monkeypatch.setattr("campaigns.views.new_campaign.notify", lambda *a: bells.append(a))
     return bells
 
 
@@ -52,7 +53,7 @@ def test_it_shows_how_each_citation_stands(page):
     body = page.get("/c/new", chosen).content.decode()
     assert 'data-cite-state="changed"' not in body
     other = text.replace("- memory_bandwidth: 3.35 ", "- memory_bandwidth: 3.36 ")
-    take_files({H100: other}, Intake(origin=SHIPPED_ORIGIN))
+    take_files({H100: other}, ImportOptions(origin=SHIPPED_ORIGIN))
     body = page.get("/c/new", chosen).content.decode()
     found = re.findall(r'<a [^>]* data-cite-state="changed">([^<]+)</a>', body)
     assert found == ["3.35 TB/s"] * 2  # among the platforms, and as the choice

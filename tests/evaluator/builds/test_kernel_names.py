@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.evaluator.backends.base import get
 from campaigns.evaluator.builds.kernel_names import cuda_kernels, last_name, triton_kernels
-from campaigns.shipped import shipped_problems
+from campaigns.problems.shipped import shipped_problems
 
 TRITON = """
 import triton

@@ -10,10 +10,10 @@ import pytest
 
 from campaigns.evaluator.contract import Case, Job, Outcome, Source
 from campaigns.evaluator.problem import load_problem
-from campaigns.rules.directions import Direction, Half
-from campaigns.rules.gates import Standard
-from campaigns.rules.verdict import compare
-from campaigns.shipped import SHIPPED
+from campaigns.problems.shipped import SHIPPED
+from campaigns.rules.noise.directions import Direction, Half
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import compare
 from tests.evaluator import small
 
 FOLDER = SHIPPED / "linear"

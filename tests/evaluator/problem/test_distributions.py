@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.reference import Reference
+from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.problem.distributions import DISTRIBUTIONS, complaint
 from tests.evaluator import small
 

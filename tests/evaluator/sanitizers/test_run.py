@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.devices.trust.trick import job_of
+from campaigns.benchmarks.trick import job_of
 from campaigns.evaluator.contract import Outcome, Sanitized, Source
 from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.sanitizers import fair, harness, run

@@ -13,15 +13,15 @@ import pytest
 from campaigns.evaluator.contract import Case, Limits, Protocol, Report, Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import Part, Split
-from campaigns.rules.classes import class_of
-from campaigns.rules.decision import Verdict
-from campaigns.rules.dispatch import Choice, predicate
-from campaigns.rules.gates import Standard
-from campaigns.rules.split import call_for_split
-from campaigns.rules.verdict import decide
+from campaigns.rules.dispatch.classes import class_of
+from campaigns.rules.dispatch.predicate import Choice, predicate
+from campaigns.rules.dispatch.split import call_for_split
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 from tests.evaluator import small
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.judged
 
 SOFTMAX = Path("campaigns/problems/softmax")
 SHORT, LONG = "D=32", "D=4096"
@@ -80,7 +80,7 @@ def test_r19_short_and_long_rows_of_softmax_each_keep_their_own_kernel(service, 
         more = {"incumbent": v0, "cases": CASES, "protocol": PROTOCOL}
         return service.evaluate(small.job(SOFTMAX.resolve(), tmp_path, candidate, **more))
 
-    first = decide(measured(tiled), STANDARD)
+    first = decide_session(measured(tiled), STANDARD)
     call = call_for_split(first.reason, first.classes, STANDARD.noise)
     assert call is not None, first.sentence
     assert [name for name, _ in call.taken] == [LONG]
@@ -96,7 +96,7 @@ def test_r19_short_and_long_rows_of_softmax_each_keep_their_own_kernel(service, 
     assert when.words == f"D ≥ {LONG.removeprefix('D=')}"
     made = dispatcher("cpp", Split(Part("round_1", v0), Part("round_2", tiled), v0, when))
 
-    found = decide(measured(made), replace(STANDARD, taken=frozenset([LONG])))
+    found = decide_session(measured(made), replace(STANDARD, taken=frozenset([LONG])))
     assert found.verdict is Verdict.ACCEPTED, found.sentence
     assert found.classes[LONG].low > STANDARD.noise
     # Where the tiled kernel alone lost by far, the split does not.

@@ -294,6 +294,7 @@ def test_it_says_that_the_disk_is_full(service, problem, tmp_path, monkeypatch):
     assert not (tmp_path / "scratch").exists()
 
 
+@pytest.mark.judged
 def test_it_starts_again_after_the_service_was_killed(problem, tmp_path):
     with EvaluatorService() as service:
         assert service.evaluate(small.job(problem, tmp_path, source())).outcome is Outcome.PASSED

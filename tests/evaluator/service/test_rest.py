@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.judge.hold import below
+from campaigns.evaluator.judge.integrity.hold import below
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.zygote import Zygote
 from tests.evaluator import small

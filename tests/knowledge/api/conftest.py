@@ -3,16 +3,6 @@
 import pytest
 from django.test import Client
 
-from tests.knowledge.curation import conftest as people
-
-note = people.note
-x1 = people.x1
-viewer = people.viewer
-engineer = people.engineer
-curator = people.curator
-second_curator = people.second_curator
-proposal = people.proposal
-
 
 @pytest.fixture
 def as_():

@@ -7,8 +7,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from knowledge.api.json_body import MOST_BYTES
 from knowledge.api.specs import OTHERS, TEXTS, VERBS
-from knowledge.api.strict_json import MOST_BYTES
 from knowledge.models import Spec, SpecChange
 from knowledge.specs.facts import QUALIFIERS
 from tests.knowledge.api.test_specs import LIST, LOOKUP, PROPOSAL

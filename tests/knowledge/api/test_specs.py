@@ -5,7 +5,7 @@ import json
 import pytest
 
 from knowledge.curation.review import approve
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Spec
 from tests.knowledge.conftest import BANDWIDTH
 
@@ -81,7 +81,7 @@ def test_it_says_where_a_part_has_none(reader, page_text):
     sibling = (
         page_text(absent).replace("x-1", "x-2").replace("Maker X 1; X1", "X2").replace("X 1", "X 2")
     )
-    take_files({"docs/x-2.md": sibling}, Intake(origin="more"))
+    take_files({"docs/x-2.md": sibling}, ImportOptions(origin="more"))
     found = reader.get(LOOKUP, {"platform": "x-2", "metric": "infinity_cache"}).json()
     assert (found["state"], found["value"]) == ("unknown", None)
     assert found["how_to_obtain"].startswith(
@@ -94,7 +94,7 @@ def test_it_never_answers_for_a_sibling_or_for_another_sparsity(reader, page_tex
     sibling = (
         page_text(sparse).replace("x-1", "x-2").replace("Maker X 1; X1", "X2").replace("X 1", "X 2")
     )
-    take_files({"docs/x-2.md": sibling}, Intake(origin="more"))
+    take_files({"docs/x-2.md": sibling}, ImportOptions(origin="more"))
 
     def state(**asked):
         found = reader.get(LOOKUP, {"platform": "x-2", **asked}).json()
@@ -130,7 +130,9 @@ def test_it_refuses_a_question_that_nobody_can_answer(reader, asked, status, fie
 
 def test_it_shows_the_open_flag_of_a_value(reader, page_text, folder):
     text = (folder / "docs/hardware/x-1.md").read_text().replace("4.8 TB/s", "5.1 TB/s")
-    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake(origin="wiki"))
+    take_files(
+        {"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions(origin="wiki")
+    )
     found = reader.get(LOOKUP, {"platform": "x-1", "metric": "memory_bandwidth"}).json()
     assert (found["shown"], found["citation"]["state"]) == ("4.8 TB/s", "changed")
     assert found["citation"]["flag"]["kind"] == "changed"
@@ -252,7 +254,7 @@ def test_it_tells_the_second_curator_who_was_first(as_, curator, second_curator,
     ],
 )
 def test_it_refuses_a_bad_proposal_and_stores_nothing(as_, engineer, note, change, field, words):
-    take_files({"docs/vague.md": "about 4.9 TB/s\n"}, Intake(origin="vague"))
+    take_files({"docs/vague.md": "about 4.9 TB/s\n"}, ImportOptions(origin="vague"))
     before = Spec.objects.count()
     answer = post(as_(engineer), LIST, PROPOSAL | change)
     assert answer.status_code == 422

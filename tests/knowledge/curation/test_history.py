@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from knowledge.curation.history import approved_at
 from knowledge.curation.review import approve
 from knowledge.models import Spec
+from knowledge.models.change import approved_at
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 

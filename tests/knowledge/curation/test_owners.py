@@ -2,16 +2,21 @@
 
 import pytest
 
-from knowledge.archive import Brought
-from knowledge.curation.confirm import confirm, drop, take_at_once
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.plan import plan_import
-from knowledge.curation.undo import undo
-from knowledge.folder import ImportRefused
-from knowledge.importer import Intake, import_wiki, origin_of, take_files, write_measured_document
+from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.importer import (
+    ImportOptions,
+    import_wiki,
+    origin_of,
+    take_files,
+    write_measured_document,
+)
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Flag, Platform, Spec
-from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP
-from tests.knowledge.curation.conftest import X1
+from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -20,7 +25,7 @@ L2 = f"## Platform\n\n- platform: x-1\n\n## Specs\n\n- l2_size: 50 MiB | {SOURCE
 
 
 def planned(person, files, name="team", *, whole=False):
-    return plan_import(Brought(name, files, whole=whole), person)
+    return plan_import(WikiFiles(name, files, whole=whole), person)
 
 
 def outcomes(batch):
@@ -40,7 +45,7 @@ def test_a_plan_refuses_a_document_of_somebody_else_and_says_whose(wiki, enginee
 
 
 def test_every_document_of_somebody_else_is_named_at_once(wiki, engineer):
-    take_at_once(Brought("notes", {f"docs/{n}.md": f"# {n}\n" for n in range(12)}))
+    take_at_once(WikiFiles("notes", {f"docs/{n}.md": f"# {n}\n" for n in range(12)}))
     batch = planned(engineer, {f"docs/{n}.md": f"# {n}!\n" for n in range(12)})
     assert {outcome for outcome, _ in outcomes(batch).values()} == {"refused"}
     assert len(outcomes(batch)) == 12
@@ -72,12 +77,12 @@ def test_the_same_text_of_somebody_else_is_no_change(wiki, engineer):
 
 def test_a_command_leaves_documents_of_another_folder_alone_too(wiki, page_text):
     with pytest.raises(ImportRefused, match=f"^{X1}: belongs to 'wiki'"):
-        take_at_once(Brought("team", {X1: page_text(TDP)}))
+        take_at_once(WikiFiles("team", {X1: page_text(TDP)}))
     assert Document.objects.get(path=X1).latest.number == 1
 
 
 def test_this_installation_takes_its_own_path_back(wiki, page_text):
-    take_files({X1: page_text(TDP)}, Intake(whole=False))
+    take_files({X1: page_text(TDP)}, ImportOptions(whole=False))
     assert Document.objects.get(path=X1).origin == "shipped"
     write_measured_document("docs/measured/x.md", f"# M\n\n{L2}")
     assert Document.objects.get(path="docs/measured/x.md").origin == "measured"
@@ -86,7 +91,7 @@ def test_this_installation_takes_its_own_path_back(wiki, page_text):
 def test_a_withdrawn_document_is_free_once_nothing_rests_on_it(wiki, engineer, curator):
     first = planned(engineer, {NOTE: f"# N\n\n{L2}"})
     confirm(first, engineer)
-    take_at_once(Brought("team", {"docs/other.md": "# O\n"}))  # without the note
+    take_at_once(WikiFiles("team", {"docs/other.md": "# O\n"}))  # without the note
     assert Document.objects.get(path=NOTE).withdrawn_at is not None
     assert outcomes(planned(engineer, {NOTE: "# N\n"}, "lab"))[NOTE][0] == "refused"
     Spec.objects.filter(metric="l2_size").update(state="retired")
@@ -141,9 +146,9 @@ def test_a_plan_for_other_words_about_a_platform_is_too_old(wiki, engineer, cura
 
 def test_an_undo_takes_no_driver_name_from_another_platform(wiki, curator, page_text):
     text = (wiki / X1).read_text()
-    batch, _ = take_at_once(Brought("wiki", {X1: text.replace("; X1", "")}, whole=False))
+    batch, _ = take_at_once(WikiFiles("wiki", {X1: text.replace("; X1", "")}, whole=False))
     taker = page_text(TDP).replace("x-1", "y-1").replace("Maker X 1; X1", "X1")
-    take_at_once(Brought("team", {NOTE: taker}))
+    take_at_once(WikiFiles("team", {NOTE: taker}))
     with pytest.raises(Conflict, match="drivers report 'X1' of y-1 now"):
         undo(batch, curator, "no")
     assert Platform.objects.get(slug="x-1").aliases == ["Maker X 1"]

@@ -2,25 +2,27 @@
 
 import pytest
 
-from knowledge.bundle import read_bundle
-from knowledge.check import check_wiki
 from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.export import export_files
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve
-from knowledge.importer import Intake, take_files
-from knowledge.lookup import find, how_to_obtain
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.exchange.readers.bundle import read_bundle
+from knowledge.exchange.writers.export import export_files
+from knowledge.lookup.value import find, how_to_obtain
 from knowledge.models import Document, Spec
 from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import MetricError
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
 
 def lines(*texts):
-    take_files({"docs/said.md": "".join(f"{text}\n" for text in texts)}, Intake(origin="said"))
-    return Place(Document.objects.get(path="docs/said.md").latest, 1, len(texts))
+    take_files(
+        {"docs/said.md": "".join(f"{text}\n" for text in texts)}, ImportOptions(origin="said")
+    )
+    return CitedLines(Document.objects.get(path="docs/said.md").latest, 1, len(texts))
 
 
 @pytest.mark.parametrize("shown", ["~HBM3e", "about HBM3e", "similar to HBM3"])
@@ -59,7 +61,7 @@ def absent(shown, note, metric="l2_size", **more):
 )
 def test_it_keeps_what_nobody_has_from_proposal_to_export(x1, engineer, curator, wiki, shown, note):
     place = lines("# Searched", "", "cache: not supported")
-    searched = Place(place.revision, 3, 3)
+    searched = CitedLines(place.revision, 3, 3)
     spec = propose(x1, absent(shown, note), searched, engineer, "searched the sheet")
     approve(spec, curator)
     assert find(x1, "l2_size") is None
@@ -105,4 +107,4 @@ def test_a_gap_takes_the_place_of_the_value_that_it_replaces_alone(
 def test_it_refuses_blank_lines(x1, engineer, shown):
     place = lines("4.9 TB/s", " ", "")
     with pytest.raises(CurationError, match="lines that a curator can judge"):
-        propose(x1, facts(shown, note="why"), Place(place.revision, 2, 3), engineer, "said so")
+        propose(x1, facts(shown, note="why"), CitedLines(place.revision, 2, 3), engineer, "said so")

@@ -4,11 +4,11 @@ import pytest
 
 from knowledge.curation.answer import recite
 from knowledge.curation.errors import Conflict, Forbidden
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, restore, resubmit, retire
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Flag, Spec, SpecState
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -23,7 +23,7 @@ def retired(proposal, curator):
 
 def store(text):
     files = {NOTES: text} if text is not None else {}
-    take_files(files | {"docs/other.md": "# Other\n"}, Intake(origin="notes"))
+    take_files(files | {"docs/other.md": "# Other\n"}, ImportOptions(origin="notes"))
 
 
 def newest():
@@ -69,8 +69,8 @@ def test_it_flags_what_does_not_hold_until_a_second_person_recites_it(
     assert found == kind
     with pytest.raises(Conflict, match=r"flag .* is open"):
         approve(retired, second_curator)
-    take_files({"docs/new.md": "# New\n\nIt has 4.9 TB/s.\n"}, Intake(origin="new"))
-    place = Place(Document.objects.get(path="docs/new.md").latest, 3, 3)
+    take_files({"docs/new.md": "# New\n\nIt has 4.9 TB/s.\n"}, ImportOptions(origin="new"))
+    place = CitedLines(Document.objects.get(path="docs/new.md").latest, 3, 3)
     flag = Flag.objects.open().get(spec=retired)
     with pytest.raises(Forbidden):
         recite(flag, place, curator, "stands here")
@@ -80,7 +80,7 @@ def test_it_flags_what_does_not_hold_until_a_second_person_recites_it(
 
 
 def test_it_follows_a_line_of_which_only_the_blanks_at_its_end_changed(x1, note, engineer, curator):
-    spec = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "measured")
+    spec = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "measured")
     retire(spec, curator, "not sure")
     store(note.text.replace("bandwidth 4.9 TB/s\n", "bandwidth 4.9 TB/s  \n"))
     restore(spec, engineer, "it was right")

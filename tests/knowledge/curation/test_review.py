@@ -6,13 +6,13 @@ from django.utils import timezone
 
 from knowledge.curation.answer import explain
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
 from knowledge.curation.store import NewSpec, store_specs
-from knowledge.importer import Intake, take_files
-from knowledge.models import Answer, Document, Flag, Immutable, Revision, Spec, SpecState
+from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.models import Document, Flag, FlagAnswer, Immutable, Revision, Spec, SpecState
 from knowledge.specs.facts import Rank
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -38,7 +38,7 @@ def test_a_second_person_puts_a_value_into_use(proposal, curator):
 
 
 def test_nobody_decides_on_an_own_value(x1, note, curator):
-    mine = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), curator, "measured")
+    mine = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), curator, "measured")
     for step in (approve, give_back):
         with pytest.raises(Forbidden, match="author"):
             step(mine, curator, "good")
@@ -55,7 +55,7 @@ def test_only_curators_decide(role, proposal, request):
 
 def test_a_viewer_proposes_nothing(x1, note, viewer):
     with pytest.raises(Forbidden, match="engineer"):
-        propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), viewer, "why not")
+        propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), viewer, "why not")
     assert not Spec.objects.filter(state=SpecState.PROPOSED).exists()
 
 
@@ -86,7 +86,7 @@ def test_a_return_needs_a_reason(proposal, curator):
 
 def test_a_replacement_retires_what_it_replaces(x1, note, engineer, curator):
     old = old_bandwidth()
-    new = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "newer", replaces=old)
+    new = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "newer", replaces=old)
     approve(new, curator, "yes")
     old.refresh_from_db()
     assert old.state == SpecState.RETIRED
@@ -112,18 +112,18 @@ def test_it_replaces_no_answer_to_another_question(x1, note, curator, other, lin
 
 
 def test_a_replacement_of_the_preferred_value_leaves_a_preferred_one(x1, note, engineer, curator):
-    beside = propose(x1, facts("5.1 TB/s", rank=Rank.NORMAL), Place(note, 6, 6), engineer, "b")
+    beside = propose(x1, facts("5.1 TB/s", rank=Rank.NORMAL), CitedLines(note, 6, 6), engineer, "b")
     approve(beside, curator)
     low = facts("4.9 TB/s", rank=Rank.NORMAL)
-    new = propose(x1, low, Place(note, 5, 5), engineer, "newer", replaces=old_bandwidth())
+    new = propose(x1, low, CitedLines(note, 5, 5), engineer, "newer", replaces=old_bandwidth())
     with pytest.raises(CurationError, match="no value of memory_bandwidth would be preferred"):
         approve(new, curator, "yes")
     assert old_bandwidth().state == SpecState.APPROVED
 
 
 def test_a_first_value_has_to_be_preferred_and_answers_the_unknown(x1, wiki, engineer, curator):
-    take_files({"docs/c.md": "# C\n\nIt has 4096 cores.\n"}, Intake(origin="c"))
-    place = Place(Document.objects.get(path="docs/c.md").latest, 3, 3)
+    take_files({"docs/c.md": "# C\n\nIt has 4096 cores.\n"}, ImportOptions(origin="c"))
+    place = CitedLines(Document.objects.get(path="docs/c.md").latest, 3, 3)
     plain = facts("4096", metric="cuda_cores", rank=Rank.NORMAL)
     with pytest.raises(CurationError, match="accepted: rank preferred"):
         approve(propose(x1, plain, place, engineer, "counted"), curator)
@@ -165,33 +165,37 @@ def test_a_preferred_value_is_exchanged_never_lost(proposal, curator, second_cur
 
 def test_the_value_has_to_stand_in_the_lines(x1, note, engineer):
     with pytest.raises(CurationError, match=r"^lines: '4.9 TB/s' does not stand"):
-        propose(x1, facts("4.9 TB/s"), Place(note, 6, 6), engineer, "?")
+        propose(x1, facts("4.9 TB/s"), CitedLines(note, 6, 6), engineer, "?")
     with pytest.raises(CurationError, match=r"accepted: L1 to L6"):
-        propose(x1, facts("4.9 TB/s"), Place(note, 6, 7), engineer, "?")
+        propose(x1, facts("4.9 TB/s"), CitedLines(note, 6, 7), engineer, "?")
     assert not Spec.objects.filter(state=SpecState.PROPOSED).exists()
 
 
 def test_a_changed_value_on_the_same_lines_waits_for_an_answer(x1, note, engineer, curator):
-    first = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), engineer, "read")
+    first = propose(x1, facts("4.8 TB/s"), CitedLines(note, 6, 6), engineer, "read")
     approve(first, curator)
-    second = propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "reread", replaces=first)
+    second = propose(
+        x1, facts("5.1 TB/s"), CitedLines(note, 6, 6), engineer, "reread", replaces=first
+    )
     flag = Flag.objects.open().get(spec=second)
     assert flag.kind == "same_citation"
     with pytest.raises(Conflict, match="flag 'value changed, citation kept' is open"):
         approve(second, curator)
-    explain(flag, Answer.MISREAD, engineer, "the line names both")
+    explain(flag, FlagAnswer.MISREAD, engineer, "the line names both")
     approve(second, curator)
     assert (flag.answer, flag.answered_by) == ("misread", engineer)
 
 
 def test_an_open_answer_is_given_once(x1, note, engineer, curator, second_curator):
-    first = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), engineer, "read")
+    first = propose(x1, facts("4.8 TB/s"), CitedLines(note, 6, 6), engineer, "read")
     approve(first, curator)
-    second = propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "reread", replaces=first)
+    second = propose(
+        x1, facts("5.1 TB/s"), CitedLines(note, 6, 6), engineer, "reread", replaces=first
+    )
     flag, stale = second.flags.get(), second.flags.get()
-    explain(flag, Answer.MISREAD, curator, "both stand there")
+    explain(flag, FlagAnswer.MISREAD, curator, "both stand there")
     with pytest.raises(Conflict, match="answered by cora"):
-        explain(stale, Answer.TYPO_FIX, second_curator, "no")
+        explain(stale, FlagAnswer.TYPO_FIX, second_curator, "no")
     with pytest.raises(Immutable):
         stale.save()
 
@@ -200,14 +204,14 @@ def test_a_withdrawn_document_is_no_source(x1, note, proposal, engineer, curator
     Document.objects.filter(pk=note.document_id).update(withdrawn_at=timezone.now())
     note = Revision.objects.get(pk=note.pk)
     with pytest.raises(CurationError, match=r"^document: docs/notes.md was withdrawn"):
-        propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "again")
+        propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "again")
     with pytest.raises(Conflict, match=r"docs/notes.md was withdrawn"):
         approve(Spec.objects.get(pk=proposal.pk), curator)
 
 
 def test_nobody_makes_an_own_value_preferred_by_retiring_another(x1, note, curator, second_curator):
     plain = facts("4.9 TB/s", rank=Rank.NORMAL)
-    mine = propose(x1, plain, Place(note, 5, 5), curator, "measured")
+    mine = propose(x1, plain, CitedLines(note, 5, 5), curator, "measured")
     approve(mine, second_curator)
     with pytest.raises(Forbidden, match="author"):
         retire(old_bandwidth(), curator, "wrong", successor=mine)
@@ -227,8 +231,8 @@ def test_a_deprecated_value_says_why_in_its_line(proposal, curator, second_curat
 
 
 def test_an_unknown_takes_the_place_of_no_value(x1, wiki, engineer, curator):
-    take_files({"docs/u.md": "# U\n\nUNKNOWN to us.\n"}, Intake(origin="u"))
-    place = Place(Document.objects.get(path="docs/u.md").latest, 3, 3)
+    take_files({"docs/u.md": "# U\n\nUNKNOWN to us.\n"}, ImportOptions(origin="u"))
+    place = CitedLines(Document.objects.get(path="docs/u.md").latest, 3, 3)
     unknown = facts("UNKNOWN", note="ask them", rank=Rank.NORMAL)
     spec = propose(x1, unknown, place, engineer, "nobody says")
     with pytest.raises(Conflict, match="has an answer"):
@@ -240,7 +244,7 @@ def test_an_unknown_takes_the_place_of_no_value(x1, wiki, engineer, curator):
 )
 def test_the_lines_have_to_give_the_same_unit(x1, note, engineer, shown, metric):
     with pytest.raises(CurationError, match=r"^lines: they say '5.1 "):
-        propose(x1, facts(shown, metric=metric), Place(note, 6, 6), engineer, "?")
+        propose(x1, facts(shown, metric=metric), CitedLines(note, 6, 6), engineer, "?")
 
 
 @pytest.mark.parametrize(
@@ -254,7 +258,7 @@ def test_the_database_refuses_another_value_under_the_same_spec(wiki, columns):
 def test_who_brought_a_value_in_stays_its_author_when_somebody_restores_it(
     x1, note, curator, engineer
 ):
-    mine = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), curator, "measured")
+    mine = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), curator, "measured")
     retire(mine, curator, "later")
     restore(mine, engineer, "now")
     with pytest.raises(Forbidden, match="author"):

@@ -5,20 +5,19 @@ import threading
 import pytest
 from django.db import connection
 
-from knowledge.archive import Brought
 from knowledge.curation import turn as turns
-from knowledge.curation.confirm import confirm, take_at_once
 from knowledge.curation.errors import Conflict
-from knowledge.curation.plan import plan_import
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, retire, set_rank
 from knowledge.curation.turn import turn
-from knowledge.curation.undo import undo
-from knowledge.importer import import_wiki
+from knowledge.exchange.confirm import confirm, take_at_once
+from knowledge.exchange.importer import import_wiki
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Platform, Revision, Spec, SpecChange
 from knowledge.specs.facts import Rank
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import X1, facts
+from tests.knowledge.conftest import BANDWIDTH, TDP, X1, facts
 from tests.knowledge.racing import at_once, several_connections, slow
 
 __all__ = ["several_connections"]
@@ -54,7 +53,7 @@ def test_two_curators_decide_on_one_proposal(proposal, curator, second_curator, 
 
 
 def test_two_curators_approve_two_rivals(proposal, x1, note, curator, second_curator, monkeypatch):
-    rival = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), proposal.proposed_by, "?")
+    rival = propose(x1, facts("4.8 TB/s"), CitedLines(note, 6, 6), proposal.proposed_by, "?")
     with slow(monkeypatch, "knowledge.curation.review._make_room"):
         found = at_once(
             lambda: approve(again(proposal), curator, "yes"),
@@ -86,7 +85,7 @@ def test_an_import_comes_between_a_review(proposal, wiki, curator, monkeypatch):
     with slow(monkeypatch, "knowledge.curation.review._require_sound"):
         reviewed, _ = at_once(
             lambda: approve(mine, curator, "yes"),
-            lambda: take_at_once(Brought("notes", {"docs/notes.md": text})),
+            lambda: take_at_once(WikiFiles("notes", {"docs/notes.md": text})),
         )
     proposal.refresh_from_db()
     flag = proposal.flags.get()
@@ -103,8 +102,8 @@ def test_an_import_comes_between_a_proposal(note, x1, engineer, monkeypatch):
     text = note.text.replace("bandwidth 4.9", "bandwidth 5.9")
     with slow(monkeypatch, "knowledge.curation.propose.proof"):
         proposed, _ = at_once(
-            lambda: propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "read"),
-            lambda: take_at_once(Brought("notes", {"docs/notes.md": text})),
+            lambda: propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "read"),
+            lambda: take_at_once(WikiFiles("notes", {"docs/notes.md": text})),
         )
     if isinstance(proposed, Exception):
         assert "is not the newest text" in str(proposed)
@@ -114,9 +113,9 @@ def test_an_import_comes_between_a_proposal(note, x1, engineer, monkeypatch):
 
 
 def test_one_plan_is_confirmed_once(wiki, engineer, curator, second_curator, monkeypatch):
-    batch = plan_import(Brought("team", {"docs/n.md": "# N\n"}), engineer)
+    batch = plan_import(WikiFiles("team", {"docs/n.md": "# N\n"}), engineer)
     mine, yours = again(batch), again(batch)
-    with slow(monkeypatch, "knowledge.curation.confirm._require_may_decide"):
+    with slow(monkeypatch, "knowledge.exchange.confirm._require_may_decide"):
         found = at_once(lambda: confirm(mine, curator), lambda: confirm(yours, second_curator))
     one_won(found, told="was confirmed by c")
     assert Revision.objects.filter(batch=batch).count() == 1
@@ -126,10 +125,10 @@ def test_two_plans_of_one_new_document_are_not_both_confirmed(
     wiki, engineer, curator, second_curator, monkeypatch
 ):
     plans = [
-        plan_import(Brought("team", {"docs/n.md": text}, whole=False), engineer)
+        plan_import(WikiFiles("team", {"docs/n.md": text}, whole=False), engineer)
         for text in ("# N\n", "# M\n")
     ]
-    with slow(monkeypatch, "knowledge.curation.confirm.bases"):
+    with slow(monkeypatch, "knowledge.exchange.confirm.bases"):
         found = at_once(
             lambda: confirm(again(plans[0]), curator),
             lambda: confirm(again(plans[1]), second_curator),
@@ -140,10 +139,10 @@ def test_two_plans_of_one_new_document_are_not_both_confirmed(
 
 
 def test_two_imports_of_one_new_document(wiki, monkeypatch):
-    with slow(monkeypatch, "knowledge.curation.confirm.bases"):
+    with slow(monkeypatch, "knowledge.exchange.confirm.bases"):
         found = at_once(
-            lambda: take_at_once(Brought("team", {"docs/n.md": "# N\n"})),
-            lambda: take_at_once(Brought("team", {"docs/n.md": "# N\n"})),
+            lambda: take_at_once(WikiFiles("team", {"docs/n.md": "# N\n"})),
+            lambda: take_at_once(WikiFiles("team", {"docs/n.md": "# N\n"})),
         )
     assert not [each for each in found if isinstance(each, Exception)], found
     assert sorted(summary.new_revisions for _, summary in found) == [0, 1]
@@ -155,10 +154,10 @@ def test_two_platforms_want_one_driver_name(wiki, page_text, monkeypatch):
         text = page_text(TDP).replace("x-1", slug).replace("X 1; X1", "Y")
         return {f"docs/{slug}.md": text}
 
-    with slow(monkeypatch, "knowledge.platforms.platform_columns"):
+    with slow(monkeypatch, "knowledge.exchange.platform_rows.platform_columns"):
         found = at_once(
-            lambda: take_at_once(Brought("team", sheet("y-1"), whole=False)),
-            lambda: take_at_once(Brought("other", sheet("y-2"), whole=False)),
+            lambda: take_at_once(WikiFiles("team", sheet("y-1"), whole=False)),
+            lambda: take_at_once(WikiFiles("other", sheet("y-2"), whole=False)),
         )
     (refused,) = [each for each in found if isinstance(each, Exception)]
     assert "drivers report 'Maker Y' of y-" in str(refused)
@@ -166,9 +165,9 @@ def test_two_platforms_want_one_driver_name(wiki, page_text, monkeypatch):
 
 
 def test_an_import_is_undone_once(wiki, curator, second_curator, monkeypatch):
-    batch, _ = take_at_once(Brought("team", {"docs/n.md": "# N\n"}))
+    batch, _ = take_at_once(WikiFiles("team", {"docs/n.md": "# N\n"}))
     mine, yours = again(batch), again(batch)
-    with slow(monkeypatch, "knowledge.curation.undo._built_upon"):
+    with slow(monkeypatch, "knowledge.exchange.undo._built_upon"):
         found = at_once(
             lambda: undo(mine, curator, "no"), lambda: undo(yours, second_curator, "no")
         )

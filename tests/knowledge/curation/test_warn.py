@@ -3,20 +3,21 @@
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import restore, retire
 from knowledge.curation.warn import waive, warnings_before, warnings_of
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Platform, Spec, Waiver
-from tests.knowledge.conftest import BANDWIDTH
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
 
 @pytest.fixture
 def odd(x1, note, engineer):
-    return propose(x1, facts("5.1 kB", metric="l2_size"), Place(note, 6, 6), engineer, "why not")
+    return propose(
+        x1, facts("5.1 kB", metric="l2_size"), CitedLines(note, 6, 6), engineer, "why not"
+    )
 
 
 def said(spec):
@@ -51,7 +52,7 @@ def test_only_a_second_curator_waives(x1, note, odd, curator, engineer):
     with pytest.raises(Forbidden, match="curator or lead"):
         waive(odd, "range", "a toy", engineer)
     own = facts("5.1 kB", metric="l2_size", note="again")
-    mine = propose(x1, own, Place(note, 6, 6), curator, "mine")
+    mine = propose(x1, own, CitedLines(note, 6, 6), curator, "mine")
     with pytest.raises(Forbidden, match="author"):
         waive(mine, "range", "a toy", curator)
     assert not Waiver.objects.exists()
@@ -87,8 +88,8 @@ def test_the_second_waiver_is_told_who_was_first(odd, curator, second_curator):
 
 def cited(x1, engineer, text, line, shown="4.9 TB/s", path="docs/more.md"):
     """A proposal that rests on one line of a document of its own."""
-    take_files({path: text}, Intake(origin="more"))
-    place = Place(Document.objects.get(path=path).latest, line, line)
+    take_files({path: text}, ImportOptions(origin="more"))
+    place = CitedLines(Document.objects.get(path=path).latest, line, line)
     return propose(x1, facts(shown), place, engineer, "why not"), place
 
 
@@ -96,7 +97,7 @@ def cited(x1, engineer, text, line, shown="4.9 TB/s", path="docs/more.md"):
 def x2(wiki, page_text):
     """A second platform, X 2, that has a document."""
     text = page_text(BANDWIDTH).replace("x-1", "x-2").replace("X1", "X2").replace("X 1", "X 2")
-    take_files({"docs/hardware/x-2.md": text}, Intake(origin="second"))
+    take_files({"docs/hardware/x-2.md": text}, ImportOptions(origin="second"))
     return Platform.objects.get(slug="x-2")
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.constraints import (
     CONSTRAINTS,
     Fact,
-    Known,
+    Neighbours,
     Severity,
     check_constraints,
     constraint,
@@ -22,7 +22,7 @@ def fact(metric, shown, **more):
 
 def said(subject, platform=(), siblings=()):
     """Constraint → message."""
-    warnings = check_constraints(subject, Known(platform, siblings))
+    warnings = check_constraints(subject, Neighbours(platform, siblings))
     return {warning.constraint: warning.message for warning in warnings}
 
 
@@ -127,7 +127,7 @@ def test_it_says_what_the_interface_makes():
 
 def test_it_needs_the_whole_interface_and_leaves_measured_values_alone():
     assert said(fact("memory_bandwidth", "8 TB/s"), [BUS]) == {}
-    measured = fact("memory_bandwidth", "3 TB/s", evidence=Evidence.MEASURED)
+    measured = fact("memory_bandwidth", "3 TB/s", evidence=EvidenceClass.MEASURED)
     assert said(measured, [BUS, RATE]) == {}
 
 
@@ -233,9 +233,9 @@ def test_it_sees_a_document_about_another_product():
 
 def test_it_silences_exactly_the_waived_warning_and_keeps_its_reason():
     subject = fact("memory_bandwidth", "4.8 GB/s", quote="~4.8 GB/s")
-    plain = check_constraints(subject, Known())
+    plain = check_constraints(subject, Neighbours())
     assert [(w.constraint, w.waived) for w in plain] == [("range", ""), ("hedged", "")]
-    waived = check_constraints(subject, Known(), {"range": "an old part"})
+    waived = check_constraints(subject, Neighbours(), {"range": "an old part"})
     assert [(w.constraint, w.waived) for w in waived] == [("range", "an old part"), ("hedged", "")]
     assert [w.message for w in waived] == [w.message for w in plain]
 
@@ -274,6 +274,6 @@ def test_it_warns_of_shipped_values_only_where_sources_conflict():
     for slug, arch, subject in every:
         own = [f for s, _, f in every if s == slug and f is not subject]
         kin = [f for s, a, f in every if s != slug and a == arch and f.metric == subject.metric]
-        odd |= {(slug, w.constraint) for w in check_constraints(subject, Known(own, kin))}
+        odd |= {(slug, w.constraint) for w in check_constraints(subject, Neighbours(own, kin))}
     assert {rule for _, rule in odd} <= {"sparse-ratio", "bandwidth-from-clock", "sibling-outlier"}
     assert ("h100-sxm5-80gb", "sparse-ratio") in odd  # one table calls the sparse figure dense

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.importer import SHIPPED
+from knowledge.exchange.importer import SHIPPED
 from knowledge.specs.hedges import hedged, hedged_number
 from knowledge.specs.reader import read_page
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from campaigns.evaluator.problem import DTYPES as PROBLEM_DTYPES
-from knowledge.importer import SHIPPED
-from knowledge.specs.cited import Evidence
+from knowledge.exchange.importer import SHIPPED
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
 from knowledge.specs.metrics import (
     ALIASES,
@@ -78,7 +78,7 @@ def test_it_names_near_metrics_for_a_name_that_nobody_registered():
 def asked(metric, **qualifiers):
     """Facts about that question; a FactsError where the metric does not take it."""
     unit = METRICS[metric].unit
-    known = (Evidence.MEASURED, SourceKind.MEASURED, "this device")
+    known = (EvidenceClass.MEASURED, SourceKind.MEASURED, "this device")
     return SpecFacts(metric, f"5 {unit}", *known, qualifiers=qualifiers)
 
 
@@ -155,7 +155,7 @@ def test_one_question_has_one_spelling(metric, key, value, words):
 
 
 def test_a_share_of_nothing_is_a_value_and_a_peak_of_nothing_is_none():
-    known = (Evidence.MEASURED, SourceKind.MEASURED, "this device")
+    known = (EvidenceClass.MEASURED, SourceKind.MEASURED, "this device")
     assert SpecFacts("host_busy_share", "0 ratio", *known).value == 0
     with pytest.raises(MetricError, match="is negative"):
         SpecFacts("host_busy_share", "-0.1 ratio", *known)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from knowledge.models import Platform, Spec
-from knowledge.specs.cited import Evidence
+from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import (
     MOST,
     MOST_OF_PLATFORM,
@@ -25,7 +25,7 @@ PLATFORM = PlatformFacts(
 BANDWIDTH = SpecFacts(
     "memory_bandwidth",
     "4.8 TB/s",
-    Evidence.DOCUMENTED,
+    EvidenceClass.DOCUMENTED,
     SourceKind.VENDOR,
     "data sheet, table 1",
     "https://example.org/x.pdf",

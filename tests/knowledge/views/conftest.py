@@ -3,15 +3,6 @@
 import pytest
 from django.contrib.auth import get_user_model
 
-from tests.knowledge.curation.conftest import (  # noqa: F401
-    curator,
-    engineer,
-    note,
-    proposal,
-    second_curator,
-    x1,
-)
-
 
 @pytest.fixture
 def viewer(client, db):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from knowledge.cite_notes import notes_of
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.standing import standings
 from knowledge.models import Spec
-from knowledge.standing import standings
 from tests.knowledge.conftest import BANDWIDTH, TDP
 
 X1 = "docs/hardware/x-1.md"
@@ -14,7 +14,9 @@ X1 = "docs/hardware/x-1.md"
 @pytest.fixture
 def drifted(wiki, page_text):
     """The bandwidth moved two lines down, the power changed, and UNKNOWN cores are lost."""
-    take_files({X1: page_text("", "", BANDWIDTH, TDP.replace("700", "750"))}, Intake(origin="wiki"))
+    take_files(
+        {X1: page_text("", "", BANDWIDTH, TDP.replace("700", "750"))}, ImportOptions(origin="wiki")
+    )
     return {spec.metric: spec for spec in Spec.objects.filter(state="approved")}
 
 
@@ -50,6 +52,6 @@ def test_it_is_silent_where_nothing_happened(viewer, wiki, django_assert_num_que
 
 
 def test_an_answered_flag_has_no_note_any_more(viewer, drifted, page_text):
-    take_files({X1: page_text("", "", BANDWIDTH, TDP)}, Intake(origin="wiki"))
+    take_files({X1: page_text("", "", BANDWIDTH, TDP)}, ImportOptions(origin="wiki"))
     states = standings([drifted["tdp"]])
     assert "became" not in notes_of(states).get(drifted["tdp"].pk, "")

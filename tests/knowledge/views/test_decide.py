@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, give_back, retire
 from knowledge.models import Flag, Spec, Waiver
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import facts
 
 STEPS = ("approve", "return", "resubmit", "retire", "rank", "restore", "waive")
 
@@ -35,7 +35,7 @@ def test_a_second_person_approves(as_, proposal, curator):
 
 
 def test_an_author_is_refused(as_, x1, note, curator):
-    mine = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), curator, "measured")
+    mine = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), curator, "measured")
     for step in ("approve", "return"):
         answer = post(as_(curator), mine, step, why="mine")
         assert answer.status_code == 403
@@ -83,7 +83,7 @@ def shown(client, spec):
 def test_an_approval_knows_which_value_it_takes_the_place_of(
     as_, x1, note, proposal, engineer, curator, second_curator
 ):
-    rival = propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "another sheet")
+    rival = propose(x1, facts("5.1 TB/s"), CitedLines(note, 6, 6), engineer, "another sheet")
     seen = [shown(as_(curator), proposal), shown(as_(second_curator), rival)]
     assert post(as_(curator), proposal, "approve", seen=seen[0]).status_code == 302
     answer = post(as_(second_curator), rival, "approve", seen=seen[1])
@@ -100,7 +100,7 @@ def test_another_proposal_of_the_question_holds_no_approval_up(
     as_, x1, note, proposal, engineer, curator
 ):
     seen = shown(as_(curator), proposal)
-    propose(x1, facts("5.1 TB/s"), Place(note, 6, 6), engineer, "another sheet")
+    propose(x1, facts("5.1 TB/s"), CitedLines(note, 6, 6), engineer, "another sheet")
     assert post(as_(curator), proposal, "approve", seen=seen).status_code == 302
 
 
@@ -193,7 +193,9 @@ def test_a_restored_value_is_a_proposal_and_nothing_disappears(as_, proposal, cu
 
 @pytest.fixture
 def odd(x1, note, engineer):
-    return propose(x1, facts("5.1 kB", metric="l2_size"), Place(note, 6, 6), engineer, "why not")
+    return propose(
+        x1, facts("5.1 kB", metric="l2_size"), CitedLines(note, 6, 6), engineer, "why not"
+    )
 
 
 def test_a_warning_is_waived_with_a_reason(as_, odd, curator):
@@ -215,7 +217,9 @@ def test_a_waiver_is_refused_without_reason_or_warning(as_, odd, curator):
 
 
 def test_an_author_waives_nothing(as_, x1, note, curator):
-    mine = propose(x1, facts("5.1 kB", metric="l2_size"), Place(note, 6, 6), curator, "why not")
+    mine = propose(
+        x1, facts("5.1 kB", metric="l2_size"), CitedLines(note, 6, 6), curator, "why not"
+    )
     answer = post(as_(curator), mine, "waive", constraint="range", reason="mine")
     assert answer.status_code == 403
 

@@ -2,8 +2,8 @@
 
 import io
 
-from knowledge.archive import read_archive
 from knowledge.curation.revise import store_text
+from knowledge.exchange.readers.archive import read_archive
 
 
 def test_it_gives_a_folder_that_can_be_read_again(viewer, wiki):

@@ -4,11 +4,10 @@ from html import unescape
 
 import pytest
 
-from knowledge.curation.propose import Place, propose
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.curation.propose import CitedLines, propose
+from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
 from knowledge.models import Document, Flag, Spec
-from tests.knowledge.conftest import TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import TDP, facts
 
 X1 = "docs/hardware/x-1.md"
 
@@ -68,7 +67,7 @@ def test_it_refuses_a_text_that_is_no_longer_the_newest(as_, wiki, lost, curator
 
 def test_whoever_brought_the_text_in_does_not_answer(as_, wiki, page_text, curator, second_curator):
     texts = {X1: page_text("", TDP) + "\nIts memory moves 4.8 TB/s.\n", "README.md": "# Index\n"}
-    take_files(texts, Intake(origin="wiki", by=curator))
+    take_files(texts, ImportOptions(origin="wiki", by=curator))
     flag = Flag.objects.get(spec__metric="memory_bandwidth")
     assert recite(as_(curator), flag).status_code == 403
     assert f"/w/flags/{flag.pk}/" not in client_page(as_(curator), flag)
@@ -98,12 +97,16 @@ def test_the_second_is_told_who_answered(as_, lost, curator, second_curator):
 @pytest.fixture
 def kept(x1, note, engineer):
     first = propose(
-        x1, facts("4.8 TB/s", metric="infinity_fabric_bandwidth"), Place(note, 6, 6), engineer, "a"
+        x1,
+        facts("4.8 TB/s", metric="infinity_fabric_bandwidth"),
+        CitedLines(note, 6, 6),
+        engineer,
+        "a",
     )
     Spec.objects.filter(pk=first.pk).update(state="approved")
     first.refresh_from_db()
     again = facts("5.1 TB/s", metric="infinity_fabric_bandwidth")
-    spec = propose(x1, again, Place(note, 6, 6), engineer, "b", replaces=first)
+    spec = propose(x1, again, CitedLines(note, 6, 6), engineer, "b", replaces=first)
     return spec.flags.get()
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 
@@ -32,7 +32,7 @@ def counts(page):
 def test_each_count_opens_the_list_that_it_counts(viewer, wiki, page_text):
     Spec.objects.filter(metric="cuda_cores").update(state="returned")
     text = page_text(BANDWIDTH.replace("4.8", "4.9"), TDP)
-    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
     page = viewer.get("/w/").content.decode()
     found = counts(page)
     assert found == {

@@ -8,9 +8,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from knowledge.archive import Brought
-from knowledge.curation.plan import plan_import
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import Flag, Spec, SpecChange
 from knowledge.urls import urlpatterns
 from tests.knowledge.conftest import BANDWIDTH, TDP
@@ -116,14 +116,14 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.samp
 @pytest.fixture
 def there(page_text, proposal, second_curator, client):
     """Keys to put into addresses, and a client of a curator who may decide on all of them."""
-    take_files({X1: page_text(BANDWIDTH.replace("4.8", "4.7"), TDP)}, Intake(origin="wiki"))
+    take_files({X1: page_text(BANDWIDTH.replace("4.8", "4.7"), TDP)}, ImportOptions(origin="wiki"))
     client.force_login(second_curator)
     client.raise_request_exception = False
     return client, {
         "proposal": proposal.pk,
         "spec": Spec.objects.get(metric="tdp").pk,
         "flag": Flag.objects.open().first().pk,
-        "batch": plan_import(Brought("more", {"a.md": "# A\n"}), second_curator).pk,
+        "batch": plan_import(WikiFiles("more", {"a.md": "# A\n"}), second_curator).pk,
     }
 
 

@@ -8,12 +8,11 @@ from html import unescape
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from knowledge.archive import Brought
-from knowledge.curation.confirm import confirm
-from knowledge.curation.plan import plan_import
+from knowledge.exchange.confirm import confirm
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import Batch, Document, Spec
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import X1, person
+from tests.knowledge.conftest import BANDWIDTH, TDP, X1, person
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def zipped(files, name="team.zip"):
 @pytest.fixture
 def batch(wiki, people, page_text):
     files = {X1: page_text("", BANDWIDTH.replace("4.8", "4.9"), TDP), "docs/n.md": "# N\n"}
-    return plan_import(Brought("wiki", files, whole=False), people["eve"])
+    return plan_import(WikiFiles("wiki", files, whole=False), people["eve"])
 
 
 def test_it_plans_an_uploaded_folder_and_shows_problems_first(as_, wiki, page_text):
@@ -167,7 +166,7 @@ def test_it_leaves_out_the_buttons_of_others(as_, batch, people):
 
 def test_it_shows_refused_files_with_their_line_and_no_button(as_, wiki, people, page_text):
     files = {"docs/a.md": page_text(TDP.replace("700 W", "700 Watts")), "docs/b.md": "# B\n"}
-    batch = plan_import(Brought("team", files), people["eve"])
+    batch = plan_import(WikiFiles("team", files), people["eve"])
     page = as_("eve").get(f"/w/imports/{batch.pk}/").content.decode()
     assert "docs/a.md:L15: unknown unit" in page
     assert 'id="confirm"' not in page
@@ -178,7 +177,7 @@ def test_it_shows_refused_files_with_their_line_and_no_button(as_, wiki, people,
 def test_it_shows_hostile_names_and_lines_as_text(as_, wiki, people):
     nasty = "<script>alert(1)</script>"
     files = {"v.md": f"# {nasty}\n\n- tdp: 1 W <- <gpu-wiki>/{nasty}.md:L1\n"}
-    batch = plan_import(Brought(nasty[:80], files, (nasty,)), people["eve"])
+    batch = plan_import(WikiFiles(nasty[:80], files, (nasty,)), people["eve"])
     page = as_("eve").get(f"/w/imports/{batch.pk}/").content.decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
@@ -194,7 +193,7 @@ def test_it_needs_the_same_queries_for_any_number_of_documents(
     as_, shipped, people, django_assert_num_queries
 ):
     files = {f"more/{d.path}": d.latest.text for d in Document.objects.all()}
-    batch = plan_import(Brought("team", files), people["cora"])
+    batch = plan_import(WikiFiles("team", files), people["cora"])
     client = as_("cora")
     with django_assert_num_queries(6):  # session, user, batch, its name, permissions of both kinds
         client.get(f"/w/imports/{batch.pk}/")

@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
-from knowledge.rendering import render_markdown
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.specs.citation import parse_citation
 from knowledge.views.markdown import code, plain, table
+from knowledge.views.rendering import render_markdown
 from tests.knowledge.conftest import BANDWIDTH, UNKNOWN_CORES
 
 PAIR = {"p": ["h200-sxm", "h100-sxm5-80gb"], "only": "all"}
@@ -68,7 +68,7 @@ def test_it_refuses_what_the_page_refuses(viewer, wiki):
 def test_what_people_wrote_is_text(viewer, wiki, page_text):
     nasty = "a <b>*c*</b> [d](e) `f` _g_"
     line = UNKNOWN_CORES.replace("ask them", nasty)
-    take_files({"docs/hardware/x-1.md": page_text(BANDWIDTH, line)}, Intake(vouched=True))
+    take_files({"docs/hardware/x-1.md": page_text(BANDWIDTH, line)}, ImportOptions(vouched=True))
     text = viewer.get("/w/p/x-1.md").content.decode()
     row = next(row for row in rows_of(text) if row[0] == "cuda_cores")
     assert row[2] == f"UNKNOWN: {nasty}"

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Platform, Spec, SpecChange
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP
 
@@ -62,7 +62,7 @@ def test_it_puts_the_preferred_value_before_its_rivals(viewer, shipped):
 
 def test_a_flag_stands_on_its_row(viewer, wiki, page_text):
     text = page_text(BANDWIDTH, TDP.replace("700", "750"))
-    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
     page = page_of(viewer)
     row = page[page.index(f'id="spec-{Spec.objects.get(shown="700 W").pk}"') :].split("</tr>")[0]
     assert 'data-cite-state="changed"' in row
@@ -123,7 +123,7 @@ def test_json_and_csv_have_the_rows_of_the_page(viewer, shipped):
 
 def test_the_csv_loses_no_digit_and_escapes(viewer, wiki, page_text):
     line = f'- l2_size: 0.1 MiB | {SOURCE} | note=a "quoted", long note'
-    take_files({"docs/hardware/x-1.md": page_text(BANDWIDTH, line)}, Intake(vouched=True))
+    take_files({"docs/hardware/x-1.md": page_text(BANDWIDTH, line)}, ImportOptions(vouched=True))
     table = viewer.get("/w/p/x-1.csv").content.decode()
     row = next(r for r in csv.DictReader(io.StringIO(table)) if r["metric"] == "l2_size")
     assert float(row["value"]) == Spec.objects.get(metric="l2_size").value
@@ -133,7 +133,7 @@ def test_the_csv_loses_no_digit_and_escapes(viewer, wiki, page_text):
 
 def test_the_json_says_what_is_in_doubt(viewer, wiki, page_text):
     text = page_text(BANDWIDTH, TDP.replace("700", "750"))
-    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
     rows = json.loads(viewer.get("/w/p/x-1.json").content)["rows"]
     row = next(r for r in rows if r["shown"] == "700 W")
     assert (row["citation"]["state"], row["flags"]) == ("changed", ["changed"])

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH
 
@@ -166,7 +166,7 @@ def test_a_kept_citation_is_flagged(as_, engineer, note):
 
 
 def test_a_text_that_changed_meanwhile_is_refused(as_, engineer, note):
-    take_files({NOTES: "# Notes\n\nbandwidth 4.9 TB/s\n\n\n"}, Intake(origin="notes"))
+    take_files({NOTES: "# Notes\n\nbandwidth 4.9 TB/s\n\n\n"}, ImportOptions(origin="notes"))
     answer = as_(engineer).post("/w/propose/", filled(note))
     assert answer.status_code == 422
     assert "the document has changed since" in body(answer)
@@ -211,7 +211,7 @@ def test_it_bears_nonsense_in_the_address(as_, engineer, wiki, query):
 
 def test_it_shows_a_long_document_in_windows(as_, engineer, wiki):
     text = "# Long\n\n" + "\n".join(f"row {n} holds {n} W" for n in range(3, 1001)) + "\n"
-    take_files({"docs/long.md": text}, Intake(origin="long"))
+    take_files({"docs/long.md": text}, ImportOptions(origin="long"))
     page = body(as_(engineer).get("/w/propose/", {"doc": "docs/long.md", "first": 700}))
     assert 'id="L700"' in page
     assert 'id="L1"' not in page

@@ -9,20 +9,21 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from knowledge.curation.propose import Place, propose
-from knowledge.importer import Intake, import_wiki, take_files
+from knowledge.curation.propose import CitedLines, propose
+from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
+from knowledge.lookup.usage import SpecUse, register, unregister
 from knowledge.models import Flag, Spec, SpecState
-from knowledge.usage import Use, register, unregister
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, TDP, facts
 
 
 @pytest.fixture
 def three(x1, note, engineer, curator):
     """A sound proposal, one whose value is odd, and one of the curator."""
-    sound = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "a")
-    odd = propose(x1, facts("5.1 kB", metric="l2_size"), Place(note, 6, 6), engineer, "b")
-    own = propose(x1, facts("4.8 GiB", metric="memory_capacity"), Place(note, 6, 6), curator, "c")
+    sound = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "a")
+    odd = propose(x1, facts("5.1 kB", metric="l2_size"), CitedLines(note, 6, 6), engineer, "b")
+    own = propose(
+        x1, facts("4.8 GiB", metric="memory_capacity"), CitedLines(note, 6, 6), curator, "c"
+    )
     return sound, odd, own
 
 
@@ -69,7 +70,7 @@ def test_it_approves_what_is_ticked_and_reports_the_rest(as_, curator, three):
 
 def test_of_rivals_that_are_ticked_one_is_approved(as_, curator, second_curator, three, x1, note,
                                                    engineer):  # fmt: skip
-    rival = propose(x1, facts("4.8 TB/s"), Place(note, 6, 6), engineer, "another")
+    rival = propose(x1, facts("4.8 TB/s"), CitedLines(note, 6, 6), engineer, "another")
     page = as_(curator).get("/w/review/").content.decode()
     seen = dict(re.findall(r'name="(seen-\d+)" value="(\d+)"', page))
     assert f"seen-{rival.pk}" in seen
@@ -95,7 +96,7 @@ def test_a_flag_or_a_changed_citation_holds_it_up(as_, second_curator, three):
 def test_one_that_fails_in_the_step_leaves_nothing_behind(as_, x1, note, engineer, curator):
     """Two alternatives of rank normal: neither would leave a preferred value."""
     alone = facts("5.1 GiB", metric="memory_capacity", rank="normal")
-    spec = propose(x1, alone, Place(note, 6, 6), engineer, "a")
+    spec = propose(x1, alone, CitedLines(note, 6, 6), engineer, "a")
     before = spec.changes.count()
     page = body(as_(curator).post("/w/review/", {"spec": spec.pk}, follow=True))
     assert "would be preferred" in page
@@ -128,7 +129,7 @@ def test_it_says_what_would_move(as_, curator, wiki, page_text):
     new = Spec.objects.get(metric="memory_bandwidth", state="proposed")
 
     def provider(swaps):
-        uses = [Use("softmax", "/c/1/", "roof", "34 µs", "33 µs" if s.replacement else "")
+        uses = [SpecUse("softmax", "/c/1/", "roof", "34 µs", "33 µs" if s.replacement else "")
                 for s in swaps]  # fmt: skip
         return [[use] for use in uses]
 
@@ -162,14 +163,16 @@ def test_it_needs_the_same_queries_for_any_length(
     with CaptureQueriesContext(connection) as few:
         client.get("/w/review/")
     for number in range(20):
-        propose(x1, facts("4.9 TB/s", note=f"n {number}"), Place(note, 5, 5), engineer, "again")
+        propose(
+            x1, facts("4.9 TB/s", note=f"n {number}"), CitedLines(note, 5, 5), engineer, "again"
+        )
     with django_assert_num_queries(len(few)):
         assert len(rows(body(client.get("/w/review/")))) == 23
 
 
 def test_a_moved_citation_is_looked_at_before(as_, curator, three):
     text = "# Notes\n\nBy hand.\n\n\nbandwidth 4.9 TB/s\nfrom 4.8 to 5.1 TB/s, 5.1 kB, 5.1 GiB\n"
-    take_files({"docs/notes.md": text}, Intake(origin="notes"))
+    take_files({"docs/notes.md": text}, ImportOptions(origin="notes"))
     page = body(as_(curator).get("/w/review/"))
     assert 'data-cite-state="moved"' in page
     as_(curator).post("/w/review/", {"spec": three[0].pk})

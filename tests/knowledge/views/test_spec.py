@@ -4,13 +4,12 @@ from html import unescape
 
 import pytest
 
-from knowledge.curation.propose import Place, propose
+from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, restore, retire
-from knowledge.importer import import_wiki
+from knowledge.exchange.importer import import_wiki
+from knowledge.lookup.usage import SpecUse, register, unregister
 from knowledge.models import Flag, Spec, SpecChange, Waiver
-from knowledge.usage import Use, register, unregister
-from tests.knowledge.conftest import BANDWIDTH, TDP
-from tests.knowledge.curation.conftest import facts
+from tests.knowledge.conftest import BANDWIDTH, TDP, facts
 
 X1 = "docs/hardware/x-1.md"
 BUTTONS = ("approve", "return", "resubmit", "retire", "rank", "restore")
@@ -52,7 +51,7 @@ def test_it_says_the_command_that_asks_the_same(viewer, wiki, page_text):
     (wiki / "docs/hardware/x-1.md").write_text(page_text(line))
     import_wiki(wiki, vouched=True)
     bandwidth = Spec.objects.preferred().get(metric="memory_bandwidth")
-    command = "python manage.py spec get x-1 memory_bandwidth --per GCD"
+    command = ".venv/bin/python manage.py spec get x-1 memory_bandwidth --per GCD"
     assert f"<code>{command}</code>" in page_of(viewer, bandwidth)
 
 
@@ -85,7 +84,7 @@ def test_it_offers_a_viewer_nothing(viewer, proposal):
 
 
 def test_it_tells_an_author_who_is_a_curator_why_not(as_, x1, note, curator):
-    mine = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), curator, "measured")
+    mine = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), curator, "measured")
     page = page_of(as_(curator), mine)
     assert buttons(page) == ["retire"]
     assert "another curator decides" in page
@@ -152,7 +151,7 @@ def test_it_prefills_the_lines_of_a_flag(as_, wiki, page_text, bandwidth, curato
 
 
 def test_it_keeps_approving_away_while_a_flag_is_open(as_, x1, note, engineer, curator, bandwidth):
-    spec = propose(x1, facts("4.9 TB/s"), Place(note, 5, 5), engineer, "measured")
+    spec = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), engineer, "measured")
     Flag.objects.create(spec=spec, kind="same_citation", note="both rest on L5")
     page = page_of(as_(curator), spec)
     assert "approve" not in buttons(page)
@@ -163,7 +162,7 @@ def test_it_keeps_approving_away_while_a_flag_is_open(as_, x1, note, engineer, c
 def test_it_shows_what_would_move(viewer, proposal, bandwidth):
     def provider(swaps):
         assert [(s.spec, s.replacement) for s in swaps] == [(bandwidth, proposal)]
-        return [[Use("softmax", "/c/1/", "bandwidth of the roof", "34 µs", "33 µs")]]
+        return [[SpecUse("softmax", "/c/1/", "bandwidth of the roof", "34 µs", "33 µs")]]
 
     register(provider)
     try:
@@ -175,7 +174,7 @@ def test_it_shows_what_would_move(viewer, proposal, bandwidth):
 
 
 def test_it_shows_warnings_and_waivers(as_, wiki, x1, note, engineer, curator, second_curator):
-    spec = propose(x1, facts("5.1 kB", metric="l2_size"), Place(note, 6, 6),
+    spec = propose(x1, facts("5.1 kB", metric="l2_size"), CitedLines(note, 6, 6),
                    engineer, "why not")  # fmt: skip
     page = page_of(as_(curator), spec)
     assert 'data-warning="range"' in page

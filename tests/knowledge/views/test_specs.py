@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.importer import Intake, take_files
+from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 
@@ -30,7 +30,7 @@ def test_every_shipped_citation_finds_its_value_first(viewer, shipped):
 def test_a_citation_of_an_earlier_text_still_finds_it(viewer, wiki, page_text):
     old = str(Spec.objects.get(metric="memory_bandwidth").citation)
     text = page_text("", BANDWIDTH, TDP)
-    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
     spec = Spec.objects.get(metric="memory_bandwidth")
     assert str(spec.citation) != old
     assert found(viewer, q=old) == [spec]
@@ -63,7 +63,7 @@ def test_it_finds_words_in_different_places(viewer, shipped):
 
 def test_a_flag_stands_on_its_row(viewer, wiki, page_text):
     text = page_text(BANDWIDTH, TDP.replace("700", "750"))
-    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, Intake())
+    take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
     (spec,) = found(viewer, flag="changed")
     assert spec.shown == "700 W"
     page = viewer.get("/w/specs/", {"flag": "changed"}).content.decode()

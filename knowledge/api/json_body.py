@@ -1,0 +1,72 @@
+"""Request bodies as JSON that every database and every answer can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.parsers import JSONParser
+
+from knowledge.specs.json.strict import RecordError, load_strict
+
+MOST_BYTES = 200_000
+
+
+class BadBody(ValueError):
+    """A body that is no such JSON: `field` names the key that is wrong, or "body"."""
+
+    def __init__(self, message: str, field: str = "body") -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class TooLarge(BadBody):
+    """A body of more than `MOST_BYTES`."""
+
+
+class StrictJson(JSONParser):
+    """JSON in UTF-8: each key once, finite numbers, no lone surrogates, no NUL characters.
+
+    Raises BadBody and TooLarge.
+    """
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        raw = stream.read(MOST_BYTES + 1)
+        if len(raw) > MOST_BYTES:
+            raise TooLarge(f"accepted: up to {MOST_BYTES:,} bytes")
+        try:
+            found = load_strict(raw.decode())
+        except RecordError as error:
+            raise BadBody(str(error).removeprefix("$: "), error.key or "body") from error
+        except ValueError as error:  # no UTF-8, or a number of thousands of digits
+            raise BadBody(f"no JSON in UTF-8: {error}") from error
+        _check_texts(found)
+        return found
+
+
+def _check_texts(found: Any, field: str = "body") -> None:
+    """Refuse texts that UTF-8 or PostgreSQL can not hold, at the outermost key around them."""
+    if isinstance(found, str):
+        if "\0" in found or not _encodes(found):
+            raise BadBody("accepted: text without NUL characters and lone surrogates", field)
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            _check_texts(key, field)
+            _check_texts(value, key if field == "body" else field)
+    elif isinstance(found, list):
+        for value in found:
+            _check_texts(value, field)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

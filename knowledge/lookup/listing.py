@@ -1,0 +1,101 @@
+"""Lists of specs: what may be asked for, in which words, and the rows that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from django.db.models import Q
+
+from knowledge.models import Flag, Platform, Spec, SpecState
+from knowledge.models.spec import SpecQuerySet
+from knowledge.specs.cited import EvidenceClass
+from knowledge.specs.facts import Rank
+from knowledge.specs.metrics import metric_named
+
+MOST_WORDS, MOST_CHARACTERS = 20, 500
+
+
+class NotKnown(LookupError):
+    """A platform that nobody has described; the message names those that are accepted."""
+
+
+class FilterError(ValueError):
+    """A filter with a value that nothing can have: `field`, and what is accepted."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which specs; an empty text asks for all.
+
+    q: words, each of them in metric, value, source, note or platform.
+    """
+
+    platform: str = ""
+    metric: str = ""
+    state: str = ""
+    evidence: str = ""
+    rank: str = ""
+    q: str = ""
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
+
+
+def platform_named(slug: str) -> Platform:
+    """The platform of exactly this slug. NotKnown names the accepted ones."""
+    platform = Platform.objects.filter(slug=slug).first()
+    if platform is None:
+        known = ", ".join(Platform.objects.values_list("slug", flat=True))
+        accepted = known or "none yet: run `python manage.py wiki import`"
+        raise NotKnown(f"unknown platform '{slug}'; accepted: {accepted}")
+    return platform
+
+
+def specs_matching(filters: Filters) -> SpecQuerySet:
+    """The specs in the order of a sheet, with citations and flags; three queries.
+
+    Raises NotKnown, MetricError and FilterError.
+    """
+    rows = Spec.objects.for_sheet().with_flags(Flag.objects.open())
+    if filters.platform:
+        rows = rows.filter(platform=platform_named(filters.platform))
+    if filters.metric:
+        rows = rows.filter(metric=metric_named(filters.metric).name)
+    for name, accepted in (("state", SpecState), ("evidence", EvidenceClass), ("rank", Rank)):
+        value = getattr(filters, name)
+        if value:
+            rows = rows.filter(**{name: _one_of(name, value, accepted)})
+    if filters.q:
+        rows = rows.filter(_holds(filters.q))
+    return rows.order_by("platform__slug", "metric", "-rank", "pk")
+
+
+def _one_of(name: str, value: str, accepted: Iterable[str]) -> str:
+    words = [str(word) for word in accepted]
+    if value not in words:
+        raise FilterError(name, f"'{value}'; accepted: {', '.join(words)}")
+    return value
+
+
+def _holds(text: str) -> Q:
+    """Every word somewhere in the row. FilterError for more than a database takes in one go."""
+    words = text.split()
+    if len(text) > MOST_CHARACTERS or len(words) > MOST_WORDS:
+        raise FilterError(
+            "q", f"accepted: up to {MOST_WORDS} words and {MOST_CHARACTERS} characters"
+        )
+    places = ("metric", "shown", "source", "note", "platform__slug", "platform__name")
+    found = Q()
+    for word in words:
+        somewhere = Q()
+        for place in places:
+            somewhere |= Q(**{f"{place}__icontains": word})
+        found &= somewhere
+    return found

@@ -1,0 +1,101 @@
+"""How citations stand now: against the newest text of their documents, for many specs at once.
+
+An import follows or flags every citation of a value in use or in review. What stands neither in the
+newest text nor under a flag, as rows of an earlier version may, is judged as an import would.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Exists, OuterRef
+
+from knowledge.models import DRIFT, Citation, Flag, FlagAnswer, Revision, Spec, SpecState
+from knowledge.specs.citation import CitationError, CitationState, resolve
+from knowledge.specs.tracking.anchoring import Reanchor
+
+
+def newest_revisions(documents: Iterable[int]) -> dict[int, Revision]:
+    """Document key → its newest revision, with its text; one query."""
+    newer = Revision.objects.filter(document=OuterRef("document"), number__gt=OuterRef("number"))
+    found = Revision.objects.filter(document__in=set(documents)).filter(~Exists(newer))
+    return {revision.document_id: revision for revision in found}
+
+
+def standings(specs: Sequence[Spec]) -> dict[int, CitationState]:
+    """Spec key → state of its newest citation; specs without a citation are left out.
+
+    An open flag says it where there is one; else the newest text does. Two queries for specs that
+    come `for_sheet`, one more where a text was moved in, and one for texts that are behind.
+    """
+    open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
+    found = {key: CitationState(kind) for key, kind in open_flags.values_list("spec_id", "kind")}
+    cited = {spec.pk: spec.citation for spec in specs}
+    newest = newest_revisions(c.revision.document_id for c in cited.values() if c is not None)
+    behind = []
+    for spec in specs:
+        citation = cited[spec.pk]
+        if citation is None or spec.pk in found:
+            continue
+        revision = newest[citation.revision.document_id]
+        if citation.revision.document.withdrawn_at is not None:
+            found[spec.pk] = CitationState.SOURCE_MISSING
+        elif citation.revision_id == revision.pk or spec.state == SpecState.RETIRED:
+            found[spec.pk] = resolve(citation.line, citation.quote, revision.text)
+        else:
+            behind.append(citation)
+    found |= _against(behind, newest)
+    moved = {s.pk for s in specs if found.get(s.pk) is CitationState.OK and _moved(s)}
+    recited = _recited(moved) if moved else set()
+    return found | dict.fromkeys(moved - recited, CitationState.MOVED)
+
+
+def _against(behind: Sequence[Citation], newest: dict[int, Revision]) -> dict[int, CitationState]:
+    """Spec key → what an import of the newest text would make of a citation into an earlier one."""
+    if not behind:
+        return {}
+    by_text: dict[int, list[Citation]] = defaultdict(list)
+    for citation in behind:
+        by_text[citation.revision_id].append(citation)
+    found = {}
+    for revision in Revision.objects.filter(pk__in=by_text):
+        search = Reanchor(revision.text, newest[revision.document_id].text)
+        for citation in by_text[revision.pk]:
+            found[citation.spec_id] = _anchored(search, citation)
+    return found
+
+
+def _anchored(search: Reanchor, citation: Citation) -> CitationState:
+    try:
+        slug = citation.spec.platform.slug
+        return search.anchor(citation.line, citation.quote, slug).state
+    except CitationError:  # it never stood where it says
+        return CitationState.CHANGED
+
+
+def _moved(spec: Spec) -> bool:
+    """Whether the same text stands on other lines than in the citation before the newest."""
+    newest, *earlier = spec.cited
+    if not earlier:
+        return False
+    before = earlier[0]
+    return (
+        before.revision.document_id == newest.revision.document_id
+        and _bare(before.quote) == _bare(newest.quote)
+        and before.first_line != newest.first_line
+    )
+
+
+def _recited(keys: Iterable[int]) -> set[int]:
+    """Those of these specs whose newest citation a person chose, in answer to a flag."""
+    answers = Flag.objects.filter(spec__in=keys, answer=FlagAnswer.RECITED)
+    chosen = Citation.objects.newest().filter(
+        Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))),
+        spec__in=keys,
+    )
+    return set(chosen.values_list("spec_id", flat=True))
+
+
+def _bare(quote: str) -> list[str]:
+    return [line.rstrip() for line in quote.split("\n")]

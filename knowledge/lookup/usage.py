@@ -1,0 +1,77 @@
+"""Where a value is used, and what would move if another took its place.
+
+This app knows nothing of those who use it: they register a provider when they are loaded (in
+`AppConfig.ready`), and pages ask all providers at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from knowledge.models import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A value in use, and the one that may take its place; None asks for the uses alone."""
+
+    spec: Spec
+    replacement: Spec | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpecUse:
+    """One thing that rests on a value, in words for a page.
+
+    title, url: what it is and where it opens. purpose: what the value does there ("bandwidth of
+    the roof"). target: the target it leads to now, with its unit; empty where it leads to none.
+    would_be: that target with the replacement, equal to `target` where nothing moves; empty where
+    no replacement was asked about, or where the target can not be computed with it (`reason` says
+    why then).
+    """
+
+    title: str
+    url: str
+    purpose: str
+    target: str = ""
+    would_be: str = ""
+    reason: str = ""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the replacement leads to another target."""
+        return bool(self.would_be) and self.would_be != self.target
+
+
+# One list of uses for each swap, in the order of the swaps. It is asked about a whole page of
+# values at once, so the number of its queries must not grow with them.
+Provider = Callable[[Sequence[Replacement]], Sequence[Sequence[SpecUse]]]
+
+_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> Provider:
+    """Ask `provider` too from now on; usable as a decorator. Once is enough."""
+    if provider not in _providers:
+        _providers.append(provider)
+    return provider
+
+
+def unregister(provider: Provider) -> None:
+    """Ask it no longer. ValueError where it was never registered."""
+    _providers.remove(provider)
+
+
+def uses(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
+    """For each swap what every provider says, in order of registration.
+
+    ValueError for a provider that answers with another number of lists than it was asked for.
+    """
+    found: list[list[SpecUse]] = [[] for _ in swaps]
+    if not swaps:
+        return found
+    for provider in _providers:
+        for known, more in zip(found, provider(swaps), strict=True):
+            known.extend(more)
+    return found

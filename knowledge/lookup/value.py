@@ -1,0 +1,279 @@
+"""Exact questions to the wiki: platform, metric and qualifiers, and never the next best answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.urls import reverse
+
+from knowledge.models import Platform, Spec
+from knowledge.models.spec import SpecQuerySet
+from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
+from knowledge.specs.facts import UNKNOWN_VALUE, Rank
+from knowledge.specs.metrics import metric_named
+
+__all__ = [
+    "MEASURED_BANDWIDTHS",
+    "UNKNOWN",
+    "bandwidth_ceilings",
+    "cache_bandwidth_ceilings",
+    "cited",
+    "cited_or_none",
+    "compute_ceilings",
+    "find",
+    "higher_rivals",
+    "host_busy_share",
+    "how_to_obtain",
+    "lesser_ceilings",
+    "of_whole_module",
+    "peak_question",
+    "platform_for_device",
+    "spec_behind",
+    "unit_count",
+]
+
+MATMUL, FMA = "matmul_throughput", "fma_throughput"
+# dtype → the units that compute in it, fastest first, each by its measured rate and its documented
+# peak. float32 means full single precision: a TF32 product is another precision and has to be asked
+# for by its own name. AMD's matrix units do compute in full single precision.
+UNITS = {
+    "float64": ((MATMUL, "peak_fp64_tensor"), (FMA, "peak_fp64")),
+    "float32": ((MATMUL, "peak_fp32_matrix"), (FMA, "peak_fp32")),
+    "tfloat32": ((MATMUL, "peak_tf32_tensor_dense"),),
+    "float16": ((MATMUL, "peak_fp16_tensor_dense"),),
+    "bfloat16": ((MATMUL, "peak_bf16_tensor_dense"),),
+    "float8_e4m3fn": ((MATMUL, "peak_fp8_tensor_dense"),),
+    "float8_e5m2": ((MATMUL, "peak_fp8_tensor_dense"),),
+    "int8": ((MATMUL, "peak_int8_tensor_dense"),),
+}
+# dtype → the precisions below it, in which matrix units are faster. A kernel that computes in one
+# may pass a tolerance, and has answered another question.
+LESSER = {
+    "float64": ("float32", "tfloat32", "float16", "bfloat16"),
+    "float32": ("tfloat32", "float16", "bfloat16"),
+    "tfloat32": ("float16", "bfloat16"),
+    "float16": ("float8_e4m3fn", "int8"),
+    "bfloat16": ("float8_e4m3fn", "int8"),
+}
+MEASURED_BANDWIDTHS = ("copy_bandwidth", "read_bandwidth", "write_bandwidth")
+# Products of these may be summed up in float16 instead, which some matrix units do at twice the
+# rate: another question, with its own answer. Libraries use float32 unless told otherwise.
+ACCUMULATES = ("float32", "float16")
+SHORT_FLOATS = frozenset(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"))
+# The part of a module that a program sees as a device of its own, where the wiki has values per it.
+DEVICE_PART = {"per": "GCD"}
+
+
+def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
+    """The approved, preferred value for exactly this question, or None where nobody knows it.
+
+    Raises MetricError for a name that is not in the registry.
+    """
+    metric_named(metric)
+    spec = Spec.objects.preferred().asking(platform, metric, qualifiers).for_sheet().first()
+    return spec if spec is not None and spec.known else None
+
+
+def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
+    """What to do about a missing value: the stored answer, or where to write it down."""
+    unknown = _stored_unknown(platform, metric, **qualifiers).first()
+    if unknown is not None:
+        return unknown.note
+    asked = metric_named(metric)
+    for refusal in (asked.refusal(*pair, qualifiers) for pair in qualifiers.items()):
+        if refusal:
+            return f"no value can answer this: {refusal}"
+    if platform.kind == "cpu" or asked.meaning.startswith("measured"):
+        return "run `python manage.py wiki ceilings` on this device"
+    return f"add a sourced line for {metric} to the document of {platform.slug} and import the wiki"
+
+
+def cited(spec: Spec, /) -> Cited:
+    """The value with its citation. ValueError where there is no number or no citation."""
+    citation = spec.citation
+    if spec.value is None or citation is None:
+        raise ValueError(f"{spec}: no number with a citation")
+    path = reverse("knowledge:document", args=[citation.revision.document.path])
+    return Cited(
+        metric=spec.metric,
+        value=spec.value,
+        unit=spec.unit,
+        evidence=spec.evidence,
+        citation=str(citation.line),
+        href=f"{path}?rev={citation.revision.short}#L{citation.first_line}",
+        display=spec.shown,
+    )
+
+
+def spec_behind(platform: Platform, answer: Cited, /) -> Spec | None:
+    """The approved value that an answer cites; None where no value has that citation now."""
+    rows = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
+    found = rows.filter(shown=answer.display, evidence=answer.evidence).for_sheet()
+    return next((spec for spec in found if _cites(spec) == answer.citation), None)
+
+
+def _cites(spec: Spec) -> str:
+    return str(spec.citation.line) if spec.citation else ""
+
+
+def cited_or_none(
+    platform: Platform, metric: str, /, *, prefer_measured: bool, **qualifiers: str
+) -> Cited | None:
+    """The value for this question with its citation, or None.
+
+    With `prefer_measured` a measured value of the same question goes before the documented one,
+    whichever of them is ranked preferred.
+    """
+    if prefer_measured:
+        asked = Spec.objects.approved().asking(platform, metric, qualifiers)
+        measured = asked.filter(evidence=EvidenceClass.MEASURED).exclude(rank=Rank.DEPRECATED)
+        newest = measured.for_sheet().order_by("-pk").first()
+        if newest is not None and newest.value is not None:
+            return cited(newest)
+    return _answer(platform, metric, **qualifiers)
+
+
+def bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
+    """What bounds bytes per second: the measured copy first, the documented peak last.
+
+    Reads and writes alone stand between them: a kernel that does more of one of them may go faster
+    than a copy does.
+    """
+    measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
+    return _known((*measured, _of_device(platform, "memory_bandwidth")))
+
+
+def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
+    """What bounds bytes per second out of the caches: measured warm, the copy first."""
+    return _known(_answer(platform, metric, cache="warm") for metric in MEASURED_BANDWIDTHS)
+
+
+def compute_ceilings(
+    platform: Platform, dtype: str, /, *, accumulate: str = ACCUMULATES[0]
+) -> list[Cited]:
+    """What bounds operations per second in `dtype`: measured, then documented, each fastest first.
+
+    accumulate: what products of short floats are summed up in (`peak_question`). A measured rate of
+    a unit that is not the fastest by the documents bounds nothing and is left out; so is everything
+    slower than a unit whose peak the wiki calls UNKNOWN. Empty for a dtype that no registered
+    metric speaks of: nothing is assumed for it.
+    """
+    units = []
+    for rate, peak in UNITS.get(dtype, ((MATMUL, ""),)):
+        asked = peak_question(platform, dtype, peak, accumulate) if peak else {}
+        documented = _of_device(platform, peak, **asked) if peak else None
+        # The libraries that are timed sum up in float32; where both ways go at one rate it is said.
+        one_rate = dtype not in SHORT_FLOATS or accumulate == ACCUMULATES[0]
+        measured = _answer(platform, rate, dtype=dtype, accumulate=accumulate)
+        if measured is None and (one_rate or (documented and not asked)):
+            measured = _answer(platform, rate, dtype=dtype)
+        units.append((measured, documented))
+        known = any(documented for _, documented in units)
+        if not known and _stored_unknown(platform, peak, **asked).exists():
+            break
+    peaks = _known(peak for _, peak in units)
+    top = max((peak.value for peak in peaks), default=0.0)
+    rates = _known(rate for rate, peak in units if not top or (peak and peak.value >= top))
+    return [c for group in (rates, peaks) for c in sorted(group, key=lambda c: -c.value)]
+
+
+def lesser_ceilings(platform: Platform, dtype: str, /) -> list[Cited]:
+    """What bounds operations per second in the precisions below `dtype`, the fastest first."""
+    found = [c for lesser in LESSER.get(dtype, ()) for c in compute_ceilings(platform, lesser)]
+    return sorted(dict.fromkeys(found), key=lambda c: -c.value)
+
+
+def peak_question(
+    platform: Platform, dtype: str, peak: str, /, accumulate: str = ACCUMULATES[0]
+) -> dict[str, str]:
+    """The qualifiers with which to ask for a peak: `accumulate` where its values differ by that.
+
+    ValueError for an accumulation type that no peak speaks of.
+    """
+    if accumulate not in ACCUMULATES:
+        raise ValueError(f"accumulate: {accumulate!r}; accepted: {', '.join(ACCUMULATES)}")
+    stated = Spec.objects.approved().filter(platform=platform, metric=peak)
+    if dtype not in SHORT_FLOATS or not stated.filter(qualifiers__has_key="accumulate").exists():
+        return {}
+    return {"accumulate": accumulate}
+
+
+def unit_count(platform: Platform, /) -> Cited | None:
+    """How many multiprocessors (sm_count) or compute units (cu_count) a device has."""
+    return _of_device(platform, "sm_count") or _of_device(platform, "cu_count")
+
+
+def of_whole_module(platform: Platform, answers: Iterable[Cited], /) -> list[Cited]:
+    """The documented answers that speak of all parts of a module whose parts are devices each.
+
+    As limits they are safe, as targets out of reach for a kernel on one device.
+    """
+    if not _has_parts(platform):
+        return []
+    return [
+        answer
+        for answer in answers
+        if answer.evidence != EvidenceClass.MEASURED
+        and Spec.objects.preferred()
+        .filter(platform=platform, metric=answer.metric, shown=answer.display)
+        .exclude(qualifiers__has_key="per")
+        .exists()
+    ]
+
+
+def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited]:
+    """Approved values beside documented answers that are higher than the preferred one.
+
+    Sources that disagree are settled by preference for a target, but no kernel is impossible as
+    long as one of them allows it.
+    """
+    found: list[Cited] = []
+    for answer in answers:
+        if answer.evidence == EvidenceClass.MEASURED:
+            continue
+        approved = Spec.objects.approved()
+        preferred = approved.filter(rank=Rank.PREFERRED, metric=answer.metric)
+        for asked in preferred.filter(platform=platform, shown=answer.display):
+            beside = approved.asking(platform, asked.metric, asked.qualifiers)
+            higher = beside.filter(rank=Rank.NORMAL, value__gt=answer.value)
+            found += [cited(spec) for spec in higher.for_sheet()]
+    return found
+
+
+def host_busy_share(platform: Platform, /) -> Cited | None:
+    """The share of CPU time that others took while the platform's ceilings were measured."""
+    return _answer(platform, "host_busy_share")
+
+
+def platform_for_device(name: str, /) -> Platform | None:
+    """The platform whose drivers report exactly this name ("NVIDIA H200"), or None."""
+    # No two platforms have one driver name: an import that would give it twice is refused.
+    return next((p for p in Platform.objects.all() if name in p.aliases), None)
+
+
+def _stored_unknown(platform: Platform, metric: str, **qualifiers: str) -> SpecQuerySet:
+    asked = Spec.objects.approved().asking(platform, metric, qualifiers)
+    return asked.filter(shown=UNKNOWN_VALUE)
+
+
+def _answer(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:
+    spec = find(platform, metric, **qualifiers)
+    return cited(spec) if spec is not None and spec.value is not None else None
+
+
+def _of_device(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:
+    """The answer for what a program sees as one device, else the one for the product as a whole."""
+    if _has_parts(platform):
+        part = _answer(platform, metric, **qualifiers, **DEVICE_PART)
+        if part is not None:
+            return part
+    return _answer(platform, metric, **qualifiers)
+
+
+def _has_parts(platform: Platform) -> bool:
+    approved = Spec.objects.approved().filter(platform=platform)
+    return approved.filter(**{f"qualifiers__{key}": v for key, v in DEVICE_PART.items()}).exists()
+
+
+def _known(answers: Iterable[Cited | None]) -> list[Cited]:
+    return [answer for answer in answers if answer is not None]
