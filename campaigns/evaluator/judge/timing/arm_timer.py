@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass
 
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import Job, Outcome, Phase, Timer, Timing, Traced
+from campaigns.evaluator.contract import Job, KernelLaunch, Outcome, Phase, Timer, Timing, Traced
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel

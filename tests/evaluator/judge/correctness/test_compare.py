@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
+from campaigns.evaluator.judge.correctness.compare import Tolerance, compare, quick
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size
 from campaigns.evaluator.layout import Plain, lay_out
-from campaigns.views.compare import compare
 
 LOOSE = Tolerance(1e-3, 1e-3)
 NAN, INF = float("nan"), float("inf")
