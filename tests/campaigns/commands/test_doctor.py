@@ -12,6 +12,7 @@ from campaigns.management.commands import doctor
 
 def _host(monkeypatch, *found):
     monkeypatch.setattr(doctor, "examine", lambda: list(found))
+    monkeypatch.setattr(doctor, "examine_passports", list)
 
 
 def test_it_looks_at_this_host(db, capsys):
