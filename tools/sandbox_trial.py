@@ -25,7 +25,7 @@ from campaigns.evaluator.contract import Job, Limits, Protocol, Report, Source, 
 from campaigns.evaluator.problem import load_problem
 from campaigns.evaluator.processes import adopt_orphans
 from campaigns.evaluator.sandbox import probe
-from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.supervisor import Outside, supervise
 
@@ -80,7 +80,7 @@ def main() -> int:
     return 0
 
 
-def _with(plan: Plan, layers: frozenset[Layer]) -> Plan:
+def _with(plan: SandboxPlan, layers: frozenset[Layer]) -> SandboxPlan:
     # An ordinary user may mount a /proc of its own PID namespace only.
     if not plan.root and Layer.PROCESSES not in layers:
         layers -= {Layer.PROC}
@@ -115,7 +115,7 @@ def _job(backend: str, device: str, target: str, folder: Path) -> Job:
     )
 
 
-def _evaluate(job: Job, plan: Plan) -> Report:
+def _evaluate(job: Job, plan: SandboxPlan) -> Report:
     """In a process of its own: a supervisor ends all children, and nothing here may touch CUDA."""
     job_file = job.scratch / "job.json"
     job_file.write_text(dump(job))

@@ -1,4 +1,4 @@
-"""AMD's cards: which there are and who uses them, from the JSON of `amd-smi` or else `rocm-smi`.
+"""AMD's cards: which there are and what uses them, from the JSON of `amd-smi` or else `rocm-smi`.
 
 The parsers are pure. Both programs changed their form more than once: a number stands alone, as
 text, or in {"value": …, "unit": …}, what is not told is "N/A" or missing, and newer ones put the
@@ -26,7 +26,7 @@ ROCM_SMI = ("--showbus", "--showuse", "--showmeminfo", "vram", "--showpids")
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class AmdCard:
     """place: among AMD's cards, as the program counts. target: such as "gfx942", or "" if not told.
 
     uuid: the program's own; its address on the bus where that is not told.
@@ -40,7 +40,7 @@ class Card:
     memory_bytes: int
 
 
-def cards() -> list[Card]:
+def cards() -> list[AmdCard]:
     """The cards that a program tells of; none where there is no program."""
     if shutil.which("amd-smi"):
         found = parse_amd_cards(*(_ask("amd-smi", *words, "--json") for words in AMD_SMI_CARDS))
@@ -51,7 +51,7 @@ def cards() -> list[Card]:
     return []
 
 
-def parse_amd_cards(listed: str, static: str) -> list[Card]:
+def parse_amd_cards(listed: str, static: str) -> list[AmdCard]:
     """From the two calls of `AMD_SMI_CARDS`; a card without an address is left out."""
     known = {card.get("gpu"): card for card in _cards(static)}
     found = []
@@ -60,7 +60,7 @@ def parse_amd_cards(listed: str, static: str) -> list[Card]:
         if isinstance(place, int) and bus:
             more = known.get(place, {})
             found.append(
-                Card(
+                AmdCard(
                     place=place,
                     pci_bus=bus,
                     uuid=_told(row, "uuid") or bus,
@@ -72,13 +72,13 @@ def parse_amd_cards(listed: str, static: str) -> list[Card]:
     return found
 
 
-def parse_rocm_cards(text: str) -> list[Card]:
+def parse_rocm_cards(text: str) -> list[AmdCard]:
     """From one call with `ROCM_SMI_CARDS`; a card without an address is left out."""
     found = []
     for place, row in _rocm_cards(_object(text)).items():
         if bus := _told(row, "PCI Bus"):
             found.append(
-                Card(
+                AmdCard(
                     place=place,
                     pci_bus=bus,
                     uuid=_told(row, "Unique ID") or bus,
@@ -122,7 +122,7 @@ def parse_amd_smi(listed: str, metric: str, process: str, pci_bus: str) -> Activ
 def parse_rocm_smi(text: str, pci_bus: str) -> Activity | None:
     """From one call with `ROCM_SMI`; None where the card is not listed.
 
-    It tells how many cards a process uses, but not which: of several cards one can not be said to
+    It tells how many cards a process uses, but not which: of several cards one cannot be said to
     be free as long as there is any.
     """
     told = _object(text)

@@ -14,7 +14,7 @@ from typing import Literal
 from django.conf import settings
 
 from campaigns.devices import amd
-from campaigns.devices.nvml import Card, driver_version, visible_cards
+from campaigns.devices.nvml import NvidiaCard, driver_version, visible_cards
 from knowledge.curation.turn import turn
 from knowledge.lookup.value import platform_for_device
 from knowledge.models import Platform
@@ -148,7 +148,7 @@ def _configured() -> str:
     return value
 
 
-def _gpu(place: int, card: Card, driver: str) -> Device:
+def _gpu(place: int, card: NvidiaCard, driver: str) -> Device:
     return Device(
         kind="gpu",
         device=f"cuda:{place}",
@@ -165,7 +165,7 @@ def _gpu(place: int, card: Card, driver: str) -> Device:
     )
 
 
-def _amd(card: amd.Card) -> Device:
+def _amd(card: amd.AmdCard) -> Device:
     return Device(
         kind="gpu",
         device=f"amd:{card.place}",

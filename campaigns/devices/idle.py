@@ -31,7 +31,7 @@ from campaigns.rules.noise.device_gate import (
 STAT = Path("/proc/stat")
 # A driver's own sample lasts up to a second; three looks so far apart are hardly one and the same.
 EVERY_S = 0.4
-# What has just ended still shows for a moment: our own last measurement, or somebody's short look.
+# What has just ended still shows for a moment: our last measurement, or another program's.
 MOST_LOOKS = 9
 GPUS, ALL = "GPU", "ALL"
 

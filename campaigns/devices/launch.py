@@ -37,7 +37,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.judge.integrity.process_hold import below
 from campaigns.evaluator.problem import ProblemError
-from campaigns.evaluator.sandbox.cards import Card
+from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.workers.tempdirs import owned_prefix
 
@@ -74,7 +74,7 @@ class EvaluatorService:
             require_all=settings.KOPT_SANDBOX == "ALL",
             memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
             cards={
-                f"cuda:{place}": Card(card.uuid, card.minor)
+                f"cuda:{place}": CardNode(card.uuid, card.minor)
                 for place, card in enumerate(visible_cards())
             },
         )
@@ -127,7 +127,7 @@ class EvaluatorService:
             words = "disk full" if error.errno == 28 else error.strerror or type(error).__name__
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, f"{words}: {where}")
         except ContractError as error:
-            reason = f"the evaluator's report can not be read: {error}"
+            reason = f"the evaluator's report cannot be read: {error}"
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
         finally:
             shutil.rmtree(job.scratch, ignore_errors=True)
@@ -188,7 +188,7 @@ class EvaluatorService:
 
 
 def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
-    # Of the judge's own kernels; runners have a cache in their scratch folder, and can not see it.
+    # Of the judge's own kernels; runners have a cache in their scratch folder, and cannot see it.
     kernels = Path(settings.DATA_DIR) / "judge-kernels"
     kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
     process = subprocess.Popen(

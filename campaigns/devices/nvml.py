@@ -1,4 +1,4 @@
-"""NVIDIA's management library: which cards there are and who uses them. CUDA is never started."""
+"""NVIDIA's management library: which cards there are and what uses them. CUDA is never started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class NvidiaCard:
     """One NVIDIA card as its driver describes it.
 
     index: in the order of the PCI bus. minor: of its node /dev/nvidia<minor>; None where not told.
@@ -40,8 +40,8 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """Who uses a card at this moment; None for what the driver does not tell.
+class CardUse:
+    """What uses a card at this moment; None for what the driver does not tell.
 
     memory_bytes: without what the driver keeps for itself and what draws the screen.
     """
@@ -71,7 +71,7 @@ def driver_version() -> str:
         return str(pynvml.nvmlSystemGetDriverVersion()) if opened else ""
 
 
-def cards() -> list[Card]:
+def cards() -> list[NvidiaCard]:
     """Every card of this host; empty without a driver. A card that does not answer is left out."""
     with session() as opened:
         if not opened:
@@ -98,7 +98,7 @@ def load(uuid: str) -> Load | None:
             return None
 
 
-def use(uuid: str) -> Use | None:
+def use(uuid: str) -> CardUse | None:
     """Who uses the card now; None where there is no driver or no such card."""
     with session() as opened:
         if not opened:
@@ -107,7 +107,7 @@ def use(uuid: str) -> Use | None:
             handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         except pynvml.NVMLError:
             return None
-        return Use(
+        return CardUse(
             _told(lambda: _process_ids(handle)),
             _told(lambda: int(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
             _told(lambda: _memory_bytes(handle)),
@@ -132,7 +132,7 @@ def clock_policy(uuid: str) -> str:
         return f"at most {mhz} MHz, set {chosen}, {watts:.0f} W"
 
 
-def visible(found: Sequence[Card], wanted: str | None) -> list[Card]:
+def visible(found: Sequence[NvidiaCard], wanted: str | None) -> list[NvidiaCard]:
     """The cards in CUDA's order under CUDA_VISIBLE_DEVICES (`wanted`; None where it is not set).
 
     As in CUDA the list ends at the first entry that names no card. Numbers count along the PCI bus,
@@ -140,7 +140,7 @@ def visible(found: Sequence[Card], wanted: str | None) -> list[Card]:
     """
     if wanted is None:
         return list(found)
-    chosen: list[Card] = []
+    chosen: list[NvidiaCard] = []
     for word in wanted.split(","):
         card = _named(found, word.strip())
         if card is None or card in chosen:
@@ -149,12 +149,12 @@ def visible(found: Sequence[Card], wanted: str | None) -> list[Card]:
     return chosen
 
 
-def visible_cards() -> list[Card]:
+def visible_cards() -> list[NvidiaCard]:
     """The cards that a CUDA process started now would see, in its order."""
     return visible(cards(), os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
-def _named(found: Sequence[Card], word: str) -> Card | None:
+def _named(found: Sequence[NvidiaCard], word: str) -> NvidiaCard | None:
     if word.isdigit():
         return next((card for card in found if card.index == int(word)), None)
     if not word.startswith("GPU-"):
@@ -182,11 +182,11 @@ def _memory_bytes(handle: Any) -> int:
     return max(0, used - sum(process.usedGpuMemory or 0 for process in drawing))
 
 
-def _card(index: int) -> Card | None:
+def _card(index: int) -> NvidiaCard | None:
     try:
         handle: Any = pynvml.nvmlDeviceGetHandleByIndex(index)
         major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
-        return Card(
+        return NvidiaCard(
             index=index,
             uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
             name=str(pynvml.nvmlDeviceGetName(handle)),

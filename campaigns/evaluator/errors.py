@@ -1,9 +1,9 @@
-"""Why an evaluation ended, split by who must act.
+"""Why an evaluation ended, by whose fault it is.
 
 EvaluationError
 ├── CandidateError      the candidate's fault: a result, carries its Outcome
 └── HostError           ours or the machine's: measure again, never becomes experience
-    └── BadReference    the problem's ref.py can not be used
+    └── BadReference    the problem's ref.py cannot be used
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class HostError(EvaluationError):
 
 
 class BadReference(HostError):
-    """The problem's `ref.py` can not be used; the line names the function and what is wrong."""
+    """The problem's `ref.py` cannot be used; the line names the function and what is wrong."""
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -43,7 +43,7 @@ class Ask(IntEnum):
     READ_CODE = 16  # build it and read its machine code; nothing is loaded
 
 
-class Answer(IntEnum):
+class ReplyStatus(IntEnum):
     """What the runner may answer."""
 
     OK = 1
@@ -61,7 +61,7 @@ class WireError(Exception):
 class Reply:
     """A runner's answer. a: a small integer; x, y: once it has loaded they inform, never judge."""
 
-    answer: Answer
+    answer: ReplyStatus
     sequence: int
     a: int
     x: float
@@ -117,9 +117,9 @@ def receive_reply(sock: socket.socket, sequence: int) -> tuple[Reply, int] | Non
     if len(data) != REPLY.size:
         raise WireError(f"an answer of {len(data)} bytes; {REPLY.size} are accepted")
     magic, kind, echoed, a, x, y = REPLY.unpack(data)
-    if magic != MAGIC or echoed != sequence or kind not in set(Answer):
+    if magic != MAGIC or echoed != sequence or kind not in set(ReplyStatus):
         raise WireError(f"an answer out of turn (kind {kind}, sequence {echoed} for {sequence})")
-    return Reply(Answer(kind), echoed, a, x, y), _sender(extra)
+    return Reply(ReplyStatus(kind), echoed, a, x, y), _sender(extra)
 
 
 def _sender(extra: list[tuple[int, int, bytes]]) -> int:

@@ -25,7 +25,7 @@ def shipped_problems() -> tuple[ProblemSpec, ...]:
         try:
             found.append(load_problem(folder))
         except ProblemError:
-            # A folder that somebody is still writing; `problem list` names what is wrong with it.
+            # A folder that is still being written; `problem list` names what is wrong with it.
             continue
     return tuple(found)
 

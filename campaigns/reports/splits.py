@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Source
+from campaigns.evaluator.contract import CaseReport, KernelLaunch, Param, Report, Source
 from campaigns.models import Campaign
 from campaigns.records.target.targets import CampaignTarget
 from campaigns.rules.target.tiles import Waves, matmul_tile
@@ -101,14 +101,14 @@ def _device(platform: Platform) -> Device:
     return Device(unit_count(platform), threads)
 
 
-def _waves(launch: Launch | None, device: Device) -> Waves | None:
+def _waves(launch: KernelLaunch | None, device: Device) -> Waves | None:
     if launch is None or device.units is None:
         return None
     blocks, units = math.prod(launch.grid), int(device.units.value)
     return Waves(blocks, units, _at_once(launch, device, blocks / units))
 
 
-def _at_once(launch: Launch, device: Device, even: float) -> int | None:
+def _at_once(launch: KernelLaunch, device: Device, even: float) -> int | None:
     """Blocks of a unit at the same time, from the tracer's estimate of occupancy."""
     if launch.occupancy_percent is None or device.threads is None:
         return None
@@ -117,7 +117,7 @@ def _at_once(launch: Launch, device: Device, even: float) -> int | None:
     return max(1, min(round(threads / math.prod(launch.block)), math.ceil(even)))
 
 
-def _launch_words(launch: Launch | None) -> str:
+def _launch_words(launch: KernelLaunch | None) -> str:
     if launch is None:
         return NO_LAUNCH
     grid, block = (" × ".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
@@ -126,7 +126,7 @@ def _launch_words(launch: Launch | None) -> str:
     return f"{words}; the longest of {launch.kernels} kernels in a call" if more else words
 
 
-def _waves_words(waves: Waves | None, launch: Launch | None, device: Device) -> str:
+def _waves_words(waves: Waves | None, launch: KernelLaunch | None, device: Device) -> str:
     if launch is None:
         return NO_LAUNCH
     if waves is None or device.units is None:
@@ -154,7 +154,10 @@ def _sides(source: Source, backend: str) -> tuple[int, int] | None:
 
 
 def _tile(
-    sides: tuple[int, int] | None, params: Mapping[str, Param], launch: Launch | None, dtype: str
+    sides: tuple[int, int] | None,
+    params: Mapping[str, Param],
+    launch: KernelLaunch | None,
+    dtype: str,
 ) -> str:
     sizes = [params.get(name) for name in ("M", "N", "K")]
     width = re.search(r"\d+", dtype)

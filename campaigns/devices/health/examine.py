@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.devices.discover import devices
-from campaigns.devices.health.finding import Finding
+from campaigns.devices.health.finding import HealthFinding
 from campaigns.devices.health.permissions import examine_permissions
 from campaigns.devices.health.sandbox import examine_sandbox
 from campaigns.devices.health.sanitizers import examine_sanitizers
@@ -11,7 +11,7 @@ from campaigns.devices.health.services import examine_services
 from campaigns.devices.health.tools import examine_tools
 
 
-def examine() -> list[Finding]:
+def examine() -> list[HealthFinding]:
     """Look at this host; changes nothing and takes a few seconds."""
     found = devices()
     has_gpu = any(device.kind == "gpu" for device in found)

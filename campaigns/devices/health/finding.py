@@ -19,7 +19,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """found: version or fact. costs, remedy: what lacks without it and how to get it."""
 
     name: str

@@ -9,25 +9,27 @@ from typing import Any
 from django.conf import settings
 
 from campaigns.devices.discover import Device
-from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.health.finding import HealthFinding, State
 from campaigns.devices.health.sanitizers import COSTS
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
 from campaigns.devices.nvml import visible_cards
-from campaigns.evaluator.sandbox.cards import Card
+from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
 from campaigns.evaluator.sanitizers.run import COMPUTE_SANITIZER
 
 LIMIT_S = 60.0
 
 
-def examine_sandbox(devices: list[Device]) -> list[Finding]:
+def examine_sandbox(devices: list[Device]) -> list[HealthFinding]:
     """What holds for each kind of device, each layer that is missing, and how memory is bounded."""
     kinds = sorted({"cuda" if device.kind == "gpu" else "cpu" for device in devices})
     try:
         said = ask_interpreter(["-m", "campaigns.evaluator.sandbox", *kinds], LIMIT_S)
     except (InterpreterFailed, subprocess.TimeoutExpired) as error:
-        remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read what it says"
-        return [Finding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)]
+        remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read its output"
+        return [
+            HealthFinding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)
+        ]
     listed = [finding for kind, found in json.loads(said).items() for finding in _of(kind, found)]
     return listed + _other_cards()
 
@@ -37,37 +39,41 @@ def _lacking() -> State:
     return State.REQUIRED if settings.KOPT_SANDBOX == "ALL" else State.MISSING
 
 
-def _of(kind: str, found: dict[str, Any]) -> list[Finding]:
+def _of(kind: str, found: dict[str, Any]) -> list[HealthFinding]:
     """required: with KOPT_SANDBOX=all a missing layer stops all work on this kind of device."""
     lacking = _lacking()
     holds = {Layer(name): detail for name, detail in found["holds"].items()}
     lacks = {Layer(name): why for name, why in found["lacks"].items()}
     by = "a control group" if found["memory_by"] == "control group" else "watching it"
     bounds = f"{describe(holds) or 'nothing'}; memory {found['memory_mib']:,} MiB, kept by {by}"
-    costs, remedy = "candidates run as the worker does", "see the layers below"
+    costs, remedy = "candidates run with the worker's rights", "see the layers below"
     state = State.OK if holds else lacking
-    listed = [Finding(f"sandbox, {kind}", state, bounds, costs, remedy)]
+    listed = [HealthFinding(f"sandbox, {kind}", state, bounds, costs, remedy)]
     root = found["root"]
     for layer, why in lacks.items():
         state = lacking if layer in wanted(root=root) else State.NOTE
         said = words(layer, kind, root=root)
         name = f"sandbox, {kind}: {layer}"
-        listed.append(Finding(name, state, why, said.costs, said.remedy))
+        listed.append(HealthFinding(name, state, why, said.costs, said.remedy))
     if why := found["no_sanitizers"]:
         name, remedy = f"sandbox, {kind}: sanitizers", "see the layers that are missing"
-        listed.append(Finding(name, State.MISSING, why, COSTS[COMPUTE_SANITIZER], remedy))
+        listed.append(HealthFinding(name, State.MISSING, why, COSTS[COMPUTE_SANITIZER], remedy))
     return listed
 
 
-def _other_cards() -> list[Finding]:
+def _other_cards() -> list[HealthFinding]:
     """Whether a runner on one of several GPUs can open the others."""
-    cards = [Card(card.uuid, card.minor) for card in visible_cards()]
+    cards = [CardNode(card.uuid, card.minor) for card in visible_cards()]
     if len(cards) < 2:
         return []
     name, open_ones = "sandbox, cuda: other cards", [card for card in cards if card.node is None]
     if not open_ones:
-        return [Finding(name, State.OK, f"a runner has the node of its own of {len(cards)}")]
-    found = f"the driver tells no /dev/nvidia<minor> of {', '.join(c.uuid for c in open_ones)}"
+        return [
+            HealthFinding(
+                name, State.OK, f"a runner can open its own card only; cards here: {len(cards)}"
+            )
+        ]
+    found = f"the driver names no device node for {', '.join(c.uuid for c in open_ones)}"
     costs = "a candidate can open other cards and disturb what is measured there"
     remedy = "give this container the nodes under the numbers that `nvidia-smi -q` lists as minor"
-    return [Finding(name, _lacking(), found, costs, remedy)]
+    return [HealthFinding(name, _lacking(), found, costs, remedy)]

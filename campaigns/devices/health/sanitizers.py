@@ -7,10 +7,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from campaigns.devices.health.finding import Finding, State, said_by
+from campaigns.devices.health.finding import HealthFinding, State, said_by
 from campaigns.devices.health.tools import CUDA
 from campaigns.evaluator.backends import cpp
 from campaigns.evaluator.builds.compile import Unsupported
+from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.sanitizers import run
 
 LIMIT_S = 60
@@ -25,19 +26,19 @@ RUNTIMES = (
 )
 
 
-def examine_sanitizers(*, has_gpu: bool) -> list[Finding]:
+def examine_sanitizers(*, has_gpu: bool) -> list[HealthFinding]:
     """One line for each: of C++ kernels, and of CUDA kernels where there is a GPU."""
     return [*(_of_host(tool) for tool in run.CPP_FLAGS), _of_device(has_gpu=has_gpu)]
 
 
-def _of_host(tool: str) -> Finding:
+def _of_host(tool: str) -> HealthFinding:
     if why := _fails(tool):
-        return Finding(tool, State.MISSING, why, COSTS[tool], RUNTIMES)
-    return Finding(tool, State.OK, "builds and runs")
+        return HealthFinding(tool, State.MISSING, why, COSTS[tool], RUNTIMES)
+    return HealthFinding(tool, State.OK, "builds and runs")
 
 
 def _fails(tool: str) -> str:
-    """Why a program that does nothing can not be built with it and run; "" when it can."""
+    """Why a program that does nothing cannot be built with it and run; "" when it can."""
     with tempfile.TemporaryDirectory(prefix="kopt-sanitizer-") as folder:
         Path(folder, "empty.cpp").write_text(PROGRAM)
         try:
@@ -53,18 +54,20 @@ def _fails(tool: str) -> str:
                     check=False,
                 )
                 if done.returncode:
-                    said = run.telling_line(done.stderr or done.stdout)
-                    return f"can not be {step}: {said}"
+                    said = headline(done.stderr or done.stdout)
+                    return f"cannot be {step}: {said}"
         except (OSError, Unsupported, subprocess.TimeoutExpired) as error:
             return str(error)
     return ""
 
 
-def _of_device(*, has_gpu: bool) -> Finding:
+def _of_device(*, has_gpu: bool) -> HealthFinding:
     name = run.COMPUTE_SANITIZER
     path = run.compute_sanitizer()
     if path is not None:
-        return Finding(name, State.OK, said_by(path, "--version") or path)
+        return HealthFinding(name, State.OK, said_by(path, "--version") or path)
     if not has_gpu:
-        return Finding(name, State.NOTE, "not found; not needed without a GPU")
-    return Finding(name, State.MISSING, "not found beside nvcc nor on PATH", COSTS[name], CUDA)
+        return HealthFinding(name, State.NOTE, "not found; not needed without a GPU")
+    return HealthFinding(
+        name, State.MISSING, "not found beside nvcc nor on PATH", COSTS[name], CUDA
+    )

@@ -13,7 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError
 
 from campaigns.devices.discover import Device, torch_has_cuda, watched
-from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.health.finding import HealthFinding, State
 
 GIB = 2**30
 DISK_BYTES = GIB
@@ -23,14 +23,14 @@ SHARED = Path("/dev/shm")
 BROKER_WAIT_S = 3
 
 
-def examine_services(devices: list[Device]) -> list[Finding]:
+def examine_services(devices: list[Device]) -> list[HealthFinding]:
     """Devices, database, broker, disk and shared memory."""
     return [*_devices(devices), *_watched(), _database(), _broker(), _disk(), _shared_memory()]
 
 
-def _devices(devices: list[Device]) -> list[Finding]:
+def _devices(devices: list[Device]) -> list[HealthFinding]:
     found = [
-        Finding(
+        HealthFinding(
             f"device {device.device}",
             State.OK,
             f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target}, "
@@ -40,7 +40,7 @@ def _devices(devices: list[Device]) -> list[Finding]:
     ]
     if any(device.kind == "gpu" for device in devices) and not torch_has_cuda():
         found.append(
-            Finding(
+            HealthFinding(
                 "torch for CUDA",
                 State.MISSING,
                 "the installed torch was built without CUDA",
@@ -51,19 +51,19 @@ def _devices(devices: list[Device]) -> list[Finding]:
     return found
 
 
-def _watched() -> list[Finding]:
+def _watched() -> list[HealthFinding]:
     return [
-        Finding(
+        HealthFinding(
             f"device {device.device}",
             State.NOTE,
             f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}: "
-            "listed, and measured on by no backend yet",
+            "listed only; no backend measures on it yet",
         )
         for device in watched()
     ]
 
 
-def _database() -> Finding:
+def _database() -> HealthFinding:
     costs, remedy = "nothing is stored", "check DATABASE_URL, then python manage.py migrate"
     try:
         connection.ensure_connection()
@@ -71,14 +71,16 @@ def _database() -> Finding:
         waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except django.db.Error as error:
         said = str(error).strip().partition("\n")[0]
-        return Finding("database", State.REQUIRED, f"{connection.vendor}: {said}", costs, remedy)
+        return HealthFinding(
+            "database", State.REQUIRED, f"{connection.vendor}: {said}", costs, remedy
+        )
     if waiting:
         found = f"{connection.vendor}: {len(waiting)} migrations to do"
-        return Finding("database", State.MISSING, found, costs, "python manage.py migrate")
-    return Finding("database", State.OK, connection.vendor)
+        return HealthFinding("database", State.MISSING, found, costs, "python manage.py migrate")
+    return HealthFinding("database", State.OK, connection.vendor)
 
 
-def _broker() -> Finding:
+def _broker() -> HealthFinding:
     try:
         with current_app.connection_for_write() as link:
             link.ensure_connection(max_retries=1, timeout=BROKER_WAIT_S)
@@ -87,30 +89,32 @@ def _broker() -> Finding:
     except (OSError, OperationalError, KeyError) as error:
         said = str(error).strip("'").partition("\n")[0]
         remedy = "check KOPT_BROKER_URL, or unset it for the embedded queue"
-        return Finding("broker", State.REQUIRED, said, "no campaign runs", remedy)
-    return Finding("broker", State.OK, name)
+        return HealthFinding("broker", State.REQUIRED, said, "no campaign runs", remedy)
+    return HealthFinding("broker", State.OK, name)
 
 
-def _disk() -> Finding:
+def _disk() -> HealthFinding:
     free = shutil.disk_usage(settings.DATA_DIR).free
     found = f"{free / GIB:.1f} GiB free in {settings.DATA_DIR}"
     state = State.OK if free >= DISK_BYTES else State.REQUIRED
-    return Finding("disk", state, found, "evaluations end as broken_host", "free 1 GiB or more")
+    return HealthFinding(
+        "disk", state, found, "evaluations end as broken_host", "free 1 GiB or more"
+    )
 
 
-def _shared_memory() -> Finding:
+def _shared_memory() -> HealthFinding:
     if not SHARED.is_dir():
         return _short_of_memory("none")
     total = shutil.disk_usage(SHARED).total
     found = f"{total / GIB:.1f} GiB in {SHARED}"
     return (
-        Finding("shared memory", State.OK, found)
+        HealthFinding("shared memory", State.OK, found)
         if total >= SHARED_BYTES
         else _short_of_memory(found)
     )
 
 
-def _short_of_memory(found: str) -> Finding:
+def _short_of_memory(found: str) -> HealthFinding:
     costs = "fewer slots in a burst on the CPU, so wider intervals"
     remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
-    return Finding("shared memory", State.MISSING, found, costs, remedy)
+    return HealthFinding("shared memory", State.MISSING, found, costs, remedy)

@@ -6,7 +6,7 @@ import platform
 from dataclasses import dataclass
 from importlib import metadata
 
-from campaigns.devices.health.finding import Finding, State, at_least, said_by
+from campaigns.devices.health.finding import HealthFinding, State, at_least, said_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,42 +54,42 @@ PROGRAMS = (
 COMPILERS = {"g++": (10, 0), "clang++": (13, 0)}
 
 
-def examine_tools(*, has_gpu: bool) -> list[Finding]:
+def examine_tools(*, has_gpu: bool) -> list[HealthFinding]:
     """Python, packages, compilers and programs."""
     found = [_python(), *map(_package, PACKAGES), _compiler(has_gpu=has_gpu)]
     return found + [_program(program, has_gpu=has_gpu) for program in PROGRAMS]
 
 
-def _python() -> Finding:
+def _python() -> HealthFinding:
     version = platform.python_version()
     state = State.OK if at_least(version, PYTHON) else State.REQUIRED
-    return Finding("python", state, version, "nothing runs", "install Python 3.11 to 3.13")
+    return HealthFinding("python", state, version, "nothing runs", "install Python 3.11 to 3.13")
 
 
-def _package(package: Package) -> Finding:
+def _package(package: Package) -> HealthFinding:
     try:
         version = metadata.version(package.name)
     except metadata.PackageNotFoundError:
-        return Finding(
+        return HealthFinding(
             package.name, package.lacking, "not installed", package.costs, package.remedy
         )
     if at_least(version, package.least):
-        return Finding(package.name, State.OK, version)
+        return HealthFinding(package.name, State.OK, version)
     found = f"{version}, older than {_dotted(package.least)}"
-    return Finding(package.name, package.lacking, found, package.costs, package.remedy)
+    return HealthFinding(package.name, package.lacking, found, package.costs, package.remedy)
 
 
-def _program(program: Program, *, has_gpu: bool) -> Finding:
+def _program(program: Program, *, has_gpu: bool) -> HealthFinding:
     said = said_by(program.name, "--version")
     if said is not None and at_least(said, program.least):
-        return Finding(program.name, State.OK, said)
+        return HealthFinding(program.name, State.OK, said)
     found = "not on PATH" if said is None else f"{said}, older than {_dotted(program.least)}"
     if program.gpu_only and not has_gpu:
-        return Finding(program.name, State.NOTE, f"{found}; not needed without a GPU")
-    return Finding(program.name, State.MISSING, found, program.costs, program.remedy)
+        return HealthFinding(program.name, State.NOTE, f"{found}; not needed without a GPU")
+    return HealthFinding(program.name, State.MISSING, found, program.costs, program.remedy)
 
 
-def _compiler(*, has_gpu: bool) -> Finding:
+def _compiler(*, has_gpu: bool) -> HealthFinding:
     answers = {name: said_by(name, "--version") for name in COMPILERS}
     good = [
         said
@@ -97,10 +97,10 @@ def _compiler(*, has_gpu: bool) -> Finding:
         if said is not None and at_least(said, COMPILERS[name])
     ]
     if good:
-        return Finding("C++ compiler", State.OK, "; ".join(good))
+        return HealthFinding("C++ compiler", State.OK, "; ".join(good))
     found = "; ".join(said or f"no {name}" for name, said in answers.items())
     state = State.MISSING if has_gpu else State.REQUIRED
-    return Finding("C++ compiler", state, found, "no C++ kernels", "apt-get install g++")
+    return HealthFinding("C++ compiler", state, found, "no C++ kernels", "apt-get install g++")
 
 
 def _dotted(version: tuple[int, ...]) -> str:

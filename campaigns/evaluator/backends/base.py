@@ -10,13 +10,13 @@ from typing import Protocol
 
 from campaigns.evaluator import backends
 from campaigns.evaluator.builds.kernel_names import no_kernels
-from campaigns.evaluator.contract import Job, Launch, Source, Timer
+from campaigns.evaluator.contract import Job, KernelLaunch, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 
-class Plan(Protocol):
+class CallPlan(Protocol):
     """A loaded candidate bound to the slots of one case."""
 
     def call(self, slot: int) -> None:
@@ -35,7 +35,7 @@ class Plan(Protocol):
         """One burst over the first `calls` slots, finished when this returns."""
 
     def profile(self, calls: int) -> tuple[float, float]:
-        """(device µs, event µs) per call, each negative where it can not be had."""
+        """(device µs, event µs) per call, each negative where it cannot be had."""
 
     def kernel(self, name: str) -> tuple[int, float, float]:
         """What the last profile saw of the candidate's own kernel of that name.
@@ -44,11 +44,11 @@ class Plan(Protocol):
         calls, device µs per call, and of those what only fills memory).
         """
 
-    def launch(self) -> Launch | None:
-        """How one call launches its longest kernel; None where that can not be seen."""
+    def launch(self) -> KernelLaunch | None:
+        """How one call launches its longest kernel; None where that cannot be seen."""
 
 
-class Kernel(Protocol):
+class CandidateKernel(Protocol):
     """One candidate from source to bound calls.
 
     starts_programs: whether it needs a compiler after it was loaded, as Triton does on a GPU.
@@ -62,7 +62,7 @@ class Kernel(Protocol):
     def load(self) -> None:
         """Load; the candidate's own code runs from here on."""
 
-    def plan(self, layout: Layout, memory: Memory, slots: int) -> Plan: ...
+    def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan: ...
 
 
 def no_refusal(layouts: Collection[Layout], text: str, device: str) -> str:
@@ -87,7 +87,7 @@ class Backend:
     name: str
     suffix: str
     kinds: tuple[str, ...]
-    make: Callable[[Job, Source, Workplace], Kernel]
+    make: Callable[[Job, Source, Workplace], CandidateKernel]
     kernels: Callable[[str], tuple[str, ...]] = no_kernels
     refuses: Callable[[Collection[Layout], str, str], str] = no_refusal
     note: Callable[[Source], str] = no_note

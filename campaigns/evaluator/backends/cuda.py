@@ -17,7 +17,7 @@ from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 FLAGS = ("-shared", "-Xcompiler=-fPIC")
-# The legacy default stream can not be captured; this one can, and plain <<<…>>> launches land here.
+# The legacy default stream cannot be captured; this one can, and plain <<<…>>> launches land here.
 PER_THREAD = "--default-stream=per-thread"
 PER_THREAD_STREAM = 2
 TARGET = re.compile(r"sm_(\d+[af]?)")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends.base import Backend, Plan, register
+from campaigns.evaluator.backends.base import Backend, CallPlan, register
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.python_error import FILE, place_of
@@ -84,7 +84,7 @@ class TritonKernel:
         _check_parameters(run, self._example, self._source.name)
         self._run = run
 
-    def plan(self, layout: Layout, memory: Memory, slots: int) -> Plan:
+    def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
         if self._run is None:
             raise RuntimeError("plan before load")
         calls = [_bind(self._run, keywords(layout, memory, k)) for k in range(slots)]
@@ -106,7 +106,7 @@ def load_entry(path: Path) -> Callable[..., None]:
     """Execute the candidate's module and return its `run_kernel`."""
     spec = importlib.util.spec_from_file_location("candidate", path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path.name} can not be imported")
+        raise ImportError(f"{path.name} cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
     spec.loader.exec_module(module)

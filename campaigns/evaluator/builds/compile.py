@@ -13,7 +13,7 @@ class BuildFailed(Exception):
 
 
 class Unsupported(Exception):
-    """This host can not build or run this kind of candidate."""
+    """This host cannot build or run this kind of candidate."""
 
 
 def check_flags(flags: tuple[str, ...]) -> None:

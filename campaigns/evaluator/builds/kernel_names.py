@@ -1,6 +1,6 @@
 """Which kernels a source defines, and how the driver's tracer calls them. Registers nothing.
 
-A name that a macro makes is not found; its launches then count as somebody else's.
+A name that a macro makes is not found; its launches then count as not the candidate's own.
 """
 
 from __future__ import annotations

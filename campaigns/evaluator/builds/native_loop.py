@@ -45,13 +45,13 @@ class NativeLoop:
         return self._place.folder / "loop.so"
 
     def build(self, compiler: str) -> None:
-        """Raises Unsupported where that compiler can not."""
+        """Raises Unsupported where that compiler cannot."""
         (self._place.folder / "loop.cpp").write_text(self._source())
         flags = ("-O2", "-shared", "-fPIC")
         try:
             compile_or_fail([compiler, *flags, "loop.cpp", "-o", self._path.name], self._place)
         except BuildFailed as error:
-            raise Unsupported(f"the loop around a kernel can not be compiled: {error}") from None
+            raise Unsupported(f"the loop around a kernel cannot be compiled: {error}") from None
 
     def load(self) -> None:
         """Raises OSError."""

@@ -37,7 +37,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _line(error: BaseException, text: str) -> int:
     """Counted from 1; 0 where it arose elsewhere."""
-    # What Triton can not compile is no code that ran: it names the place within a function's text.
+    # What Triton cannot compile is no code that ran: it names the place within a function's text.
     within = getattr(getattr(error, "node", None), "lineno", 0)
     function = getattr(error, "src", None)
     if isinstance(within, int) and within and isinstance(function, str) and function in text:

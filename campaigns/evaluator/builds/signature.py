@@ -159,7 +159,7 @@ def _find_function(root: Node) -> Node | None:
         if node.type != "function_definition" or declarator is None:
             continue
         name = declarator.child_by_field_name("declarator")
-        # A method's name is a field or is qualified; it is nobody's entry.
+        # A method's name is a field or is qualified; it is never the entry.
         if name is not None and name.type == "identifier" and _text(name) == ENTRY:
             found.append((_how_hidden(node), declarator))
     return min(found, key=lambda each: each[0])[1] if found else None

@@ -13,7 +13,7 @@ BUSY_LIMIT = 0.10
 
 
 @dataclass(slots=True)
-class Watch:
+class BusyWatch:
     """others_share: of the time of all usable CPUs, once watching ended; None where not told.
 
     Time that a hypervisor gave to other machines counts as others' time.
@@ -36,9 +36,9 @@ class Watch:
 
 
 @contextmanager
-def watched() -> Iterator[Watch]:
+def watched() -> Iterator[BusyWatch]:
     """Watch the usable CPUs for the duration of a block."""
-    watch = Watch()
+    watch = BusyWatch()
     before, own = cpu_time(), _own_s()
     yield watch
     after = cpu_time()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from campaigns.evaluator.ceilings.result import Ceiling, Sample, ceiling_of, highest
+from campaigns.evaluator.ceilings.result import MeasuredCeiling, Sample, ceiling_of, highest
 
 MIB = 2**20
 # Arrays of together this many times the last-level cache are not helped by it: cold.
@@ -18,7 +18,7 @@ SPREAD_LIMIT = 0.10
 
 def choose(
     samples: Sequence[Sample], cache_bytes: int
-) -> tuple[tuple[Ceiling, ...], tuple[str, ...]]:
+) -> tuple[tuple[MeasuredCeiling, ...], tuple[str, ...]]:
     """The ceilings, and notes on what weakens them.
 
     First the best rate of every metric and dtype: of bandwidths over cold arrays, or, where the
@@ -67,14 +67,14 @@ def _plateau(moved: Sequence[Sample], cache_bytes: int) -> tuple[int, list[str]]
     ]
 
 
-def _sweep(moved: Sequence[Sample], metric: str, cache_bytes: int) -> Iterable[Ceiling]:
+def _sweep(moved: Sequence[Sample], metric: str, cache_bytes: int) -> Iterable[MeasuredCeiling]:
     mine = [sample for sample in moved if sample.metric == metric]
     for size in sorted({sample.array_bytes for sample in mine}):
         top = max((s for s in mine if s.array_bytes == size), key=lambda sample: sample.best)
         yield ceiling_of(top, cache=cache_state(top, cache_bytes), array_bytes=size)
 
 
-def _spread_notes(ceilings: Iterable[Ceiling]) -> list[str]:
+def _spread_notes(ceilings: Iterable[MeasuredCeiling]) -> list[str]:
     spreads = {c: 1 - c.median_rate / c.rate for c in ceilings}
     wide = [
         f"{' '.join(filter(None, (c.metric, c.dtype)))} {spread:.0%}"

@@ -20,7 +20,7 @@ from campaigns.evaluator.ceilings.host import (
     last_level_cache_bytes,
     memory_available_bytes,
 )
-from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Sample
+from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample
 
 PROBE = Path(__file__).with_name("probe.cpp")
 FLAGS = ("-O3", "-march=native", "-fopenmp")
@@ -39,7 +39,7 @@ class CpuRun:
     """What the probe found, before host and date are added."""
 
     samples: tuple[Sample, ...]
-    ceilings: tuple[Ceiling, ...]
+    ceilings: tuple[MeasuredCeiling, ...]
     versions: dict[str, str]
     clocks: dict[str, str]
     notes: tuple[str, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.ceilings.choice import COLD_CACHES, WARM_PARTS
-from campaigns.evaluator.ceilings.result import Ceiling, Result, Sample
+from campaigns.evaluator.ceilings.result import MeasuredCeiling, Result, Sample
 
 DIGITS = 4
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
@@ -66,7 +66,7 @@ def to_markdown(result: Result, platform: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def spec_line(ceiling: Ceiling, result: Result) -> str:
+def spec_line(ceiling: MeasuredCeiling, result: Result) -> str:
     """One citable line, with how and when in its note."""
     qualifiers = [f"{key}={value}" for key, value in ceiling.qualifiers.items()]
     note = f"{ceiling.basis}, median {shown(ceiling.median_rate, ceiling.unit)}"

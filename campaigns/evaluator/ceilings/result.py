@@ -54,7 +54,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Ceiling:
+class MeasuredCeiling:
     """The value of one metric, with the sample that it was taken from in words.
 
     cache: "cold", "warm" or empty. array_bytes: of one array, 0 where it is not part of the
@@ -96,14 +96,14 @@ class Result:
     versions: Mapping[str, str]
     clocks: Mapping[str, str]
     samples: tuple[Sample, ...]
-    ceilings: tuple[Ceiling, ...]
+    ceilings: tuple[MeasuredCeiling, ...]
     notes: tuple[str, ...] = ()
     busy_share: float | None = None
 
 
 def highest(
     samples: Iterable[Sample], metric: str, dtype: str = "", *, cache: str = ""
-) -> Ceiling | None:
+) -> MeasuredCeiling | None:
     """The ceiling of one metric and dtype over its samples; None where there are none."""
     found = [s for s in samples if s.metric == metric and s.dtype == dtype]
     if not found:
@@ -111,10 +111,10 @@ def highest(
     return ceiling_of(max(found, key=lambda sample: sample.best), cache=cache)
 
 
-def ceiling_of(sample: Sample, *, cache: str = "", array_bytes: int = 0) -> Ceiling:
+def ceiling_of(sample: Sample, *, cache: str = "", array_bytes: int = 0) -> MeasuredCeiling:
     """The best rate of one sample, as the answer to the question that the qualifiers make."""
     facts = (sample.metric, sample.dtype, sample.best, sample.median, describe(sample))
-    return Ceiling(*facts, cache, array_bytes)
+    return MeasuredCeiling(*facts, cache, array_bytes)
 
 
 def describe(sample: Sample) -> str:
@@ -139,7 +139,7 @@ def load(text: str) -> Result:
         samples = tuple(
             Sample(**(item | {"rates": tuple(item["rates"])})) for item in value.pop("samples")
         )
-        ceilings = tuple(Ceiling(**item) for item in value.pop("ceilings"))
+        ceilings = tuple(MeasuredCeiling(**item) for item in value.pop("ceilings"))
         notes = tuple(value.pop("notes"))
         return Result(**value, samples=samples, ceilings=ceilings, notes=notes)
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -26,7 +26,14 @@ from campaigns.evaluator.contract.report import (
     Report,
     Sanitized,
 )
-from campaigns.evaluator.contract.timing import Launch, OwnKernel, Repeats, Timer, Timing, Traced
+from campaigns.evaluator.contract.timing import (
+    KernelLaunch,
+    OwnKernel,
+    Repeats,
+    Timer,
+    Timing,
+    Traced,
+)
 
 __all__ = [
     "SCHEMA",
@@ -36,7 +43,7 @@ __all__ = [
     "Fault",
     "Function",
     "Job",
-    "Launch",
+    "KernelLaunch",
     "Limits",
     "MachineCode",
     "Moment",

@@ -123,7 +123,7 @@ class Sanitized:
 class Function:
     """One function of a candidate's machine code.
 
-    kinds: how many of its instructions do what (`campaigns.evaluator.machine_code.kinds.Kind`).
+    kinds: how many of its instructions do what (`campaigns.evaluator.machine_code.kinds.OpKind`).
     calls: how often it calls what, by name; ending in a jump to another function calls it, too.
     widest_load_bytes: of one thread's loads of a GPU's global memory; 0 where there are none.
     """

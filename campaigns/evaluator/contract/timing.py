@@ -16,7 +16,7 @@ class Timer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class KernelLaunch:
     """How the longest kernel of a call was launched, as the driver's tracer says in the runner.
 
     The runner could forge it: it informs people, and nothing is decided by it. kernels: launches in
@@ -88,7 +88,7 @@ class Timing:
     launch: how the work was split; None where there is no launch to see.
     traced: which kernels ran, and how long; None where nothing was traced.
     warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
-    or nobody asked. eager_us: a call launched by itself, where samples are of a GRAPH.
+    or it was not asked for. eager_us: a call launched by itself, where samples are of a GRAPH.
     repeats: what it takes on inputs that it has seen; None where no other arm was beside it.
     """
 
@@ -99,7 +99,7 @@ class Timing:
     device_us: float | None = None
     device_samples_us: tuple[float, ...] = ()
     event_us: float | None = None
-    launch: Launch | None = None
+    launch: KernelLaunch | None = None
     traced: Traced | None = None
     warm_us: float | None = None
     eager_us: float | None = None

@@ -27,7 +27,7 @@ PROPERTIES = {
 
 
 def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
-    """Why a source can not be judged with such arguments on `device`; "" where it can."""
+    """Why a source cannot be judged with such arguments on `device`; "" where it can."""
     needed = "a worker with a GPU is needed"
     if device != "cpu":
         return ""
@@ -67,7 +67,7 @@ def _members(tree: ast.AST) -> Iterator[tuple[str, str]]:
 def mark_blanks() -> None:
     """From now on `torch.empty` gives NaN or the largest integer in this process.
 
-    Memory that comes from the system afresh holds zeros, and who takes that for granted is found
+    Memory that comes from the system afresh holds zeros, and a kernel that relies on it is found
     out on a GPU only, and not always there.
     """
     import torch

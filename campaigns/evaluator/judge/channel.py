@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from campaigns.evaluator.wire import ReplyStatus
+
 import contextlib
 import math
 import mmap
@@ -27,8 +29,8 @@ MOST_FORGIVEN, SHARE_FORGIVEN = 8, 1 / 16
 
 # Failures that the runner's own code reports.
 FAILED = {
-    Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
-    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host cannot run it"),
+    ReplyStatus.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
+    ReplyStatus.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host cannot run it"),
 }
 # Once the candidate is loaded, it may be the one that answers. So only the fact that a question
 # failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
@@ -153,7 +155,7 @@ class RunnerChannel:
             self._hold.know(self.name, sender)
         if sender != self._runner:
             raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
-        if reply.answer is not Answer.OK:
+        if reply.answer is not ReplyStatus.OK:
             self._fail(reply.answer)
         return reply
 
@@ -278,7 +280,7 @@ class RunnerChannel:
         except BlockingIOError:
             return False
 
-    def _fail(self, answer: Answer) -> None:
+    def _fail(self, answer: ReplyStatus) -> None:
         failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
         outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
         if outcome is Outcome.BROKEN_HOST:

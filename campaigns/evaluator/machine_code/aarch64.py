@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.machine_code.kinds import OpKind
 
 JUMP = "b"
 
@@ -15,29 +15,29 @@ JUMP = "b"
 _VECTOR = re.compile(r"\bv\d{1,2}\.\d")
 _SCALABLE = re.compile(r"\bz\d{1,2}\.")
 _KINDS = (
-    (re.compile(r"bl|blra[ab]z?|blr"), Kind.CALL),
-    (re.compile(r"bc?\.[a-z]+|b|br|bra[ab]z?|cbn?z|tbn?z|ret(?:a[ab])?"), Kind.BRANCH),
-    (re.compile(r"dmb|dsb|isb|wfe|wfi|yield|sb"), Kind.BARRIER),
+    (re.compile(r"bl|blra[ab]z?|blr"), OpKind.CALL),
+    (re.compile(r"bc?\.[a-z]+|b|br|bra[ab]z?|cbn?z|tbn?z|ret(?:a[ab])?"), OpKind.BRANCH),
+    (re.compile(r"dmb|dsb|isb|wfe|wfi|yield|sb"), OpKind.BARRIER),
     # SMMLA and its like are products of 2 by 8 and 8 by 2, the others outer ones (SME).
-    (re.compile(r"(?:bf|f|s|u|us)mmla|(?:bf|f|s|u|us|su|b)mop[as]"), Kind.MATRIX),
+    (re.compile(r"(?:bf|f|s|u|us)mmla|(?:bf|f|s|u|us|su|b)mop[as]"), OpKind.MATRIX),
     (
         re.compile(
             r"(?:ld|st)(?:add|clr|eor|set|[su]max|[su]min)[a-z]*|cas[a-z]*|swp[a-z]*"
             r"|(?:ld|st)a?l?xr?p?[bhr]{0,2}"
         ),
-        Kind.ATOMIC,
+        OpKind.ATOMIC,
     ),
-    (re.compile(r"(?:ld|st)[a-z0-9]+|prf[a-z]+"), Kind.MEMORY),
+    (re.compile(r"(?:ld|st)[a-z0-9]+|prf[a-z]+"), OpKind.MEMORY),
     (
         re.compile(r"b?fcvt[a-z0-9]*|[su]cvtf|[su]xtl2?|(?:[su]q)?xtu?n2?"),
-        Kind.CONVERT,
+        OpKind.CONVERT,
     ),
     (
         re.compile(
             r"dup|ins|[us]mov|zip[12q]*|uzp[12q]*|trn[12]|ext|tbl|tbx|rev(?:16|32|64)?|splice"
             r"|compact|insr|last[ab]|clast[ab]"
         ),
-        Kind.SHUFFLE,
+        OpKind.SHUFFLE,
     ),
 )
 _BITFIELD = re.compile(r"bf(?:i|c|m|xil)")
@@ -64,15 +64,15 @@ def is_padding(mnemonic: str, operands: str) -> bool:
     return mnemonic in ("", "nop") or (mnemonic == "udf" and operands == "#0")
 
 
-def kind_of(mnemonic: str, operands: str) -> Kind:
+def kind_of(mnemonic: str, operands: str) -> OpKind:
     for pattern, kind in _KINDS:
         if pattern.fullmatch(mnemonic):
             return kind
     if _PACKED_PRODUCT.fullmatch(mnemonic) or _is_float(mnemonic):
         return _arithmetic(mnemonic, operands)
     if _INTEGER.fullmatch(mnemonic) or _BITFIELD.fullmatch(mnemonic):
-        return Kind.INTEGER
-    return Kind.OTHER
+        return OpKind.INTEGER
+    return OpKind.OTHER
 
 
 def _is_float(mnemonic: str) -> bool:
@@ -82,10 +82,10 @@ def _is_float(mnemonic: str) -> bool:
     return mnemonic.startswith(("f", "bf"))
 
 
-def _arithmetic(mnemonic: str, operands: str) -> Kind:
+def _arithmetic(mnemonic: str, operands: str) -> OpKind:
     if _SCALABLE.search(operands):
-        return Kind.VECTOR_SCALABLE
+        return OpKind.VECTOR_SCALABLE
     # "v0.2s" is half of a register of 128 bits, and counts as one.
     if _VECTOR.search(operands):
-        return Kind.VECTOR_128
-    return Kind.SCALAR_FLOAT if _is_float(mnemonic) else Kind.INTEGER
+        return OpKind.VECTOR_128
+    return OpKind.SCALAR_FLOAT if _is_float(mnemonic) else OpKind.INTEGER

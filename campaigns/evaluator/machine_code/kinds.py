@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class OpKind(StrEnum):
     """One per instruction, by its work: what adds a value from memory is arithmetic."""
 
     # Products of small matrices: tensor cores, AMX, SME.

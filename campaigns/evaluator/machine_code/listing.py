@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import Function
 from campaigns.evaluator.machine_code import aarch64, sass, x86
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.machine_code.kinds import OpKind
 
 MOST_FUNCTIONS = 64
 MOST_CALLED = 16
@@ -47,7 +47,7 @@ class _InstructionSet:
 
     parted: Callable[[str], tuple[str, str]]
     is_padding: Callable[[str, str], bool]
-    kind_of: Callable[[str, str], Kind]
+    kind_of: Callable[[str, str], OpKind]
     jump: str
 
 
@@ -68,7 +68,7 @@ class _Counts:
         self._calls: Counter[str] = Counter()
         self._widest = 0
 
-    def add(self, kind: Kind, called: str = "", load_bytes: int = 0) -> None:
+    def add(self, kind: OpKind, called: str = "", load_bytes: int = 0) -> None:
         self._kinds[kind.value] += 1
         if called:
             self._calls[_shown(called)] += 1
@@ -114,13 +114,13 @@ def _count_host(current: _Counts, machine: _InstructionSet, told: str) -> None:
     if mnemonic.startswith(".") or machine.is_padding(mnemonic, operands):
         return
     kind = machine.kind_of(mnemonic, operands)
-    if kind is Kind.CALL:
+    if kind is OpKind.CALL:
         current.add(kind, _target(operands) or _dynamic_target(told))
         return
     called = _target(operands) if mnemonic == machine.jump else ""
     # A function's cold part is a piece of it that lies elsewhere.
     if called and called != current.name and ".cold" not in called:
-        current.add(Kind.CALL, called)
+        current.add(OpKind.CALL, called)
     else:
         current.add(kind)
 
@@ -151,7 +151,7 @@ def device_functions(text: str) -> tuple[Function, ...]:
     found: list[_Counts] = []
     current: _Counts | None = None
     # Counted once something follows that is none.
-    padding: list[Kind] = []
+    padding: list[OpKind] = []
     label = ""
     for line in text.split("\n")[:-1]:
         if told := _DEVICE_LINE.match(line):
@@ -159,7 +159,7 @@ def device_functions(text: str) -> tuple[Function, ...]:
             if current is None or mnemonic.startswith("."):
                 continue
             kind = sass.kind_of(mnemonic)
-            if mnemonic == "NOP" or (kind is Kind.BRANCH and _returns(operands, told[1], label)):
+            if mnemonic == "NOP" or (kind is OpKind.BRANCH and _returns(operands, told[1], label)):
                 padding.append(kind)
             else:
                 for skipped in padding:
@@ -176,9 +176,9 @@ def device_functions(text: str) -> tuple[Function, ...]:
     return _most(found)
 
 
-def _device_target(kind: Kind, operands: str) -> str:
+def _device_target(kind: OpKind, operands: str) -> str:
     """The name in "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"; cuobjdump has none."""
-    if kind is not Kind.CALL:
+    if kind is not OpKind.CALL:
         return ""
     called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
     # A label of no function's.

@@ -16,19 +16,19 @@ from pathlib import Path
 
 from campaigns.evaluator.backends import base, cuda
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Function, Job, MachineCode
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
-from campaigns.evaluator.sanitizers.run import telling_line
 
 OBJDUMP, CUOBJDUMP, FILTER = "objdump", "cuobjdump", "c++filt"
 LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
 
 
 def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
-    """What the candidate is made of on this host; with a note where that can not be had."""
+    """What the candidate is made of on this host; with a note where that cannot be had."""
     tool = f"{LISTS[job.backend]}, {job.target}"
     try:
         if job.backend == "triton":
@@ -41,7 +41,7 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
         return _told(tool, _demangled(functions, place))
     except BuildFailed as error:
-        return MachineCode(tool, note=f"it could not be built: {telling_line(str(error))}")
+        return MachineCode(tool, note=f"it could not be built: {headline(str(error))}")
     except Unsupported as error:
         return MachineCode(tool, note=str(error))
 
@@ -60,7 +60,7 @@ def _listed(command: Sequence[str], place: Workplace) -> str:
     except subprocess.SubprocessError as error:
         raise Unsupported(f"{command[0]} could not be locked down: {error}") from None
     if ended.status:
-        raise Unsupported(f"{command[0]}: {ended.words}: {telling_line(ended.log)}")
+        raise Unsupported(f"{command[0]}: {ended.words}: {headline(ended.log)}")
     return ended.log
 
 
@@ -83,7 +83,7 @@ def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> Machin
     path = write_source(job.candidate, place.folder, ".py")
     ended = place.apart(lambda: _list_compiled(job.target, path, example))
     if ended.status:
-        return MachineCode(tool, note=f"{ended.words}: {telling_line(ended.log)}")
+        return MachineCode(tool, note=f"{ended.words}: {headline(ended.log)}")
     return _told(tool, device_functions(ended.log))
 
 

@@ -7,33 +7,33 @@ was seen in code that Triton's ptxas made for sm_80, sm_90a and sm_100a.
 
 from __future__ import annotations
 
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.machine_code.kinds import OpKind
 
 # By the opcode before its first dot, whatever it is used for: IMAD.MOV moves a register, and is
 # issued as a multiplication of integers all the same. LD and ST have an address of any memory, of
 # which global is the common one; textures and surfaces lie in global memory.
 _OPCODES = {
-    Kind.FLOAT64: "DADD DFMA DMUL DSETP DMNMX",
-    Kind.FLOAT32: "FADD FADD2 FADD32I FFMA FFMA2 FFMA32I FMUL FMUL2 FMUL32I FMNMX FMNMX3 FSEL FSET "
-    "FSETP FCHK FSWZADD FHADD FHFMA FCMP",
-    Kind.FLOAT16: "HADD2 HADD2_32I HFMA2 HFMA2_32I HMUL2 HMUL2_32I HMNMX2 HSET2 HSETP2",
-    Kind.SPECIAL: "MUFU",
-    Kind.CONVERT: "F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP",
-    Kind.INTEGER: "IADD IADD3 IADD32I IMAD IMAD32I IMUL IMUL32I IABS IDP IDP4A IMNMX IMNMX3 ISCADD "
-    "ISCADD32I ISETP ISET VABSDIFF VABSDIFF4 VIADD VIADD3 VIADDMNMX VIMNMX VIMNMX3 VHMNMX LEA LOP "
-    "LOP3 LOP32I PLOP3 PRMT SEL SHF SHL SHR SGXT BFE BFI BMSK BREV FLO POPC",
-    Kind.SHUFFLE: "SHFL REDUX CREDUX MATCH VOTE VOTEU MOVM",
-    Kind.GLOBAL_LOAD: "LD LDG LDGMC TEX TLD TLD4 TMML TXD SULD",
-    Kind.GLOBAL_STORE: "ST STG SUST",
-    Kind.SHARED_LOAD: "LDS LDSM",
-    Kind.SHARED_STORE: "STS STSM STAS",
-    Kind.LOCAL: "LDL STL",
-    Kind.ASYNC_COPY: "LDGSTS UBLKCP UBLKRED UTMALDG UTMASTG UTMAREDG UTMAPF UBLKPF UTCCP",
-    Kind.ATOMIC: "ATOM ATOMG ATOMS RED REDG REDS REDAS SUATOM SURED",
-    Kind.BARRIER: "BAR MEMBAR FENCE ERRBAR CGAERRBAR DEPBAR LDGDEPBAR SYNCS ARRIVES WARPSYNC "
+    OpKind.FLOAT64: "DADD DFMA DMUL DSETP DMNMX",
+    OpKind.FLOAT32: "FADD FADD2 FADD32I FFMA FFMA2 FFMA32I FMUL FMUL2 FMUL32I FMNMX FMNMX3 FSEL "
+    "FSET FSETP FCHK FSWZADD FHADD FHFMA FCMP",
+    OpKind.FLOAT16: "HADD2 HADD2_32I HFMA2 HFMA2_32I HMUL2 HMUL2_32I HMNMX2 HSET2 HSETP2",
+    OpKind.SPECIAL: "MUFU",
+    OpKind.CONVERT: "F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP",
+    OpKind.INTEGER: "IADD IADD3 IADD32I IMAD IMAD32I IMUL IMUL32I IABS IDP IDP4A IMNMX IMNMX3 "
+    "ISCADD ISCADD32I ISETP ISET VABSDIFF VABSDIFF4 VIADD VIADD3 VIADDMNMX VIMNMX VIMNMX3 VHMNMX "
+    "LEA LOP LOP3 LOP32I PLOP3 PRMT SEL SHF SHL SHR SGXT BFE BFI BMSK BREV FLO POPC",
+    OpKind.SHUFFLE: "SHFL REDUX CREDUX MATCH VOTE VOTEU MOVM",
+    OpKind.GLOBAL_LOAD: "LD LDG LDGMC TEX TLD TLD4 TMML TXD SULD",
+    OpKind.GLOBAL_STORE: "ST STG SUST",
+    OpKind.SHARED_LOAD: "LDS LDSM",
+    OpKind.SHARED_STORE: "STS STSM STAS",
+    OpKind.LOCAL: "LDL STL",
+    OpKind.ASYNC_COPY: "LDGSTS UBLKCP UBLKRED UTMALDG UTMASTG UTMAREDG UTMAPF UBLKPF UTCCP",
+    OpKind.ATOMIC: "ATOM ATOMG ATOMS RED REDG REDS REDAS SUATOM SURED",
+    OpKind.BARRIER: "BAR MEMBAR FENCE ERRBAR CGAERRBAR DEPBAR LDGDEPBAR SYNCS ARRIVES WARPSYNC "
     "WARPGROUP UCGABAR_ARV UCGABAR_WAIT UTCBAR ACQBULK UTMACMDFLUSH NANOSLEEP",
-    Kind.BRANCH: "BRA BRX BRXU JMP JMX JMXU BREAK BSSY BSYNC EXIT KILL RET",
-    Kind.CALL: "CALL",
+    OpKind.BRANCH: "BRA BRX BRXU JMP JMX JMXU BREAK BSSY BSYNC EXIT KILL RET",
+    OpKind.CALL: "CALL",
 }
 _KINDS = {name: kind for kind, names in _OPCODES.items() for name in names.split()}
 _LOADS = frozenset(("LD", "LDG", "LDGSTS"))
@@ -49,13 +49,13 @@ def parted(text: str) -> tuple[str, str]:
     return (words[0], words[1].strip()) if len(words) == 2 else ("".join(words), "")
 
 
-def kind_of(mnemonic: str) -> Kind:
+def kind_of(mnemonic: str) -> OpKind:
     name = mnemonic.partition(".")[0]
     # HMMA, IMMA, DMMA; HGMMA and QGMMA of a warp group; UTCHMMA on Blackwell's tensor memory.
     if name.endswith("MMA"):
-        return Kind.MATRIX
+        return OpKind.MATRIX
     # What the compiler computes once for a whole warp has a U in front: UIADD3, ULOP3, UFFMA.
-    return _KINDS.get(name) or _KINDS.get(name.removeprefix("U"), Kind.OTHER)
+    return _KINDS.get(name) or _KINDS.get(name.removeprefix("U"), OpKind.OTHER)
 
 
 def load_bytes(mnemonic: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.machine_code.kinds import OpKind
 
 JUMP = "jmp"
 
@@ -50,17 +50,17 @@ _X87 = re.compile(
     r"|ptan|patan|2xm1|yl2xp?1?|tst)|fu?comi?p{0,2}[sl]?|ficomp?[sl]?"
 )
 _FIRST = (
-    (re.compile(r"tdp[a-z0-9]+|tcmm[a-z0-9]+|tmm[a-z0-9]+"), Kind.MATRIX),
-    (re.compile(r"callq?"), Kind.CALL),
-    (re.compile(r"j[a-z]+|retq?|loop[a-z]*"), Kind.BRANCH),
-    (re.compile(r"lock|xadd[bwlq]?|cmpxchg[a-z0-9]*"), Kind.ATOMIC),
-    (re.compile(r"[mls]fence|t?pause|u?mwait|serialize"), Kind.BARRIER),
+    (re.compile(r"tdp[a-z0-9]+|tcmm[a-z0-9]+|tmm[a-z0-9]+"), OpKind.MATRIX),
+    (re.compile(r"callq?"), OpKind.CALL),
+    (re.compile(r"j[a-z]+|retq?|loop[a-z]*"), OpKind.BRANCH),
+    (re.compile(r"lock|xadd[bwlq]?|cmpxchg[a-z0-9]*"), OpKind.ATOMIC),
+    (re.compile(r"[mls]fence|t?pause|u?mwait|serialize"), OpKind.BARRIER),
 )
 _LAST = (
-    (_CONVERT, Kind.CONVERT),
-    (_SHUFFLE, Kind.SHUFFLE),
-    (_INTEGER, Kind.INTEGER),
-    (_X87, Kind.SCALAR_FLOAT),
+    (_CONVERT, OpKind.CONVERT),
+    (_SHUFFLE, OpKind.SHUFFLE),
+    (_INTEGER, OpKind.INTEGER),
+    (_X87, OpKind.SCALAR_FLOAT),
 )
 
 
@@ -83,30 +83,30 @@ def is_padding(mnemonic: str, operands: str) -> bool:
     return mnemonic in ("", "nop", "nopw", "nopl", "nopq", "int3")
 
 
-def kind_of(mnemonic: str, operands: str) -> Kind:
+def kind_of(mnemonic: str, operands: str) -> OpKind:
     for pattern, kind in _FIRST:
         if pattern.fullmatch(mnemonic):
             return kind
     arithmetic = _FLOAT.fullmatch(mnemonic)
     if arithmetic and arithmetic["scalar"]:
-        return Kind.SCALAR_FLOAT
+        return OpKind.SCALAR_FLOAT
     if arithmetic or _PACKED_PRODUCT.fullmatch(mnemonic):
         return _vector(operands)
     if _STACK_OR_STRING.fullmatch(mnemonic):
-        return Kind.MEMORY
+        return OpKind.MEMORY
     if _in_memory(operands):
         # An exchange with memory locks by itself.
         if mnemonic.startswith("xchg"):
-            return Kind.ATOMIC
+            return OpKind.ATOMIC
         if _MOVE.fullmatch(mnemonic):
-            return Kind.MEMORY
-    return next((kind for pattern, kind in _LAST if pattern.fullmatch(mnemonic)), Kind.OTHER)
+            return OpKind.MEMORY
+    return next((kind for pattern, kind in _LAST if pattern.fullmatch(mnemonic)), OpKind.OTHER)
 
 
-def _vector(operands: str) -> Kind:
+def _vector(operands: str) -> OpKind:
     if "%zmm" in operands:
-        return Kind.VECTOR_512
-    return Kind.VECTOR_256 if "%ymm" in operands else Kind.VECTOR_128
+        return OpKind.VECTOR_512
+    return OpKind.VECTOR_256 if "%ymm" in operands else OpKind.VECTOR_128
 
 
 def _in_memory(operands: str) -> bool:

@@ -191,7 +191,7 @@ def _check(where: str, value: Any, cases: tuple[ProblemCase, ...]) -> CheckSpec:
     if align not in ALIGNMENTS or isinstance(align, bool):
         listed = ", ".join(map(str, ALIGNMENTS))
         raise ProblemError(f"{table} align: {align!r}; accepted: {listed}")
-    # A name that is nobody's would switch off the hidden sizes unnoticed.
+    # An unknown name would switch off the hidden sizes unnoticed.
     known = tuple(dict.fromkeys(name for case in cases for name in case.params))
     free = tuple(_one_of(table, "free", name, known) for name in value.get("free", ()))
     return CheckSpec(sets, "sets" in value, free if "free" in value else None, align)

@@ -46,7 +46,7 @@ ALIGN, ALIGNMENTS = 16, (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class ProblemError(ValueError):
-    """A problem folder that can not be used; one line naming file and field."""
+    """A problem folder that cannot be used; one line naming file and field."""
 
 
 @dataclass(frozen=True, slots=True)

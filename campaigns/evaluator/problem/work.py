@@ -81,7 +81,7 @@ def _elementwise_counter() -> type:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Counter(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
+    class ElementwiseCounter(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
         """Counts one operation per output element of every operator that is not a matrix one."""
 
         def __init__(self) -> None:
@@ -97,7 +97,7 @@ def _elementwise_counter() -> type:
                 self.total += max([result.numel(), *reads])
             return result
 
-    return Counter
+    return ElementwiseCounter
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Bursts on a GPU: one CUDA graph over all slots, or a plain loop where it can not be captured.
+"""Bursts on a GPU: one CUDA graph over all slots, or a plain loop where it cannot be captured.
 
 Registers nothing itself. Everything the candidate starts must be finished when `run` returns; a
 device-wide synchronise ends every burst, whatever streams the candidate used.
@@ -16,7 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from campaigns.evaluator.builds.kernel_names import last_name
-from campaigns.evaluator.contract import Launch, Timer
+from campaigns.evaluator.contract import KernelLaunch, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.launch_trace import read_launch
 from campaigns.evaluator.runner.memory import Memory
@@ -132,7 +132,7 @@ class DevicePlan:
         total_us = sum(us for _, us in self._seen)
         return self._seen_calls, total_us / self._seen_calls, filling_us / self._seen_calls
 
-    def launch(self) -> Launch | None:
+    def launch(self) -> KernelLaunch | None:
         """Trace one call and read its longest kernel."""
         with self._tracing() as trace:
             self._calls[0]()

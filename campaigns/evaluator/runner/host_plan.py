@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from campaigns.evaluator.contract import Launch, Timer
+from campaigns.evaluator.contract import KernelLaunch, Timer
 
 Burst = Callable[[], None]
 
@@ -58,5 +58,5 @@ class HostPlan:
     def kernel(self, name: str) -> tuple[int, float, float]:
         return 0, 0.0, 0.0
 
-    def launch(self) -> Launch | None:
+    def launch(self) -> KernelLaunch | None:
         return None

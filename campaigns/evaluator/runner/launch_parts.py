@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from campaigns.evaluator.contract import Launch
+from campaigns.evaluator.contract import KernelLaunch
 from campaigns.evaluator.wire import Reply
 
 PARTS = range(4)
@@ -15,7 +15,7 @@ LARGEST = 2**31 - 1
 Part = tuple[int, float, float]
 
 
-def launch_part(launch: Launch | None, part: int) -> Part:
+def launch_part(launch: KernelLaunch | None, part: int) -> Part:
     """The runner's side: kernels and occupancy, grid, block, registers and shared memory."""
     if launch is None or part not in PARTS:
         return 0, 0.0, 0.0
@@ -30,7 +30,7 @@ def launch_part(launch: Launch | None, part: int) -> Part:
     return parts[part]
 
 
-def launch_from(replies: Sequence[Reply]) -> Launch | None:
+def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:
     """The judge's side; None for whatever no launch can be: the runner may say anything."""
     rows = [_whole(reply) for reply in replies]
     if len(rows) != len(PARTS) or None in rows:
@@ -39,7 +39,7 @@ def launch_from(replies: Sequence[Reply]) -> Launch | None:
     sizes = (first[0], *grid, *block)
     if min(sizes) < 1 or min(used) < 0 or not NOT_TOLD <= first[1] <= 100:
         return None
-    return Launch(
+    return KernelLaunch(
         kernels=first[0],
         grid=grid,
         block=block,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from campaigns.evaluator.contract import Launch
+from campaigns.evaluator.contract import KernelLaunch
 
 
-def read_launch(text: str) -> Launch | None:
+def read_launch(text: str) -> KernelLaunch | None:
     """The longest kernel of a trace of one call; None where the trace has no kernel with a grid.
 
     ValueError, KeyError or TypeError for a text that is no such trace.
@@ -22,7 +22,7 @@ def read_launch(text: str) -> Launch | None:
         return None
     args: dict[str, Any] = max(kernels, key=lambda event: float(event["dur"]))["args"]
     occupancy = args.get("est. achieved occupancy %")
-    return Launch(
+    return KernelLaunch(
         kernels=len(kernels),
         grid=tuple(int(n) for n in args["grid"]),
         block=tuple(int(n) for n in args["block"]),

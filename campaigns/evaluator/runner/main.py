@@ -21,21 +21,21 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.python_error import place_of
-from campaigns.evaluator.contract import Job, Launch, Timer
+from campaigns.evaluator.contract import Job, KernelLaunch, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
 from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
-from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
+from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers.run import Subject, sanitize
-from campaigns.evaluator.wire import Answer, Ask, Reply
+from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 GO, DONE, FAILED = 1, 2, 3
 CALLS = (Ask.CALL, Ask.PREPARE, Ask.ORDER, Ask.BURST)
 
 
-def main(job: Job, box: Box, sock: socket.socket, trouble: str) -> int:
+def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
     """Serve the judge until it says stop or goes away.
 
     job: with this runner's source as its candidate. trouble: why the device could not be started,
@@ -47,10 +47,10 @@ def main(job: Job, box: Box, sock: socket.socket, trouble: str) -> int:
     while (asked := wire.receive_ask(sock)) is not None:
         ask, sequence, body, fds = asked
         if ask is Ask.STOP:
-            _answer(sock, sequence, Answer.OK)
+            _answer(sock, sequence, ReplyStatus.OK)
             return 0
         if ask is Ask.BURST and runner.gate is not None:
-            _answer(sock, sequence, Answer.OK)
+            _answer(sock, sequence, ReplyStatus.OK)
             runner.spin_and_run(body)
             continue
         answer, number, x, y = runner.do(ask, body, fds)
@@ -59,7 +59,12 @@ def main(job: Job, box: Box, sock: socket.socket, trouble: str) -> int:
 
 
 def _answer(
-    sock: socket.socket, sequence: int, answer: Answer, a: int = 0, x: float = 0.0, y: float = 0.0
+    sock: socket.socket,
+    sequence: int,
+    answer: ReplyStatus,
+    a: int = 0,
+    x: float = 0.0,
+    y: float = 0.0,
 ) -> None:
     wire.send_reply(sock, Reply(answer, sequence, a, x, y))
 
@@ -67,34 +72,34 @@ def _answer(
 class Runner:
     """The candidate's process from the inside."""
 
-    def __init__(self, job: Job, box: Box, trouble: str) -> None:
+    def __init__(self, job: Job, box: RunnerBox, trouble: str) -> None:
         self._job = job
         limits = job.protocol.limits
         self._lock = Lock(box, limits.total_s, sanitized=job.sanitize)
         self._sealed = False
         self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
         self._memory: Memory | None = None
-        self._kernel: base.Kernel | None = None
-        self._plan: base.Plan | None = None
+        self._kernel: base.CandidateKernel | None = None
+        self._plan: base.CallPlan | None = None
         self._trouble = trouble
-        self._launch: Launch | None = None
+        self._launch: KernelLaunch | None = None
         self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
 
-    def do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[Answer, int, float, float]:
+    def do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[ReplyStatus, int, float, float]:
         """Do what was asked; an exception becomes the fitting answer, its text goes to the log."""
-        failed = {Ask.BUILD: Answer.BUILD_FAILED, Ask.LOAD: Answer.LOAD_FAILED}
+        failed = {Ask.BUILD: ReplyStatus.BUILD_FAILED, Ask.LOAD: ReplyStatus.LOAD_FAILED}
         try:
-            return (Answer.OK, *self._do(ask, body, fds))
+            return (ReplyStatus.OK, *self._do(ask, body, fds))
         except BuildFailed as error:
             self._explain(ask, str(error))
-            return Answer.BUILD_FAILED, 0, 0.0, 0.0
+            return ReplyStatus.BUILD_FAILED, 0, 0.0, 0.0
         except (Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
-            return Answer.UNSUPPORTED, 0, 0.0, 0.0
+            return ReplyStatus.UNSUPPORTED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             traceback.print_exc()
             print(place_of(error, self._job.candidate), file=sys.stderr)
-            return failed.get(ask, Answer.CALL_FAILED), 0, 0.0, 0.0
+            return failed.get(ask, ReplyStatus.CALL_FAILED), 0, 0.0, 0.0
 
     def _do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[int, float, float]:
         if ask is Ask.ATTACH:
@@ -190,12 +195,12 @@ class Runner:
             raise RuntimeError("asked to load before the lock was closed")
         self._built().load()
 
-    def _built(self) -> base.Kernel:
+    def _built(self) -> base.CandidateKernel:
         if self._kernel is None:
             raise RuntimeError("asked to seal before build")
         return self._kernel
 
-    def _planned(self) -> base.Plan:
+    def _planned(self) -> base.CallPlan:
         if self._plan is None:
             raise RuntimeError("asked to call before a case was laid out")
         return self._plan

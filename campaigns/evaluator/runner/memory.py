@@ -36,8 +36,8 @@ class Memory(Protocol):
 def map_shared(fd: int, size: int) -> ctypes.Array[ctypes.c_ubyte]:
     """Map a memory file for as long as this process lives; the file may be closed afterwards.
 
-    Python's own mmap keeps a copy of the descriptor, and whoever has one can shorten the file.
-    Raises OSError.
+    Python's own mmap keeps a copy of the descriptor, and with one a process can shorten the
+    file. Raises OSError.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p

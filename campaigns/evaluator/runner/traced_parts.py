@@ -21,7 +21,7 @@ def asked_names(found: Sequence[str], declared: Sequence[str]) -> tuple[str, ...
 def traced_from(
     names: Sequence[str], replies: Sequence[Reply], declared: Container[str] = ()
 ) -> Traced | None:
-    """Read the answers on everything and then on each name, as `Plan.kernel` describes them.
+    """Read the answers on everything and then on each name, as `CallPlan.kernel` describes them.
 
     declared: those of the names that stand in the job alone. None for whatever no trace can be: the
     runner may say anything.

@@ -104,7 +104,7 @@ def drop_bounding_set() -> None:
                 prctl(PR_CAPBSET_DROP, capability)
         except OSError as error:
             if capability == 0:
-                raise OSError(error.errno, "capabilities can not be dropped") from None
+                raise OSError(error.errno, "capabilities cannot be dropped") from None
             return  # past the last capability of this kernel
 
 

@@ -15,7 +15,7 @@ FIRST = "cuda:0"
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class CardNode:
     """uuid: the driver's name of it. minor: its node is /dev/nvidia<minor>; None where not told."""
 
     uuid: str
@@ -28,7 +28,7 @@ class Card:
         return node if node.is_char_device() else None
 
 
-def own_nodes(card: Card, nodes: Iterable[Path]) -> tuple[Path, ...]:
+def own_nodes(card: CardNode, nodes: Iterable[Path]) -> tuple[Path, ...]:
     """Without those of other cards; all of them where the card's own is not among them.
 
     What is common to all cards (nvidiactl, nvidia-uvm) opens none: the driver wants the card's own

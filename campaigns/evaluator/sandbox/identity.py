@@ -28,7 +28,7 @@ class Lease:
 
 
 def lease_uid() -> Lease:
-    """Take a free id, any of them: its number tells nobody who was there before.
+    """Take a free id at random, so that its number does not tell which ids were used before.
 
     Raises OSError when this user namespace has none. The lease is an abstract socket: the kernel
     gives the name to one process only, and takes it back when that process ends, however it ends.

@@ -84,7 +84,7 @@ FOR_DEVICE_SANITIZERS = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SandboxPlan:
     """The layers of one kind of device on this host.
 
     holds: each layer that was tried and worked, with its detail. lacks: why others are not used.
@@ -126,7 +126,7 @@ def words(layer: Layer, kind: str, *, root: bool) -> Words:
 def wanted(*, root: bool) -> tuple[Layer, ...]:
     """The layers that a host should have, in the order in which they are applied.
 
-    Root drops to a user of its own; an ordinary user can not, and has a user namespace instead.
+    Root drops to a user of its own; an ordinary user cannot, and has a user namespace instead.
     """
     not_used = Layer.USER if root else Layer.UID
     return tuple(layer for layer in Layer if layer is not not_used)

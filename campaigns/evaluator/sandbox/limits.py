@@ -39,7 +39,7 @@ def limit_runner(total_s: float, kind: str, *, own_count: bool, address_bytes: i
     """Limits of a runner and of all it starts.
 
     total_s: the limit of the whole evaluation; every core may be busy that long. kind: of device,
-    "cpu" or "cuda". own_count: nobody else counts among this user's processes. address_bytes: what
+    "cpu" or "cuda". own_count: no other process counts as this user's. address_bytes: what
     the runner may still map on top of what it has; None on a GPU, whose driver reserves hundreds of
     GiB of addresses.
     """

@@ -4,8 +4,8 @@
     lock_down  the device runs and the judge's memory is open: environment, limits, user, Landlock
     seal       the candidate is built, its first byte has not run: the system call filter
 
-The order is forced. A GPU allocation can not be opened by another user, nor CUDA be started under
-Landlock; a namespace can not be entered by a process with threads, and a driver starts some.
+The order is forced. A GPU allocation cannot be opened by another user, nor CUDA be started under
+Landlock; a namespace cannot be entered by a process with threads, and a driver starts some.
 So what binds *all* threads has to carry the guarantee by itself: the namespaces and the view, which
 every later thread inherits, the user id, which libc changes in all threads, and the filter, which
 the kernel puts on all threads. Landlock binds the main thread and what it starts; it comes on top.
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from campaigns.evaluator.processes import die_with_parent
 from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
-from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
@@ -45,14 +45,14 @@ class NotLocked(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class RunnerBox:
     """One runner's place. control: the socket on which the warden is told what holds.
 
-    uid: the user it becomes; None where it stays who it is. build_log: a memory file of the
+    uid: the user it becomes; None where it keeps its own. build_log: a memory file of the
     supervisor's. memory_is_bounded: by a control group, for all its processes together.
     """
 
-    plan: Plan
+    plan: SandboxPlan
     uid: int | None
     scratch: Path
     control: int
@@ -75,7 +75,7 @@ class Box:
         return (self.scratch,)
 
 
-def enter(box: Box) -> None:
+def enter(box: RunnerBox) -> None:
     """The first step. Raises OSError."""
     holds = box.plan.holds
     namespaces.enter(holds)
@@ -94,14 +94,14 @@ def enter(box: Box) -> None:
 class Lock:
     """The second and third step, in the runner itself."""
 
-    def __init__(self, box: Box, total_s: float, *, sanitized: bool = False) -> None:
+    def __init__(self, box: RunnerBox, total_s: float, *, sanitized: bool = False) -> None:
         """sanitized: the candidate runs only in programs of its own, built with sanitizers."""
         self._box = box
         self._total_s = total_s
         self._sanitized = sanitized
         self._holds = dict(box.plan.holds)
         if sanitized and box.plan.kind == "cuda":
-            # CUDA is started anew in each of those programs, which it can not be under Landlock.
+            # CUDA is started anew in each of those programs, which it cannot be under Landlock.
             self._holds.pop(Layer.LANDLOCK, None)
         for layer in (Layer.SECCOMP, Layer.AUDIT):
             self._holds.pop(layer, None)
@@ -187,7 +187,7 @@ class Lock:
         os.close(box.control)
         os.close(box.build_log)
         if box.uid is None:
-            # For the warden, which is the same user here; nobody else has this user and namespace.
+            # For the warden, the only other process of this user and namespace.
             calls.prctl(calls.PR_SET_DUMPABLE, 1)
 
     def compiler(self, seconds: float) -> Callable[[], None]:

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Self
 
 from campaigns.evaluator.sandbox import probe
-from campaigns.evaluator.sandbox.cards import Card, own_nodes, several
-from campaigns.evaluator.sandbox.layers import Plan
+from campaigns.evaluator.sandbox.cards import CardNode, own_nodes, several
+from campaigns.evaluator.sandbox.layers import SandboxPlan
 
 
 @dataclass(slots=True)
@@ -22,13 +22,13 @@ class Policy:
 
     require_all: bool = False
     memory_bytes: int = 0
-    cards: Mapping[str, Card] = field(default_factory=dict)
-    _plans: dict[str, Plan] = field(default_factory=dict)
+    cards: Mapping[str, CardNode] = field(default_factory=dict)
+    _plans: dict[str, SandboxPlan] = field(default_factory=dict)
 
     @classmethod
     def read(cls, text: str) -> Self:
         told = json.loads(text)
-        told["cards"] = {device: Card(**card) for device, card in told["cards"].items()}
+        told["cards"] = {device: CardNode(**card) for device, card in told["cards"].items()}
         return cls(**told)
 
     def line(self) -> str:
@@ -41,7 +41,7 @@ class Policy:
         for kind in probe.KINDS:
             self._plans[kind] = probe.plan_for(kind, self.memory_bytes)
 
-    def plan(self, device: str) -> Plan:
+    def plan(self, device: str) -> SandboxPlan:
         plan = self._plans["cuda" if device.startswith("cuda") else "cpu"]
         card = self.cards.get(device)
         if card is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
-from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, Plan, wanted
+from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, SandboxPlan, wanted
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
@@ -22,7 +22,7 @@ ANSWER_S = 5.0
 NOT_THERE = "/kopt-audit"
 
 
-def plan_for(kind: str, memory_bytes: int = 0) -> Plan:
+def plan_for(kind: str, memory_bytes: int = 0) -> SandboxPlan:
     """Try every layer that a runner on this kind of device should have.
 
     memory_bytes: the most that a runner may take; 0 for half of this host's memory.
@@ -40,7 +40,7 @@ def plan_for(kind: str, memory_bytes: int = 0) -> Plan:
         else:
             trial.holds[layer] = trial.detail(layer)
     memory = limits.memory_limit(memory_bytes)
-    return Plan(
+    return SandboxPlan(
         kind, root, trial.holds, trial.lacks, tuple(readable), tuple(devices), memory_bytes=memory
     )
 
@@ -87,7 +87,7 @@ class _Trial:
         namespaces.enter({Layer.MOUNTS})
         owner = (os.getuid(), os.getgid())
         view.build_view(self._shown, owner, fresh_proc=False, shared=False)
-        # The interpreter must be there, and what nobody listed must not.
+        # The interpreter must be there, and what is not listed must not.
         Path(os.__file__).stat()
         if os.path.exists("/etc/hostname") or os.path.exists("/home"):
             raise OSError(errno.EEXIST, "the old root can still be seen")

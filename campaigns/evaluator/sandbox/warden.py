@@ -22,9 +22,9 @@ from pathlib import Path
 
 from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
 from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, namespaces
-from campaigns.evaluator.sandbox.layers import Layer, Plan
-from campaigns.evaluator.sandbox.lock import Box
-from campaigns.evaluator.sandbox.seccomp.audit import Audit
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.lock import RunnerBox
+from campaigns.evaluator.sandbox.seccomp.audit import SystemCallAudit
 from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
 from campaigns.evaluator.service.leftovers import remove_shared_files
 
@@ -63,7 +63,7 @@ class Record:
     memory: str = ""
 
 
-def watch(plan: Plan, uid: int | None, ends: Ends, body: Callable[[Box], int]) -> int:
+def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[RunnerBox], int]) -> int:
     """Run `body` in a box of its own until it ends or this process is told to (SIGTERM)."""
     wake = _wake_on(signal.SIGCHLD, signal.SIGTERM)
     adopt_orphans()
@@ -72,7 +72,7 @@ def watch(plan: Plan, uid: int | None, ends: Ends, body: Callable[[Box], int]) -
     log, log_end = os.pipe()
     control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     status, status_end = os.pipe()
-    box = Box(plan, uid, scratch, control_end.fileno(), ends.build_log, groups.memory)
+    box = RunnerBox(plan, uid, scratch, control_end.fileno(), ends.build_log, groups.memory)
     if Layer.USER in plan.holds:
         namespaces.enter_user_namespace()
     if Layer.PROCESSES in plan.holds:
@@ -110,9 +110,9 @@ def _wake_on(*numbers: signal.Signals) -> int:
 
 
 def _inside(
-    box: Box,
+    box: RunnerBox,
     groups: cgroup.Groups,
-    body: Callable[[Box], int],
+    body: Callable[[RunnerBox], int],
     runner: tuple[int, ...],
     status: int,
 ) -> int:
@@ -140,7 +140,7 @@ def _inside(
 class Warden:
     """Reads the runner's output, answers its refused calls, looks at its memory."""
 
-    def __init__(self, box: Box, child: int, groups: cgroup.Groups) -> None:
+    def __init__(self, box: RunnerBox, child: int, groups: cgroup.Groups) -> None:
         self.record = Record()
         self._box = box
         self._child = child
@@ -150,7 +150,7 @@ class Warden:
         # there is nothing but what it has put there itself.
         writable = (box.scratch, Path(SHARED), *box.plan.devices)
         has_view = Layer.MOUNTS in box.plan.holds
-        self._audit = Audit(readable, writable, box.scratch, changes_files=has_view)
+        self._audit = SystemCallAudit(readable, writable, box.scratch, changes_files=has_view)
         self._printed = Printed()
         self._waited: int | None = None
 

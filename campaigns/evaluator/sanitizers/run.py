@@ -21,6 +21,7 @@ from campaigns.evaluator.builds.compile import (
     check_flags,
     compile_or_fail,
 )
+from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.signature import argument_types
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
@@ -92,7 +93,7 @@ def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
         _write(subject, memory)
         return _on_host(subject) if backend == "cpp" else _on_device(subject)
     except (BuildFailed, Unsupported) as error:
-        why = f"it could not be built: {telling_line(str(error))}"
+        why = f"it could not be built: {headline(str(error))}"
         return tuple(Sanitized(tool, False, note=why) for tool in NAMES[backend])
 
 
@@ -131,7 +132,7 @@ def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
     try:
         return first, _run_host(subject, THREAD, _build_host(subject, THREAD))
     except BuildFailed as error:
-        why = f"it could not be built: {telling_line(str(error))}"
+        why = f"it could not be built: {headline(str(error))}"
         return first, Sanitized(THREAD, False, note=why)
 
 
@@ -184,7 +185,7 @@ def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
     if faults or (counted == 0 and _came_to_the_end(subject)):
         return Sanitized(tool, True, faults)
     if counted:
-        return Sanitized(tool, False, note=f"its report is not understood: {telling_line(text)}")
+        return Sanitized(tool, False, note=f"its report is not understood: {headline(text)}")
     return Sanitized(tool, False, note=_ended_early(ended.words, text or ended.log))
 
 
@@ -197,13 +198,6 @@ def compute_sanitizer() -> str | None:
     except Unsupported:
         return None
     return shutil.which(COMPUTE_SANITIZER, path=str(beside))
-
-
-def telling_line(log: str) -> str:
-    """The line of a compiler's or a tool's log that says why: its first error, else its last."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower() or "cannot find" in line]
-    return (errors[:1] or lines[-1:] or ["no message"])[0][: logs.WORDS]
 
 
 def _came_to_the_end(subject: Subject) -> bool:
@@ -219,7 +213,7 @@ def _forget_outputs(place: Workplace) -> None:
 
 
 def _ended_early(words: str, log: str) -> str:
-    return f"it did not come to its end ({words}): {telling_line(log)}"
+    return f"it did not come to its end ({words}): {headline(log)}"
 
 
 def _log(place: Workplace, name: str) -> str:

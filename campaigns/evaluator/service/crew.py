@@ -25,8 +25,8 @@ from campaigns.evaluator.processes import end_descendants, fork, kill_group, wai
 from campaigns.evaluator.runner import main as runner
 from campaigns.evaluator.sandbox import cards, warden
 from campaigns.evaluator.sandbox.identity import Lease, lease_uid
-from campaigns.evaluator.sandbox.layers import Layer, Plan
-from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.service.leftovers import remove_shared_files
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
@@ -45,7 +45,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class ArmFiles:
     """Memory files of one arm that this process reads: the warden's record, the build log."""
 
     record: int
@@ -58,12 +58,12 @@ class Crew:
     session: names these very processes, which end with their job; no other crew has the same.
     """
 
-    def __init__(self, device: str, plan: Plan) -> None:
+    def __init__(self, device: str, plan: SandboxPlan) -> None:
         self.device = device
         self.session = secrets.token_hex(8)
         self._plan = plan
         self._members: dict[str, Member] = {}
-        self._notes: dict[str, Notes] = {}
+        self._notes: dict[str, ArmFiles] = {}
         self._leases: list[Lease] = []
         self._ended: list[int] = []
         log = _memory_file("kopt-crew-log")
@@ -85,7 +85,7 @@ class Crew:
                 end.close()
 
     def _add_runner(self, name: str, sock: socket.socket, log: int) -> None:
-        notes = Notes(_memory_file("kopt-record"), _memory_file("kopt-build-log"))
+        notes = ArmFiles(_memory_file("kopt-record"), _memory_file("kopt-build-log"))
         uid = None
         if Layer.UID in self._plan.holds:
             self._leases.append(lease_uid())
@@ -152,7 +152,7 @@ class Crew:
         return status if status is not None else wait_status(pid, WARDEN_S)
 
     def end(self) -> None:
-        """End whoever is left, and whatever they have started."""
+        """End the members that are left, and every process that they have started."""
         for name in list(self._members):
             self.end_member(name, 0.0)
         end_descendants()
@@ -178,7 +178,7 @@ def orders_of(job: Job) -> dict[str, Job]:
 
 
 def in_any_order(names: Iterable[str]) -> list[str]:
-    """So that what comes first and what second tells nobody who is who."""
+    """Shuffled, so that the order does not tell which arm is which."""
     found = list(names)
     random.SystemRandom().shuffle(found)
     return found
@@ -194,11 +194,11 @@ def start_device(device: str) -> str:
         torch.cuda.set_device(device)
         torch.empty(1, device=device)
     except RuntimeError as error:
-        return f"can not be started: {error}"
+        return f"cannot be started: {error}"
     return ""
 
 
-def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: Box) -> int:
+def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBox) -> int:
     """place: the device and the UUID of its card, as for `cards.take`."""
     device = cards.take(*place)
     trouble = start_device(device)

@@ -14,7 +14,7 @@ def remove_shared_files(pids: Iterable[int]) -> None:
 
     Call when they have ended: where a process ends by itself its libraries remove them, and ours
     are killed. CUDA's are named cuda.shm.<user>.<process, in hexadecimal digits>.<number>, those in
-    which torch counts who uses a memory torch_<process>_<number>_<number>.
+    which torch counts the users of a memory torch_<process>_<number>_<number>.
     """
     for pid in pids:
         for pattern in (f"cuda.shm.*.{pid:x}.*", f"torch_{pid}_*_*"):

@@ -1,14 +1,13 @@
 """One evaluation from the outside: fork judge and runners, keep the deadline, reap, report.
 
-The supervisor holds no candidate code and no device. It states what the dead can not: crashed
-(and by which signal), timed out, broken host.
+The supervisor holds no candidate code and no device. It reports what a dead process cannot: a
+crash (and its signal), a time limit, a broken host.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import re
 import select
 import shutil
 import socket
@@ -19,27 +18,19 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import (
     Job,
-    MachineCode,
     Outcome,
     Phase,
     Report,
-    Sanitized,
     load_job,
-    load_machine_code,
     load_report,
-    load_sanitized,
 )
 from campaigns.evaluator.processes import describe_status
-from campaigns.evaluator.sandbox.layers import Layer, describe
+from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.sandbox.warden import Record
-from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, JUDGE, Crew, arms_of
+from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
+from campaigns.evaluator.service.evidence import printable, with_evidence
 
 LOG_LIMIT = 64 * 1024
-# How many refused calls the reason of a crash names; the report has them all.
-HINTED = 3
-# An error that may come of a refused call says so; any other has its reason in its own words.
-DENIED = re.compile(r"errno|denied|permitted|no such file", re.IGNORECASE)
 # With less free than this not even a small kernel can be built.
 LEAST_ROOM = 32 * 1024
 # A runner that is dying of its own (a core of many pages) still has its signal to tell.
@@ -51,10 +42,10 @@ LEAST_GRACE_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Whom the supervisor talks to. wish: asks for a crew on a device, for the next job.
+    """What the supervisor talks to. client: the worker. wish: asks for a crew for the next job.
 
-    It is asked for while candidates compile, when nothing is being timed yet. policy: the layers
-    of the sandbox on this host.
+    The crew is asked for while candidates compile, before anything is timed. policy: the layers of
+    the sandbox on this host.
     """
 
     client: socket.socket
@@ -119,7 +110,7 @@ def _run(job: Job, outside: Outside, crew: Crew) -> Report:
     report = stopped or _judged(job, crew, status)
     # Those that are left may still write to what is read now.
     crew.end()
-    return _with_evidence(report, job, crew, statuses[CANDIDATE])
+    return with_evidence(report, job, crew, statuses[CANDIDATE])
 
 
 def _judged(job: Job, crew: Crew, status: int | None) -> Report:
@@ -147,12 +138,12 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
         if left <= 0:
             reason = (
                 f"the judge did not end within {total_s:g} s, in phase {phase} "
-                "(ref.py hangs, or is too slow for its cases)"
+                "(ref.py hangs or is too slow for its cases)"
             )
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         ready, _, _ = select.select([pipe, client.fileno()], [], [], min(left, 1.0))
         if client.fileno() in ready and _has_gone(client):
-            reason = "cancelled: the worker has gone"
+            reason = "cancelled: the worker has ended"
             return Report(job.job_id, Outcome.BROKEN_HOST, Phase(phase), reason)
         if pipe in ready:
             told = os.read(pipe, 4096)
@@ -182,122 +173,11 @@ def _tell(client: socket.socket, line: bytes) -> None:
         return
 
 
-def _with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> Report:
-    """Add logs and records, and to a bare reason what only they or the exit status can tell."""
-    if job.sanitize and report.outcome is Outcome.PASSED:
-        said = tuple(map(_readable, load_sanitized(crew.build_log(CANDIDATE))))
-        return replace(report, sanitized=said, environment=_placed(report, crew))
-    if job.read_code and report.outcome is Outcome.PASSED:
-        code = load_machine_code(crew.build_log(CANDIDATE))
-        return replace(report, machine_code=_plain(code), environment=_placed(report, crew))
-    # It was compiled under a name of ours; people know it by theirs.
-    name = _line(job.candidate.name)
-    build_log = _printable(crew.build_log(CANDIDATE))
-    build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: name, build_log)
-    record = crew.record(CANDIDATE)
-    log = _printable(record.log)
-    reason = report.reason
-    if report.outcome is Outcome.BUILD_FAILED:
-        reason = _telling_line(log if report.phase is Phase.LOAD else build_log)
-    elif report.outcome is Outcome.CRASHED and not record.locked:
-        # It died before any of the candidate's code was there to be blamed.
-        return replace(
-            report,
-            outcome=Outcome.BROKEN_HOST,
-            reason=f"the sandbox could not be closed: {_telling_line(log)}",
-            runner_log=log,
-        )
-    elif report.outcome is Outcome.CRASHED:
-        died = "died" in reason
-        why = f"{describe_status(status)}{_thrown(log)}" if died else _telling_line(log)
-        hint = _hint(record) if died or DENIED.search(why) else ""
-        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
-    elif report.outcome is Outcome.BROKEN_HOST:
-        if INCUMBENT in arms_of(job):
-            log += _printable(crew.record(INCUMBENT).log)
-        if "see the log" in reason:
-            reason = reason.replace("see the log", _telling_line(log))
-    return replace(
-        report,
-        reason=reason,
-        build_log=build_log,
-        runner_log=log,
-        environment=_placed(report, crew),
-    )
-
-
-def _readable(said: Sanitized) -> Sanitized:
-    """With what a process that held the candidate may have written as text for people."""
-    faults = [
-        replace(fault, kind=_line(fault.kind), what=_line(fault.what), file=_line(fault.file))
-        for fault in said.faults
-    ]
-    return replace(said, faults=tuple(faults), note=_line(said.note))
-
-
-def _plain(code: MachineCode) -> MachineCode:
-    """The same for names, which a compiler takes from the candidate."""
-    functions = tuple(
-        replace(
-            one, name=_line(one.name), calls={_line(n): times for n, times in one.calls.items()}
-        )
-        for one in code.functions
-    )
-    return replace(code, functions=functions, note=_line(code.note))
-
-
-def _placed(report: Report, crew: Crew) -> dict[str, str]:
-    found = _sandbox(crew.record(CANDIDATE))
-    return {**report.environment, **found, "session": crew.session}
-
-
-def _hint(record: Record) -> str:
-    """What a crash may come of: who takes a refused call's answer for memory or a file."""
-    named = ", ".join(_line(what) for what in sorted(record.refused)[:HINTED])
-    return f" (the sandbox had refused it: {named})" if named else ""
-
-
-def _thrown(log: str) -> str:
-    """What the C++ library says of an exception that nobody caught."""
-    said = [line for line in map(str.strip, log.splitlines()) if line.startswith("what():")]
-    return f", {_line(said[-1])}" if said else ""
-
-
-def _sandbox(record: Record) -> dict[str, str]:
-    """Which layers held, as the runner said before it loaded anything, and what was refused."""
-    found = {}
-    if record.holds:
-        found["sandbox"] = describe({Layer(name): said for name, said in record.holds.items()})
-    if record.refused:
-        found["refused"] = ", ".join(f"{what} ×{n}" for what, n in sorted(record.refused.items()))
-    return found
-
-
-def _telling_line(log: str) -> str:
-    """The line that says most: a compiler's first error, an exception's last line, or the end."""
-    # A line of carets only points at the line above it.
-    lines = [line.strip() for line in log.splitlines() if line.strip(" \t^~|")]
-    compiler = [line for line in lines if " error: " in line]
-    raised = [line for line in lines if re.match(r"[\w.]*Error\b", line)]
-    chosen = compiler[:1] or raised[-1:] or lines[-1:] or ["no message"]
-    return chosen[0][:300]
-
-
 def _tail(path: Path) -> str:
     """The last 64 KiB of a log of ours."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - LOG_LIMIT))
-            return _printable(file.read(LOG_LIMIT).decode("utf-8", "replace"))
+            return printable(file.read(LOG_LIMIT).decode("utf-8", "replace"))
     except OSError:
         return ""
-
-
-def _printable(text: str) -> str:
-    """What hostile code may have written: text for people, never parsed."""
-    return "".join(c for c in text if c in "\n\t" or c.isprintable())
-
-
-def _line(text: str) -> str:
-    """The same in one line."""
-    return " ".join(_printable(text).split())

@@ -1,4 +1,4 @@
-"""`device`: what this host can measure on, who uses it, which workers live, and their noise."""
+"""`device`: what this host can measure on, what uses it, which workers live, and their noise."""
 
 from __future__ import annotations
 
@@ -32,11 +32,18 @@ class Command(Door):
     help = "The devices of this host and the workers of this installation."
 
     def verbs(self) -> tuple[Verb, ...]:
-        which = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
-        asks = argument("--worker", help="ask this worker instead, as its name stands in `list`")
+        which = argument(
+            "--device", help="cpu or cuda:<index>; default: the device that kopt measures on"
+        )
+        asks = argument("--worker", help="have this worker take it; `device list` shows the names")
         return (
             Verb("list", "devices, their platforms and workers", self.list_all),
-            Verb("passport", "compare a kernel with itself now", self.passport, (which, asks)),
+            Verb(
+                "passport",
+                "measure the noise of a device: compare a kernel with itself",
+                self.passport,
+                (which, asks),
+            ),
             Verb("passports", "every noise passport of a device", self.passports, (which,)),
         )
 
@@ -53,7 +60,9 @@ class Command(Door):
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
         if taken is None:
-            self.fail(ExitCode.USAGE, "a campaign needs the device; try again when it is done")
+            self.fail(
+                ExitCode.USAGE, "a campaign is using the device; try again when it has finished"
+            )
         if taken.error:
             self.fail(ExitCode.USAGE, taken.error)
         state = state_of(own)
@@ -68,7 +77,9 @@ class Command(Door):
 
     def _ask(self, name: str, device: str | None) -> None:
         if device is not None:
-            self.fail(ExitCode.USAGE, "--worker and --device: a worker has one device; name one")
+            self.fail(
+                ExitCode.USAGE, "--worker and --device cannot be combined: a worker has one device"
+            )
         worker = Worker.objects.select_related("platform").filter(name=name).first()
         if worker is None:
             known = ", ".join(Worker.objects.values_list("name", flat=True)) or "none"
@@ -77,7 +88,7 @@ class Command(Door):
         notify_worker(worker)
         self.emit(
             passport_facts(state_of(worker)),
-            f"asked {name}; it takes a passport as soon as no campaign needs its device",
+            f"asked {name}; it takes the passport when no campaign needs its device",
         )
 
     def _device(self, choice: str | None) -> Device:
@@ -98,7 +109,7 @@ class Command(Door):
         lines = [_device_line(row) for row in found] + [_worker_line(row) for row in workers]
         self.emit({"devices": found, "workers": workers}, "\n".join(lines))
         if not workers:
-            self.progress("no worker has ever reported; start them with `python manage.py up`")
+            self.progress("no workers yet; start them with `python manage.py up`")
 
 
 def _device(device: Device, seen: Found) -> dict[str, Any]:
@@ -108,7 +119,7 @@ def _device(device: Device, seen: Found) -> dict[str, Any]:
     activity = seen.newest
     ready = None if held_by else _who_is_ready(activity.others)
     if ready:
-        why = f"worker {ready} keeps a crew ready on it, for a minute at the most"
+        why = f"worker {ready} keeps processes ready on it, for at most a minute"
     return {
         "device": device.device,
         "kind": device.kind,
@@ -128,7 +139,7 @@ def _device(device: Device, seen: Found) -> dict[str, Any]:
 
 
 def _who_is_ready(others: tuple[int, ...] | None) -> str | None:
-    """The worker whose evaluator all of these processes belong to; None where it is nobody's."""
+    """The worker whose evaluator all of these processes belong to; None where there is none."""
     here = Worker.objects.alive().filter(host=host.node())
     found = (w.name for w in here if others and set(others) <= below(w.pid))
     return next(found, None)
@@ -138,7 +149,7 @@ def _device_line(row: dict[str, Any]) -> str:
     parts = [
         row["name"],
         f"platform {row['platform'] or 'not in the wiki yet'}",
-        f"target {row['target'] or 'not told'}",
+        f"target {row['target'] or 'unknown'}",
         f"{row['gate']}, {row['why']}",
     ]
     parts += [] if row["measured_on"] else ["no backend measures on it yet"]

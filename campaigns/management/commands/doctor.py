@@ -14,8 +14,8 @@ from campaigns.records.passport.passport_findings import examine_passports
 
 class Command(Door):
     help = (
-        "Say what this host has, what is missing, what that costs and how to get it. "
-        "KOPT_SANDBOX=all makes each missing layer of the sandbox a reason to refuse work."
+        "Show what this host has, what is missing, what that costs and how to get it. "
+        "With KOPT_SANDBOX=all every missing layer of the sandbox is a required one."
     )
 
     def run(self, **options: Any) -> None:

@@ -60,22 +60,30 @@ OFFLINE_TARGET = "sm_90a"
 
 class Command(Door):
     help = (
-        "Measure one candidate file; exit 0 when its outcome is passed, 5 otherwise. "
-        "KOPT_SANDBOX=all refuses on a host that lacks a layer of the sandbox."
+        "Measure one candidate file. Exit 0: it passed; 5: it did not; 1: the command or the "
+        "problem has a fault. With KOPT_SANDBOX=all a host without every layer of the sandbox "
+        "evaluates nothing."
     )
 
     def arguments(self) -> tuple[Argument, ...]:
         return (
             argument("candidate", type=Path),
             argument("--problem", required=True, help="a shipped problem or a problem folder"),
-            argument("--backend", help="cpp, cuda or triton; else told from the file's name"),
-            argument("--against", type=Path, help="another file to compare with, in pairs"),
-            argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+            argument("--backend", help="cpp, cuda or triton; default: by the file's ending"),
+            argument("--against", type=Path, help="a file to compare it with, in paired runs"),
+            argument(
+                "--case",
+                action="append",
+                default=[],
+                help="the name of a case; may be repeated; default: all",
+            ),
             argument("--flag", action="append", default=[], help="a compiler flag: --flag=-O3"),
             argument(
                 "--against-flag", action="append", default=[], help="a compiler flag of --against"
             ),
-            argument("--device", help="cpu, cuda:0, …"),
+            argument(
+                "--device", help="cpu or cuda:<index>; default: this host's first GPU, else the CPU"
+            ),
             argument(
                 "--target",
                 help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
@@ -85,13 +93,13 @@ class Command(Door):
             argument(
                 "--sanitize",
                 action="store_true",
-                help="also run it under the sanitizers of this host, on its smallest case; "
+                help="also run it under the sanitizers of this host, on the smallest case; "
                 "exit 5 when they find something, 1 when none of them could run",
             ),
             argument(
                 "--machine-code",
                 action="store_true",
-                help="also say what the instructions that it is compiled to do",
+                help="also count the instructions that it is compiled to, by kind",
             ),
         )
 
@@ -129,7 +137,7 @@ class Command(Door):
             self._hold_to(report.sanitized)
 
     def _tells(self) -> Beat:
-        """Says what is going on, once for each phase and case that takes a second."""
+        """A callback that prints each phase and case that takes a second or more, once."""
         said = ""
 
         def beat(phase: str) -> None:
@@ -288,7 +296,9 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
     lines += _code_lines(report.machine_code)
     lines += [f"  finding: line {f.line}, {f.what} ({f.kind.words})" for f in examined.findings]
     if examined.findings:
-        lines.append("  findings are for whoever reviews the source; here they refuse nothing")
+        lines.append(
+            "  findings are hints for a reviewer; `evaluate` refuses nothing because of them"
+        )
     if report.outcome is Outcome.CRASHED:
         lines += [f"  it printed: {line}" for line in report.runner_log.splitlines()[-LAST_WORDS:]]
     return "\n".join([*lines, decision.sentence, report.build_log.strip()]).strip()

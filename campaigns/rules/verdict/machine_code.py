@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.evaluator.contract import Function, Launch, MachineCode
+from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode
 
 # In the order in which they are told; a kind that is not listed is told by its own name.
 SAID = {
@@ -65,7 +65,7 @@ def _counted(kind: str, count: int, function: Function) -> str:
     return words
 
 
-def launch_words(launch: Launch) -> str:
+def launch_words(launch: KernelLaunch) -> str:
     """What one block takes: registers and shared memory, and how full a unit gets."""
     words = f"{launch.registers} registers a thread"
     words += f", {launch.shared_bytes:,} B shared memory a block"

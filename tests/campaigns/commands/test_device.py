@@ -35,7 +35,7 @@ def test_it_lists_a_device_that_the_wiki_does_not_know_yet(db, cpu, capsys):
     call_command("device", "list")
     said = capsys.readouterr()
     assert "platform not in the wiki yet" in said.out
-    assert "no worker has ever reported" in said.err
+    assert "no workers yet" in said.err
 
 
 def test_it_names_platform_and_holder(db, cpu, capsys):
@@ -69,7 +69,7 @@ def test_it_says_whether_a_device_is_idle_and_why(db, cpu, capsys, monkeypatch, 
 @pytest.mark.parametrize(
     ("below", "why"),
     [
-        ({7, 8, 9}, "worker measure@box keeps a crew ready on it, for a minute at the most"),
+        ({7, 8, 9}, "worker measure@box keeps processes ready on it, for at most a minute"),
         ({7}, "processes 7, 8 compute"),
     ],
 )
@@ -132,7 +132,7 @@ def test_it_tells_how_old_a_workers_heartbeat_is(db, cpu, capsys):
 def test_r8_it_lists_an_amd_card_with_who_uses_it_and_that_none_measures_on_it(
     db, capsys, monkeypatch
 ):
-    found = amd.Card(0, "0000:0c:00.0", "c0ff", "AMD Instinct MI300X", "gfx942", 1 << 37)
+    found = amd.AmdCard(0, "0000:0c:00.0", "c0ff", "AMD Instinct MI300X", "gfx942", 1 << 37)
     monkeypatch.setattr(amd, "cards", lambda: [found])
     monkeypatch.setattr(amd, "look", lambda bus: Activity((4711,), 97.0, 1 << 30))
     monkeypatch.setattr(idle, "EVERY_S", 0.0)

@@ -5,13 +5,14 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.devices.health.finding import Finding, State
+from campaigns.devices.health.finding import HealthFinding, State
 from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import doctor
 
 
 def _host(monkeypatch, *found):
     monkeypatch.setattr(doctor, "examine", lambda: list(found))
+    monkeypatch.setattr(doctor, "examine_passports", list)
 
 
 def test_it_looks_at_this_host(db, capsys):
@@ -22,7 +23,11 @@ def test_it_looks_at_this_host(db, capsys):
 
 
 def test_it_is_content_when_only_optional_things_are_missing(monkeypatch, capsys):
-    _host(monkeypatch, Finding("git", State.OK, "2"), Finding("ncu", State.MISSING, "no", "c", "r"))
+    _host(
+        monkeypatch,
+        HealthFinding("git", State.OK, "2"),
+        HealthFinding("ncu", State.MISSING, "no", "c", "r"),
+    )
     call_command("doctor")
     said = capsys.readouterr()
     assert "get it: r" in said.out
@@ -30,7 +35,7 @@ def test_it_is_content_when_only_optional_things_are_missing(monkeypatch, capsys
 
 
 def test_it_fails_when_something_required_is_missing(monkeypatch, capsys):
-    _host(monkeypatch, Finding("torch", State.REQUIRED, "not installed", "c", "r"))
+    _host(monkeypatch, HealthFinding("torch", State.REQUIRED, "not installed", "c", "r"))
     with pytest.raises(CommandError, match="required and not usable: torch") as caught:
         call_command("doctor")
     assert caught.value.returncode == ExitCode.USAGE

@@ -70,7 +70,7 @@ def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(
     said = capsys.readouterr().out
     assert said.startswith("passed; verdict: accepted (baseline)")
     assert "  finding: line 2, fork (process)" in said
-    assert "here they refuse nothing" in said
+    assert "`evaluate` refuses nothing because of them" in said
 
 
 def test_it_shows_the_last_words_of_what_crashed(

@@ -6,10 +6,14 @@ import pynvml
 import pytest
 
 from campaigns.devices import nvml
-from campaigns.evaluator.ceilings.result import Ceiling, Result, Sample
+from campaigns.evaluator.ceilings.result import MeasuredCeiling, Result, Sample
 
-H200 = nvml.Card(0, "GPU-aaaa1111", "NVIDIA H200", (9, 0), 150_000_000_000, "00000000:19:00.0", 2)
-H100 = nvml.Card(1, "GPU-bbbb2222", "NVIDIA H100 80GB HBM3", (9, 0), 85_000_000_000, "0:3B:00.0", 0)
+H200 = nvml.NvidiaCard(
+    0, "GPU-aaaa1111", "NVIDIA H200", (9, 0), 150_000_000_000, "00000000:19:00.0", 2
+)
+H100 = nvml.NvidiaCard(
+    1, "GPU-bbbb2222", "NVIDIA H100 80GB HBM3", (9, 0), 85_000_000_000, "0:3B:00.0", 0
+)
 
 
 class FakeLibrary:
@@ -89,8 +93,10 @@ def result():
         clocks={"cpu clock before": "2600 to 2600 MHz"},
         samples=(copies, fmas),
         ceilings=(
-            Ceiling("copy_bandwidth", "", 46.712e9, 44e9, "streaming, 2 threads, best of 3"),
-            Ceiling("fma_throughput", "float32", 128.14e9, 124.07e9, "chains, best of 2"),
+            MeasuredCeiling(
+                "copy_bandwidth", "", 46.712e9, 44e9, "streaming, 2 threads, best of 3"
+            ),
+            MeasuredCeiling("fma_throughput", "float32", 128.14e9, 124.07e9, "chains, best of 2"),
         ),
         notes=("the caches may have helped",),
     )

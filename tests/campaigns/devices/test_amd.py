@@ -189,8 +189,8 @@ STATIC = [
     },
     {"gpu": 1, "asic": {"market_name": "N/A"}, "vram": "N/A"},
 ]
-MI300X = amd.Card(0, BUS, LISTED[0]["uuid"], "AMD Instinct MI300X", "gfx942", 196592 * MIB)
-UNTOLD = amd.Card(1, OTHER, LISTED[1]["uuid"], "AMD GPU", "", 0)
+MI300X = amd.AmdCard(0, BUS, LISTED[0]["uuid"], "AMD Instinct MI300X", "gfx942", 196592 * MIB)
+UNTOLD = amd.AmdCard(1, OTHER, LISTED[1]["uuid"], "AMD GPU", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +216,8 @@ def test_r8_it_finds_cards_by_rocm_smi():
         "system": {},
     }  # fmt: skip
     assert amd.parse_rocm_cards(json.dumps(told)) == [
-        amd.Card(0, BUS, "0x3d45", "AMD Instinct MI250X", "gfx90a", 21458059264),
-        amd.Card(1, OTHER, OTHER, "AMD GPU", "", 0),
+        amd.AmdCard(0, BUS, "0x3d45", "AMD Instinct MI250X", "gfx90a", 21458059264),
+        amd.AmdCard(1, OTHER, OTHER, "AMD GPU", "", 0),
     ]
 
 

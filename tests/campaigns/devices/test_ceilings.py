@@ -12,7 +12,7 @@ import pytest
 from campaigns.evaluator.ceilings import busy, cpu, cpu_matmul, gpu, host
 from campaigns.evaluator.ceilings.choice import choose
 from campaigns.evaluator.ceilings.document import shown, to_markdown
-from campaigns.evaluator.ceilings.result import Ceiling, CeilingsError, Sample, dump, load
+from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample, dump, load
 from knowledge.specs.reader import read_page
 
 MIB = 1 << 20
@@ -295,9 +295,9 @@ def test_it_writes_the_qualifiers_of_every_ceiling_and_the_bytes_convention(resu
     facts = ("", 3e9, 2.9e9, "plain, best of 2")
     more = (
         *result.ceilings,
-        Ceiling("read_bandwidth", *facts, cache="warm"),
-        Ceiling("read_bandwidth", *facts, cache="cold", array_bytes=4 * MIB),
-        Ceiling("write_bandwidth", *facts, array_bytes=8 * MIB),
+        MeasuredCeiling("read_bandwidth", *facts, cache="warm"),
+        MeasuredCeiling("read_bandwidth", *facts, cache="cold", array_bytes=4 * MIB),
+        MeasuredCeiling("write_bandwidth", *facts, array_bytes=8 * MIB),
     )
     text = to_markdown(replace(result, ceilings=more, busy_share=0.251), "- platform: cpu-1")
     specs = [spec.facts for spec in read_page("docs/measured/cpu-1.md", text).specs]

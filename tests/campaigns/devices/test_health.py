@@ -12,7 +12,13 @@ from kombu import Connection
 
 from campaigns.devices.discover import Device
 from campaigns.devices.health import permissions, sandbox, services, tools
-from campaigns.devices.health.finding import Finding, State, at_least, said_by, version_numbers
+from campaigns.devices.health.finding import (
+    HealthFinding,
+    State,
+    at_least,
+    said_by,
+    version_numbers,
+)
 from campaigns.devices.launch import InterpreterFailed
 from campaigns.evaluator.sandbox import cards
 from tests.campaigns.devices.conftest import H100, H200
@@ -54,13 +60,13 @@ def test_it_asks_a_program_for_its_version(monkeypatch):
 
 
 def test_it_says_what_a_missing_thing_costs_and_how_to_get_it():
-    lines = str(Finding("ncu", State.MISSING, "not on PATH", "no counters", "install it"))
+    lines = str(HealthFinding("ncu", State.MISSING, "not on PATH", "no counters", "install it"))
     assert lines.splitlines() == [
         "missing  ncu: not on PATH",
         "         costs: no counters",
         "         get it: install it",
     ]
-    assert str(Finding("git", State.OK, "2.39")) == "ok       git: 2.39"
+    assert str(HealthFinding("git", State.OK, "2.39")) == "ok       git: 2.39"
 
 
 def _tools(monkeypatch, present, *, has_gpu=False):

@@ -51,11 +51,11 @@ def test_it_knows_no_load_where_the_driver_hides_it(library):
 @pytest.mark.parametrize(
     ("hidden", "seen"),
     [
-        ((), nvml.Use((10, 20), 3, 7)),
-        (("nvmlDeviceGetComputeRunningProcesses",), nvml.Use(None, 3, 7)),
-        (("nvmlDeviceGetUtilizationRates",), nvml.Use((10, 20), None, 7)),
-        (("nvmlDeviceGetMemoryInfo",), nvml.Use((10, 20), 3, None)),
-        (("nvmlDeviceGetGraphicsRunningProcesses",), nvml.Use((10, 20), 3, 7)),
+        ((), nvml.CardUse((10, 20), 3, 7)),
+        (("nvmlDeviceGetComputeRunningProcesses",), nvml.CardUse(None, 3, 7)),
+        (("nvmlDeviceGetUtilizationRates",), nvml.CardUse((10, 20), None, 7)),
+        (("nvmlDeviceGetMemoryInfo",), nvml.CardUse((10, 20), 3, None)),
+        (("nvmlDeviceGetGraphicsRunningProcesses",), nvml.CardUse((10, 20), 3, 7)),
         (("nvmlDeviceGetHandleByUUID",), None),
     ],
 )

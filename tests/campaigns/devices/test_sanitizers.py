@@ -19,7 +19,7 @@ def test_it_tries_those_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(run, "CPP_FLAGS", flags)
     address, thread, _ = sanitizers.examine_sanitizers(has_gpu=False)
     assert address.state is State.MISSING
-    assert address.found.startswith("can not be built: ")
+    assert address.found.startswith("cannot be built: ")
     assert "without a look for memory errors" in address.costs
     assert thread.state is State.OK
 

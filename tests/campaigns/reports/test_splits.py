@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.evaluator.contract import (
     CaseReport,
-    Launch,
+    KernelLaunch,
     Outcome,
     Phase,
     Report,
@@ -23,7 +23,7 @@ from tests.kept_wiki import put_wiki
 
 pytestmark = pytest.mark.django_db
 
-LAUNCH = Launch(1, (16, 16, 1), (128, 1, 1), 64, 49152, 13)
+LAUNCH = KernelLaunch(1, (16, 16, 1), (128, 1, 1), 64, 49152, 13)
 NAME = "1024x1024x1024"
 V0 = Source("v0.py", (problem_folder("matmul") / "v0.py").read_text())
 

@@ -16,7 +16,7 @@ from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import channel as channel_module
 from campaigns.evaluator.judge.channel import BurstGate, RunnerChannel, TimeBudget
-from campaigns.evaluator.wire import Answer, Ask, Reply
+from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 
 class Awake:
@@ -43,7 +43,7 @@ def ends() -> Iterator[tuple[RunnerChannel, socket.socket]]:
         yield RunnerChannel("candidate", ours, Awake(), spins=False), theirs
 
 
-def asked(channel: RunnerChannel, theirs: socket.socket, ask: Ask, answer: Answer) -> None:
+def asked(channel: RunnerChannel, theirs: socket.socket, ask: Ask, answer: ReplyStatus) -> None:
     """Ask; a runner in a thread says `answer`."""
 
     def run() -> None:
@@ -83,10 +83,12 @@ def test_it_has_bursts_made_again_only_so_often(ends):
 def test_it_believes_code_of_ours_that_the_host_is_to_blame(ends):
     channel, theirs = ends
     with pytest.raises(HostError, match="this host cannot run it"):
-        asked(channel, theirs, Ask.SEAL, Answer.UNSUPPORTED)
+        asked(channel, theirs, Ask.SEAL, ReplyStatus.UNSUPPORTED)
 
 
-@pytest.mark.parametrize("answer", [Answer.UNSUPPORTED, Answer.BUILD_FAILED, Answer.CALL_FAILED])
+@pytest.mark.parametrize(
+    "answer", [ReplyStatus.UNSUPPORTED, ReplyStatus.BUILD_FAILED, ReplyStatus.CALL_FAILED]
+)
 def test_it_believes_no_loaded_candidate_why_it_failed(ends, answer):
     channel, theirs = ends
     channel.phase = Phase.LOAD
@@ -105,7 +107,7 @@ def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
     with ours, theirs:
         channel = RunnerChannel("candidate", ours, hold, spins=True)
         assert channel.gate is not None
-        asked(channel, theirs, Ask.CALL, Answer.OK)
+        asked(channel, theirs, Ask.CALL, ReplyStatus.OK)
         runner = Thread(target=_spin, args=(theirs, channel.gate.fd))
         runner.start()
         channel.pose(3, 10.0)
@@ -123,7 +125,7 @@ def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
 def _spin(theirs: socket.socket, gate: int) -> None:
     taken = wire.receive_ask(theirs)
     assert taken is not None
-    wire.send_reply(theirs, Reply(Answer.OK, taken[1], 0, 0.0, 0.0))
+    wire.send_reply(theirs, Reply(ReplyStatus.OK, taken[1], 0, 0.0, 0.0))
     with mmap.mmap(gate, mmap.PAGESIZE) as word:
         while word[0] != BurstGate.GO:
             pass

@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.machine_code import aarch64, sass, x86
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.machine_code.kinds import OpKind
 
 
 @pytest.mark.parametrize(
     ("kind", "instructions"),
     [
-        (Kind.MATRIX, ("tdpbf16ps %tmm0,%tmm1,%tmm2",)),
+        (OpKind.MATRIX, ("tdpbf16ps %tmm0,%tmm1,%tmm2",)),
         (
-            Kind.VECTOR_512,
+            OpKind.VECTOR_512,
             ("vaddps %zmm0,%zmm1,%zmm2{%k1}{z}", "vfmadd231pd (%rax){1to8},%zmm1,%zmm0"),
         ),
         (
-            Kind.VECTOR_256,
+            OpKind.VECTOR_256,
             ("vdivpd %ymm0,%ymm1,%ymm2", "{vex} vpdpbusd %ymm0,%ymm1,%ymm2", "vsqrtph %ymm0,%ymm1"),
         ),
         (
-            Kind.VECTOR_128,
+            OpKind.VECTOR_128,
             ("addps (%rdi),%xmm0", "haddpd %xmm0,%xmm0", "cmpltps %xmm0,%xmm1"),
         ),
         (
-            Kind.SCALAR_FLOAT,
+            OpKind.SCALAR_FLOAT,
             (
                 "addss (%rdi),%xmm0",
                 "vfnmadd213sd %xmm0,%xmm1,%xmm2",
@@ -35,9 +35,9 @@ from campaigns.evaluator.machine_code.kinds import Kind
                 "vminss %xmm0,%xmm1,%xmm2",
             ),
         ),
-        (Kind.CONVERT, ("cvtsi2ss %eax,%xmm0", "vpmovsxbw %xmm0,%ymm1")),
+        (OpKind.CONVERT, ("cvtsi2ss %eax,%xmm0", "vpmovsxbw %xmm0,%ymm1")),
         (
-            Kind.INTEGER,
+            OpKind.INTEGER,
             (
                 "add    $0x4,%rbx",
                 "lea    0x8(%rdi),%rax",
@@ -49,11 +49,11 @@ from campaigns.evaluator.machine_code.kinds import Kind
             ),
         ),
         (
-            Kind.SHUFFLE,
+            OpKind.SHUFFLE,
             ("vbroadcastss %xmm0,%zmm2", "unpcklps %xmm0,%xmm1", "vperm2f128 $1,%ymm0,%ymm0,%ymm1"),
         ),
         (
-            Kind.MEMORY,
+            OpKind.MEMORY,
             (
                 "movss  (%rdi),%xmm0",
                 "vmovups %zmm1,(%rsi,%rax,1)",
@@ -65,10 +65,10 @@ from campaigns.evaluator.machine_code.kinds import Kind
                 "flds   (%rax)",
             ),
         ),
-        (Kind.ATOMIC, ("lock xadd %eax,(%rdx)", "xchg   %eax,(%rdx)")),
-        (Kind.BARRIER, ("mfence",)),
-        (Kind.BRANCH, ("jne    1000 <solve>", "bnd jmp *%rax", "repz ret")),
-        (Kind.OTHER, ("mov    %eax,%ebx", "vzeroupper", "(bad)", "fld    %st(1)")),
+        (OpKind.ATOMIC, ("lock xadd %eax,(%rdx)", "xchg   %eax,(%rdx)")),
+        (OpKind.BARRIER, ("mfence",)),
+        (OpKind.BRANCH, ("jne    1000 <solve>", "bnd jmp *%rax", "repz ret")),
+        (OpKind.OTHER, ("mov    %eax,%ebx", "vzeroupper", "(bad)", "fld    %st(1)")),
     ],
 )
 def test_it_knows_the_instructions_of_x86(kind, instructions):
@@ -80,25 +80,28 @@ def test_it_knows_the_instructions_of_x86(kind, instructions):
 @pytest.mark.parametrize(
     ("kind", "instructions"),
     [
-        (Kind.MATRIX, ("bfmmla\tv0.4s, v1.8h, v2.8h", "fmopa\tza0.s, p0/m, p1/m, z0.s, z1.s")),
-        (Kind.VECTOR_SCALABLE, ("fmla\tz1.s, p0/m, z0.s, z2.s", "sdot\tz0.s, z1.b, z2.b")),
+        (OpKind.MATRIX, ("bfmmla\tv0.4s, v1.8h, v2.8h", "fmopa\tza0.s, p0/m, p1/m, z0.s, z1.s")),
+        (OpKind.VECTOR_SCALABLE, ("fmla\tz1.s, p0/m, z0.s, z2.s", "sdot\tz0.s, z1.b, z2.b")),
         (
-            Kind.VECTOR_128,
+            OpKind.VECTOR_128,
             ("fmul\tv0.4s, v1.4s, v2.s[0]", "faddp\ts0, v0.2s", "udot\tv0.4s, v1.16b, v2.16b"),
         ),
-        (Kind.SCALAR_FLOAT, ("fmul\ts0, s1, v2.s[0]", "fcmpe\ts0, #0.0", "fmadd\td0, d1, d2, d3")),
-        (Kind.CONVERT, ("fcvt\td0, s0", "scvtf\ts0, w0")),
         (
-            Kind.INTEGER,
+            OpKind.SCALAR_FLOAT,
+            ("fmul\ts0, s1, v2.s[0]", "fcmpe\ts0, #0.0", "fmadd\td0, d1, d2, d3"),
+        ),
+        (OpKind.CONVERT, ("fcvt\td0, s0", "scvtf\ts0, w0")),
+        (
+            OpKind.INTEGER,
             ("bfi\tw0, w1, #3, #4", "madd\tw0, w1, w2, w3", "adrp\tx0, 20000 <f>", "incw\tx2"),
         ),
-        (Kind.SHUFFLE, ("zip1\tv0.4s, v1.4s, v2.4s", "dup\tv2.4s, v0.s[0]")),
-        (Kind.MEMORY, ("ldr\tq0, [x0]", "st1w\t{z0.s}, p0, [x1]", "ldp\tx29, x30, [sp], #16")),
-        (Kind.ATOMIC, ("ldadd\tw0, w1, [x2]", "stlxr\tw2, w0, [x1]", "casal\tw0, w1, [x2]")),
-        (Kind.BARRIER, ("dmb\tish",)),
-        (Kind.BRANCH, ("b.ne\t714 <f+0x14>  // b.any", "cbz\tx0, 600 <f+0x10>", "ret")),
-        (Kind.CALL, ("bl\t5d0 <expf@plt>", "blr\tx3")),
-        (Kind.OTHER, ("fmov\ts0, #1.0", "mov\tx0, x1", "svc\t#0x0")),
+        (OpKind.SHUFFLE, ("zip1\tv0.4s, v1.4s, v2.4s", "dup\tv2.4s, v0.s[0]")),
+        (OpKind.MEMORY, ("ldr\tq0, [x0]", "st1w\t{z0.s}, p0, [x1]", "ldp\tx29, x30, [sp], #16")),
+        (OpKind.ATOMIC, ("ldadd\tw0, w1, [x2]", "stlxr\tw2, w0, [x1]", "casal\tw0, w1, [x2]")),
+        (OpKind.BARRIER, ("dmb\tish",)),
+        (OpKind.BRANCH, ("b.ne\t714 <f+0x14>  // b.any", "cbz\tx0, 600 <f+0x10>", "ret")),
+        (OpKind.CALL, ("bl\t5d0 <expf@plt>", "blr\tx3")),
+        (OpKind.OTHER, ("fmov\ts0, #1.0", "mov\tx0, x1", "svc\t#0x0")),
     ],
 )
 def test_it_knows_the_instructions_of_aarch64(kind, instructions):
@@ -110,25 +113,25 @@ def test_it_knows_the_instructions_of_aarch64(kind, instructions):
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        (Kind.MATRIX, "HMMA.16816.F32 IMMA.16832.S8.S8 DMMA.884 QGMMA.64x16x32 UTCHMMA.2CTA"),
-        (Kind.FLOAT64, "DFMA DADD DSETP.GT.AND"),
-        (Kind.FLOAT32, "FFMA.FTZ FMNMX UFADD FFMA2"),
-        (Kind.FLOAT16, "HFMA2.MMA.BF16_V2 HADD2.F32"),
-        (Kind.SPECIAL, "MUFU.EX2"),
-        (Kind.CONVERT, "F2FP.BF16.F32.PACK_AB I2F.U8 F2I.TRUNC.NTZ"),
-        (Kind.INTEGER, "IMAD.MOV.U32 UIADD3 LOP3.LUT USHF.L.U32 FLO.U32"),
-        (Kind.SHUFFLE, "SHFL.BFLY REDUX.SUM VOTEU.ANY"),
-        (Kind.GLOBAL_LOAD, "LDG.E.128 LD.E TEX.SCR.LL"),
-        (Kind.GLOBAL_STORE, "STG.E ST.E.64"),
-        (Kind.SHARED_LOAD, "LDS.U.128 LDSM.16.M88.4"),
-        (Kind.SHARED_STORE, "STS STSM.16.M88"),
-        (Kind.LOCAL, "LDL.LU STL.64"),
-        (Kind.ASYNC_COPY, "LDGSTS.E.BYPASS.128 UTMALDG.2D UTMASTG.2D UBLKCP.S.G"),
-        (Kind.ATOMIC, "ATOMG.E.ADD.F32 RED.E.ADD ATOMS.OR"),
-        (Kind.BARRIER, "BAR.SYNC.DEFER_BLOCKING SYNCS.PHASECHK WARPGROUP.ARRIVE LDGDEPBAR"),
-        (Kind.BRANCH, "BRA.U EXIT RET.REL.NODEC BSSY"),
-        (Kind.CALL, "CALL.REL.NOINC"),
-        (Kind.OTHER, "MOV S2R ULDC.64 LDC UTCATOMSWS.AND CCTL.IVALL WHATEVER"),
+        (OpKind.MATRIX, "HMMA.16816.F32 IMMA.16832.S8.S8 DMMA.884 QGMMA.64x16x32 UTCHMMA.2CTA"),
+        (OpKind.FLOAT64, "DFMA DADD DSETP.GT.AND"),
+        (OpKind.FLOAT32, "FFMA.FTZ FMNMX UFADD FFMA2"),
+        (OpKind.FLOAT16, "HFMA2.MMA.BF16_V2 HADD2.F32"),
+        (OpKind.SPECIAL, "MUFU.EX2"),
+        (OpKind.CONVERT, "F2FP.BF16.F32.PACK_AB I2F.U8 F2I.TRUNC.NTZ"),
+        (OpKind.INTEGER, "IMAD.MOV.U32 UIADD3 LOP3.LUT USHF.L.U32 FLO.U32"),
+        (OpKind.SHUFFLE, "SHFL.BFLY REDUX.SUM VOTEU.ANY"),
+        (OpKind.GLOBAL_LOAD, "LDG.E.128 LD.E TEX.SCR.LL"),
+        (OpKind.GLOBAL_STORE, "STG.E ST.E.64"),
+        (OpKind.SHARED_LOAD, "LDS.U.128 LDSM.16.M88.4"),
+        (OpKind.SHARED_STORE, "STS STSM.16.M88"),
+        (OpKind.LOCAL, "LDL.LU STL.64"),
+        (OpKind.ASYNC_COPY, "LDGSTS.E.BYPASS.128 UTMALDG.2D UTMASTG.2D UBLKCP.S.G"),
+        (OpKind.ATOMIC, "ATOMG.E.ADD.F32 RED.E.ADD ATOMS.OR"),
+        (OpKind.BARRIER, "BAR.SYNC.DEFER_BLOCKING SYNCS.PHASECHK WARPGROUP.ARRIVE LDGDEPBAR"),
+        (OpKind.BRANCH, "BRA.U EXIT RET.REL.NODEC BSSY"),
+        (OpKind.CALL, "CALL.REL.NOINC"),
+        (OpKind.OTHER, "MOV S2R ULDC.64 LDC UTCATOMSWS.AND CCTL.IVALL WHATEVER"),
     ],
 )
 def test_it_knows_the_instructions_of_nvidia(kind, names):

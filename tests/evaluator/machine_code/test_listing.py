@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.evaluator.machine_code import listing
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.machine_code.kinds import OpKind
 
 FOLDER = Path(__file__).parent / "listings"
 LISTINGS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.txt"))}
@@ -18,11 +18,11 @@ READERS = (listing.host_functions, listing.device_functions)
 AXPY = "kopt::axpy(float, float const*, float*, int)"
 OF_HOST = "\ncandidate.so:     file format elf64-x86-64\n\nDisassembly of section .text:\n"
 ARITHMETIC = {
-    Kind.VECTOR_512,
-    Kind.VECTOR_256,
-    Kind.VECTOR_128,
-    Kind.VECTOR_SCALABLE,
-    Kind.SCALAR_FLOAT,
+    OpKind.VECTOR_512,
+    OpKind.VECTOR_256,
+    OpKind.VECTOR_128,
+    OpKind.VECTOR_SCALABLE,
+    OpKind.SCALAR_FLOAT,
 }
 
 
@@ -250,8 +250,8 @@ def _check(functions, text):
     for function in functions:
         assert 0 < function.instructions <= text.count("\n") + 1
         assert sum(function.kinds.values()) == function.instructions
-        assert set(function.kinds) <= set(Kind)
-        assert sum(function.calls.values()) <= function.kinds.get(Kind.CALL, 0)
+        assert set(function.kinds) <= set(OpKind)
+        assert sum(function.calls.values()) <= function.kinds.get(OpKind.CALL, 0)
         assert all(
             len(name) <= listing.NAME_CHARACTERS for name in (function.name, *function.calls)
         )

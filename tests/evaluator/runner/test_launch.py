@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.evaluator.contract import (
     CaseReport,
-    Launch,
+    KernelLaunch,
     Outcome,
     Phase,
     Report,
@@ -18,9 +18,9 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.runner.launch_parts import PARTS, launch_from, launch_part
 from campaigns.evaluator.runner.launch_trace import read_launch
-from campaigns.evaluator.wire import Answer, Reply
+from campaigns.evaluator.wire import Reply, ReplyStatus
 
-LAUNCH = Launch(2, (16, 32, 1), (128, 1, 1), 64, 49152, 25)
+LAUNCH = KernelLaunch(2, (16, 32, 1), (128, 1, 1), 64, 49152, 25)
 
 
 def kernel(dur, grid, **args):
@@ -33,7 +33,7 @@ def trace(*events):
 
 
 def replies(launch):
-    return [Reply(Answer.OK, n, *launch_part(launch, n)) for n in PARTS]
+    return [Reply(ReplyStatus.OK, n, *launch_part(launch, n)) for n in PARTS]
 
 
 def test_it_reads_the_longest_kernel_of_a_call():

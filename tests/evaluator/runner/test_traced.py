@@ -19,7 +19,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.runner.device_plan import DevicePlan
 from campaigns.evaluator.runner.traced_parts import MOST_KERNELS, asked_names, traced_from
-from campaigns.evaluator.wire import Answer, Reply
+from campaigns.evaluator.wire import Reply, ReplyStatus
 
 NAMES = ("rows", "tail")
 SEEN = [
@@ -34,7 +34,7 @@ SEEN = [
 def told(calls: int = 2) -> list[Reply]:
     plan = DevicePlan([], None, None, None)
     plan._seen, plan._seen_calls = SEEN, calls
-    return [Reply(Answer.OK, n, *plan.kernel(name)) for n, name in enumerate(("", *NAMES))]
+    return [Reply(ReplyStatus.OK, n, *plan.kernel(name)) for n, name in enumerate(("", *NAMES))]
 
 
 def test_it_tells_the_own_kernels_from_the_rest():

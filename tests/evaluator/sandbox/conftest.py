@@ -15,7 +15,7 @@ import pytest
 
 from campaigns.evaluator.contract import Job, Report, Source, dump, load_report
 from campaigns.evaluator.sandbox import places, probe
-from campaigns.evaluator.sandbox.layers import Plan
+from campaigns.evaluator.sandbox.layers import SandboxPlan
 from campaigns.evaluator.sandbox.policy import Policy
 from tests.evaluator import small
 from tests.evaluator.sandbox import attempts, hosts
@@ -37,7 +37,7 @@ class Tried:
 
 
 @pytest.fixture(scope="session")
-def plan() -> Plan:
+def plan() -> SandboxPlan:
     return probe.plan_for("cpu")
 
 
@@ -57,7 +57,7 @@ def with_layers(clean, problem, tmp_path) -> Callable[..., Report]:
     """
 
     def run(
-        plan: Plan,
+        plan: SandboxPlan,
         candidate: Source | None = None,
         *,
         require_all: bool = False,

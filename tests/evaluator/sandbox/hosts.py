@@ -9,7 +9,7 @@ from pathlib import Path
 
 from campaigns.evaluator.contract import dump
 from campaigns.evaluator.processes import adopt_orphans
-from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.supervisor import Outside, supervise
 
@@ -18,7 +18,7 @@ def whole() -> None:
     """Spoil nothing."""
 
 
-def without(plan: Plan, *layers: Layer) -> Plan:
+def without(plan: SandboxPlan, *layers: Layer) -> SandboxPlan:
     holds = {layer: detail for layer, detail in plan.holds.items() if layer not in layers}
     return replace(plan, holds=holds, lacks=dict.fromkeys(layers, "taken away for a test"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.sandbox import cards
-from campaigns.evaluator.sandbox.cards import Card, own_nodes, several, take
+from campaigns.evaluator.sandbox.cards import CardNode, own_nodes, several, take
 from campaigns.evaluator.sandbox.policy import Policy
 
 COMMON = ("null", "nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1")
@@ -27,7 +27,7 @@ def nodes(tmp_path, monkeypatch):
 
 
 def test_it_leaves_a_runner_the_node_of_its_own_card(nodes):
-    kept = own_nodes(Card("GPU-b", 1), nodes)
+    kept = own_nodes(CardNode("GPU-b", 1), nodes)
     assert [node.name for node in kept] == [*(Path(name).name for name in COMMON), "nvidia1"]
     assert several(nodes)
     assert not several(kept)
@@ -35,7 +35,7 @@ def test_it_leaves_a_runner_the_node_of_its_own_card(nodes):
 
 @pytest.mark.parametrize("minor", [None, 7])
 def test_it_takes_nothing_away_where_the_own_node_is_not_known(nodes, minor):
-    assert own_nodes(Card("GPU-b", minor), nodes) == nodes
+    assert own_nodes(CardNode("GPU-b", minor), nodes) == nodes
 
 
 def test_it_shows_cuda_the_own_card_alone(monkeypatch):
@@ -47,7 +47,7 @@ def test_it_shows_cuda_the_own_card_alone(monkeypatch):
 
 
 def test_each_device_gets_a_plan_with_its_card(nodes, plan):
-    listed = {"cuda:0": Card("GPU-a", 10), "cuda:1": Card("GPU-b", None)}
+    listed = {"cuda:0": CardNode("GPU-a", 10), "cuda:1": CardNode("GPU-b", None)}
     found = Policy(cards=listed, _plans={"cuda": replace(plan, kind="cuda", devices=nodes)})
     first, second, unknown = (found.plan(f"cuda:{place}") for place in range(3))
     assert (first.card, first.devices[-1].name) == ("GPU-a", "nvidia10")
@@ -58,7 +58,7 @@ def test_each_device_gets_a_plan_with_its_card(nodes, plan):
 
 def test_it_refuses_a_card_that_is_not_alone_when_all_is_required(nodes, plan):
     whole = replace(plan, kind="cuda", devices=nodes, lacks={})
-    listed = {"cuda:0": Card("GPU-a", 10)}
+    listed = {"cuda:0": CardNode("GPU-a", 10)}
     required = Policy(require_all=True, cards=listed, _plans={"cuda": whole})
     assert required.refusal("cuda:0") == ""
     assert "lacks a node of this card alone" in required.refusal("cuda:1")

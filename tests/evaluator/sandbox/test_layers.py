@@ -20,8 +20,8 @@ import pytest
 
 from campaigns.evaluator.processes import fork, wait_status
 from campaigns.evaluator.sandbox import calls, cgroup, identity, landlock, namespaces, warden
-from campaigns.evaluator.sandbox.layers import Layer, Plan
-from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.seccomp import filters, numbers
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
@@ -31,7 +31,7 @@ QUIET = filters.Permissions(
 )
 
 
-def need(plan: Plan, *layers: Layer) -> None:
+def need(plan: SandboxPlan, *layers: Layer) -> None:
     for layer in layers:
         if layer not in plan.holds:
             pytest.skip(f"this host has no {layer}: {plan.lacks.get(layer)}")
@@ -222,7 +222,7 @@ def test_it_leaves_no_process_that_left_its_group(plan, without):
     plan = replace(plan, holds={k: v for k, v in plan.holds.items() if k not in without})
     read_end, write_end = os.pipe()
 
-    def hide(box: Box) -> int:
+    def hide(box: RunnerBox) -> int:
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
@@ -239,7 +239,7 @@ def test_it_leaves_no_process_that_left_its_group(plan, without):
     os.close(read_end)
 
 
-def watched(plan: Plan, body: Callable[[Box], int], *kept: int) -> dict[str, Any]:
+def watched(plan: SandboxPlan, body: Callable[[RunnerBox], int], *kept: int) -> dict[str, Any]:
     """The record of a warden whose runner is `body`; `kept` is closed here."""
     lease = identity.lease_uid() if Layer.UID in plan.holds else None
     record = os.memfd_create("record")
@@ -265,7 +265,7 @@ def test_it_counts_the_memory_of_processes_that_lost_their_parent(plan, monkeypa
     monkeypatch.setattr(cgroup, "make", lambda *limits: cgroup.Groups((), False, False))
     own = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def hide(box: Box) -> int:
+    def hide(box: RunnerBox) -> int:
         if os.fork() == 0:
             if os.fork() == 0:
                 held = b"x" * (3 * taken)

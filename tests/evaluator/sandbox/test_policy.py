@@ -11,7 +11,7 @@ import pytest
 from campaigns.devices import launch
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.sandbox import identity, landlock, lock
-from campaigns.evaluator.sandbox.cards import Card
+from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.layers import (
     NOT_FOR_CUDA_USER,
     Layer,
@@ -85,7 +85,7 @@ def no_unshare() -> None:
 def test_it_blames_the_host_when_a_runner_dies_before_it_is_locked(with_layers, plan):
     report = with_layers(plan, broken=no_unshare)
     assert report.outcome is Outcome.BROKEN_HOST
-    assert "the sandbox could not be closed" in report.reason
+    assert "the sandbox could not lock the runner down" in report.reason
     assert "unshare" in report.reason
 
 
@@ -128,7 +128,7 @@ def test_it_carries_its_settings_to_the_service(settings, monkeypatch):
     monkeypatch.setattr(launch, "visible_cards", lambda: [H100, H200])
     policy = Policy.read(launch.EvaluatorService()._policy.line())
     assert (policy.require_all, policy.memory_bytes) == (True, 2 << 30)
-    cards = {"cuda:0": Card(H100.uuid, H100.minor), "cuda:1": Card(H200.uuid, H200.minor)}
+    cards = {"cuda:0": CardNode(H100.uuid, H100.minor), "cuda:1": CardNode(H200.uuid, H200.minor)}
     assert policy.cards == cards
 
 

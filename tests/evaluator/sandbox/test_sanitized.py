@@ -10,7 +10,7 @@ import pytest
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.sandbox.layers import Layer
-from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
+from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
 from tests.evaluator.sandbox.conftest import USERS
 from tests.evaluator.small import LOOP, source
@@ -101,7 +101,7 @@ def test_it_runs_none_on_a_gpu_that_nothing_would_hold(workplace, plan):
     holds = {Layer.NETWORK: "", Layer.UID: "", Layer.LANDLOCK: "7", Layer.SECCOMP: ""}
     lacking = replace(plan, kind="cuda", holds=holds)
     assert lacking.no_sanitizers.endswith("than there is: mounts, processes")
-    box = Box(lacking, None, workplace.folder, -1, -1, memory_is_bounded=True)
+    box = RunnerBox(lacking, None, workplace.folder, -1, -1, memory_is_bounded=True)
     with pytest.raises(NotLocked, match="mounts, processes"):
         Lock(box, 1.0, sanitized=True).sanitized(1.0)
     assert replace(lacking, kind="cpu").no_sanitizers == ""

@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass
 
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import Job, Launch, Outcome, Phase, Timer, Timing, Traced
+from campaigns.evaluator.contract import Job, KernelLaunch, Outcome, Phase, Timer, Timing, Traced
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
@@ -263,7 +263,7 @@ class ArmTimer:
         reply = self._arm.channel.ask(Ask.PROFILE, self._lengths.long, limit_s)
         return _positive(reply.x), _positive(reply.y)
 
-    def _launch(self) -> Launch | None:
+    def _launch(self) -> KernelLaunch | None:
         """How a call is launched, read in the runner; for information only."""
         channel, limit_s = self._arm.channel, self._arm.job.protocol.limits.prepare_s
         first = channel.ask(Ask.LAUNCH, PARTS[0], limit_s)

@@ -23,7 +23,7 @@ OTHER_PATHS = "other paths"
 # What separates the notes from each other in a report.
 SEPARATORS = ",×"
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-# What libraries look at in /proc; other processes and the rest of it are nobody's business.
+# What libraries look at in /proc; other processes and the rest of it are not needed.
 OWN = (
     *(f"/proc/{name}" for name in ("self", "thread-self", "cpuinfo", "meminfo", "stat", "devices")),
     *("/proc/filesystems", "/proc/mounts", "/proc/modules", "/proc/driver/nvidia"),
@@ -31,7 +31,7 @@ OWN = (
 )
 
 
-class Audit:
+class SystemCallAudit:
     """What was refused or tried by one runner: words and how often."""
 
     def __init__(

@@ -92,7 +92,7 @@ CLONE_THREAD = 0x00010000 | 0x00000800 | 0x00000400 | 0x00000200 | 0x00000100
 # prctl: a death signal, own memory maps, tracer, filter, adopting orphans, capabilities.
 PRCTL = (1, 8, 22, 24, 28, 35, 36, 47, 0x59616D61)
 QUERY_PERSONALITY = 0xFFFFFFFF
-# fcntl: who is signalled and how when a descriptor is ready, leases and notices on files. Such a
+# fcntl: which process is signalled when a descriptor is ready, leases and notices on files. Such a
 # signal reaches any process of the same user, and no rule on `kill` would see it.
 FCNTL = (8, 10, 15, 1024, 1026)
 # madvise: holes in a shared file, and huge pages made of what lies in it. The file is the judge's:
@@ -153,7 +153,7 @@ def program(allowed: Permissions) -> bytes:
 
 def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
     own = os.getpid()
-    # Its flags lie in memory, where a filter can not look; libc then uses clone.
+    # Its flags lie in memory, where a filter cannot look; libc then uses clone.
     rules = [Rule(number("clone3"), errno_verdict(errno.ENOSYS))]
     namespaces = Test(0, "any bit", NEW_NAMESPACE)
     thread = Test(0, "equal", CLONE_THREAD, mask=CLONE_THREAD)

@@ -13,7 +13,7 @@ import platform
 AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # With this bit an x86_64 kernel takes a call by the x32 numbers, which no table here has.
 X32_BIT = 0x40000000
-# Calls above this one did not exist when the tables were written: nobody has judged them.
+# Calls above this one did not exist when the tables were written, so they are not in them.
 LAST_KNOWN = 466
 
 SYSTEM_CALLS: dict[str, tuple[int | None, int | None]] = {

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from django.template.loader import render_to_string
 
-from campaigns.evaluator.contract import Function, Launch, MachineCode
-from campaigns.evaluator.machine_code.kinds import Kind
+from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode
+from campaigns.evaluator.machine_code.kinds import OpKind
 from campaigns.rules.verdict.machine_code import (
     SAID,
     UNSAID,
@@ -49,7 +49,7 @@ def test_r48_instructions_are_told_by_what_they_do(function, words):
 
 
 def test_every_kind_has_words():
-    assert set(SAID) | UNSAID == {kind.value for kind in Kind}
+    assert set(SAID) | UNSAID == {kind.value for kind in OpKind}
 
 
 def test_the_longest_functions_are_told_first_and_the_others_counted():
@@ -73,6 +73,6 @@ def test_a_table_has_every_function():
 
 @pytest.mark.parametrize(("percent", "more"), [(None, ""), (50, ", 50 % occupancy (estimate)")])
 def test_a_launch_is_told_by_what_a_block_takes(percent, more):
-    launch = Launch(1, (512, 1, 1), (128, 1, 1), 255, 4096, percent)
+    launch = KernelLaunch(1, (512, 1, 1), (128, 1, 1), 255, 4096, percent)
     words = "255 registers a thread, 4,096 B shared memory a block"
     assert launch_words(launch) == f"{words}{more}"

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.evaluator.contract import Job, Launch, MachineCode, Report
+from campaigns.evaluator.contract import Job, KernelLaunch, MachineCode, Report
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import (
     Campaign,
@@ -79,7 +79,7 @@ class Tracing(cast.Judge):
 
     def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
         report = super().evaluate(job, beat)
-        launch = Launch(1, (512, 1, 1), (128, 1, 1), 255, 16, 13)
+        launch = KernelLaunch(1, (512, 1, 1), (128, 1, 1), 255, 16, 13)
         timed = [
             replace(case, candidate=replace(case.candidate, launch=launch))
             for case in report.cases

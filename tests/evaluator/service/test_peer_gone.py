@@ -16,10 +16,10 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.service import supervisor
-from campaigns.evaluator.wire import Answer, Ask, Reply
+from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 from tests.evaluator import small
 
-REPLY = Reply(Answer.OK, 1, 0, 0.0, 0.0)
+REPLY = Reply(ReplyStatus.OK, 1, 0, 0.0, 0.0)
 Pair = tuple[socket.socket, socket.socket]
 
 

@@ -1,0 +1,131 @@
+"""What only logs, records and exit statuses can tell, added to a judge's report.
+
+A process that held the candidate may have written any of it: it is text for people, never parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.contract import (
+    Job,
+    MachineCode,
+    Outcome,
+    Phase,
+    Report,
+    Sanitized,
+    load_machine_code,
+    load_sanitized,
+)
+from campaigns.evaluator.processes import describe_status
+from campaigns.evaluator.sandbox.layers import Layer, describe
+from campaigns.evaluator.sandbox.warden import Record
+from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, Crew, arms_of
+
+# How many refused calls the reason of a crash names; the report has them all.
+HINTED = 3
+# An error that may come of a refused call says so; any other has its reason in its own words.
+DENIED = re.compile(r"errno|denied|permitted|no such file", re.IGNORECASE)
+
+
+def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> Report:
+    """Add logs and records, and to a bare reason what only they or the exit status can tell."""
+    if job.sanitize and report.outcome is Outcome.PASSED:
+        said = tuple(map(_readable, load_sanitized(crew.build_log(CANDIDATE))))
+        return replace(report, sanitized=said, environment=_placed(report, crew))
+    if job.read_code and report.outcome is Outcome.PASSED:
+        code = load_machine_code(crew.build_log(CANDIDATE))
+        return replace(report, machine_code=_plain(code), environment=_placed(report, crew))
+    # It was compiled under a name of ours; people know it by theirs.
+    name = _line(job.candidate.name)
+    build_log = printable(crew.build_log(CANDIDATE))
+    build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: name, build_log)
+    record = crew.record(CANDIDATE)
+    log = printable(record.log)
+    reason = report.reason
+    if report.outcome is Outcome.BUILD_FAILED:
+        reason = headline(log if report.phase is Phase.LOAD else build_log)
+    elif report.outcome is Outcome.CRASHED and not record.locked:
+        # It died before any of the candidate's code was there to be blamed.
+        return replace(
+            report,
+            outcome=Outcome.BROKEN_HOST,
+            reason=f"the sandbox could not lock the runner down: {headline(log)}",
+            runner_log=log,
+        )
+    elif report.outcome is Outcome.CRASHED:
+        died = "died" in reason
+        why = f"{describe_status(status)}{_thrown(log)}" if died else headline(log)
+        hint = _hint(record) if died or DENIED.search(why) else ""
+        reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
+    elif report.outcome is Outcome.BROKEN_HOST:
+        if INCUMBENT in arms_of(job):
+            log += printable(crew.record(INCUMBENT).log)
+        if "see the log" in reason:
+            reason = reason.replace("see the log", headline(log))
+    return replace(
+        report,
+        reason=reason,
+        build_log=build_log,
+        runner_log=log,
+        environment=_placed(report, crew),
+    )
+
+
+def _readable(said: Sanitized) -> Sanitized:
+    """With what a process that held the candidate may have written as text for people."""
+    faults = [
+        replace(fault, kind=_line(fault.kind), what=_line(fault.what), file=_line(fault.file))
+        for fault in said.faults
+    ]
+    return replace(said, faults=tuple(faults), note=_line(said.note))
+
+
+def _plain(code: MachineCode) -> MachineCode:
+    """The same for names, which a compiler takes from the candidate."""
+    functions = tuple(
+        replace(
+            one, name=_line(one.name), calls={_line(n): times for n, times in one.calls.items()}
+        )
+        for one in code.functions
+    )
+    return replace(code, functions=functions, note=_line(code.note))
+
+
+def _placed(report: Report, crew: Crew) -> dict[str, str]:
+    found = _sandbox(crew.record(CANDIDATE))
+    return {**report.environment, **found, "session": crew.session}
+
+
+def _hint(record: Record) -> str:
+    """A possible cause of a crash: code that takes a refused call's answer for memory or a file."""
+    named = ", ".join(_line(what) for what in sorted(record.refused)[:HINTED])
+    return f" (the sandbox had refused it: {named})" if named else ""
+
+
+def _thrown(log: str) -> str:
+    """What the C++ library says of an exception that was not caught."""
+    said = [line for line in map(str.strip, log.splitlines()) if line.startswith("what():")]
+    return f", {_line(said[-1])}" if said else ""
+
+
+def _sandbox(record: Record) -> dict[str, str]:
+    """Which layers held, as the runner said before it loaded anything, and what was refused."""
+    found = {}
+    if record.holds:
+        found["sandbox"] = describe({Layer(name): said for name, said in record.holds.items()})
+    if record.refused:
+        found["refused"] = ", ".join(f"{what} ×{n}" for what, n in sorted(record.refused.items()))
+    return found
+
+
+def printable(text: str) -> str:
+    """What hostile code may have written: text for people, never parsed."""
+    return "".join(c for c in text if c in "\n\t" or c.isprintable())
+
+
+def _line(text: str) -> str:
+    """The same in one line."""
+    return " ".join(printable(text).split())
