@@ -18,7 +18,7 @@ from tools.kernels import has_nvidia_card
 # Playwright's synchronous interface runs an event loop in the thread that uses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-# How busy the host is says nothing about the code. What is set already, as on CI, stays as it is.
+# A busy host makes an example slow, which is no fault of the code.
 settings.register_profile(
     "kopt", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -77,7 +77,7 @@ def _no_browser():
 
 @pytest.fixture(autouse=True, scope="session")
 def _queue_of_its_own(tmp_path_factory):
-    """Keep the suite's messages away from the workers of a running kopt: their rows differ."""
+    """Give the suite a queue of its own: the workers of a running kopt have other rows."""
     options = dict(celery_app.conf.broker_transport_options)
     for name in ("data_folder_in", "data_folder_out", "control_folder"):
         if name in options:
@@ -114,9 +114,9 @@ def _flush_past_the_triggers():
 
 @pytest.fixture(autouse=True, scope="session")
 def _static_files_found_once():
-    """Look for static files once and not for every client: they are the same for all of them.
+    """Look for static files once for all clients.
 
-    A client makes the middleware anew, which reads the dates of all files, Django's own included.
+    Each client makes a new middleware, which reads the dates of all files, also those of Django.
     """
     look = WhiteNoiseMiddleware.add_files_from_finders
     found = {}
@@ -135,7 +135,7 @@ def _static_files_found_once():
 
 @pytest.fixture(autouse=True, scope="session")
 def _quick_passwords():
-    """Django's own hash takes a third of a second for each password that is set or checked."""
+    """Use a quick hash: Django's own takes a third of a second for each password."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
 

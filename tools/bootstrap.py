@@ -1,7 +1,7 @@
-"""Make .venv ready: standard library only, run by `make run` and `make test`.
+"""Make .venv ready. Uses the standard library only; `make` runs it before everything else.
 
-A second run compares one hash and returns. The first one says what it is about to download,
-installs, and only then writes the hash.
+The first run says what it downloads, installs it, and then writes a hash of what it depends on. A
+later run compares the hash and returns.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _wanted_kernels() -> Kernels:
 
 
 def _need_supported_python() -> None:
-    """Go on under another installed Python when this one is too old or too new."""
+    """Start again under another installed Python when this one is too old or too new."""
     if sys.version_info[:2] in PYTHONS:
         return
     for major, minor in PYTHONS:
@@ -118,7 +118,7 @@ def _runs(python: str, code: str) -> bool:
 
 
 def _link_host(host: HostTorch | None) -> None:
-    """Let .venv see the host's packages after its own; a .pth reaches into another venv too."""
+    """Let .venv see the host's packages after its own. A .pth file also works for another venv."""
     link = _site_packages() / "zz_host_packages.pth"
     link.unlink(missing_ok=True)
     if host:
@@ -132,7 +132,7 @@ def _lines(path: Path) -> dict[str, str]:
 
 
 def _install_packages(host: HostTorch | None) -> None:
-    """Install all but torch and triton; beside a host's own torch, floors complete what it has."""
+    """Install all but torch and triton; beside a host's own torch, keep the versions it has."""
     pinned = {n: line for n, line in _lines(REQUIREMENTS).items() if n not in kernels.PACKAGES}
     floors = {n: line for n, line in _lines(WORKER_REQUIREMENTS).items() if "==" not in line}
     _link_host(None)
@@ -154,7 +154,7 @@ def _install(lines: Iterable[str]) -> None:
 
 
 def _pip_is_configured() -> bool:
-    """Whether pip was told where to look; uv would not hear of it."""
+    """Whether pip is configured with an index of its own, which uv does not read."""
     command = [str(VENV_PYTHON), "-m", "pip", "config", "list"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return re.search(r"index[-_]url|find[-_]links|no[-_]index", done.stdout) is not None

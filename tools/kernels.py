@@ -1,6 +1,6 @@
-"""Where torch and triton come from on this machine: decided once, from what is here and on offer.
+"""Decide where torch and triton come from: this host, a CPU build or the CUDA build.
 
-The CUDA build is never fetched by accident, and torch is never left out by accident.
+The CUDA build is never downloaded by accident, and torch is never left out by accident.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TRITON_FLOOR = (3, 2)
 PUBLIC_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 PACKAGES = ("torch", "triton")
 
-# Run by the python outside .venv: what it has, without touching a device.
+# The python outside .venv runs this. It prints its versions and does not touch a device.
 HOST_PROBE = """
 import json, sys
 import torch
@@ -71,7 +71,7 @@ class Machine(NamedTuple):
 
 
 def choose(wanted: Kernels, machine: Machine) -> Choice:
-    """Return where torch comes from. Raises SetupError when what was wanted is not to be had."""
+    """Return where torch comes from. Raises SetupError when `wanted` is not available."""
     if wanted is Kernels.NONE:
         return Choice((), "no torch here (KERNELS=none): kernels run on workers elsewhere")
     if wanted in (Kernels.AUTO, Kernels.OWN):

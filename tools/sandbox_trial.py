@@ -1,8 +1,8 @@
-"""Which layers of the sandbox CUDA works under, tried on a real card, as a table.
+"""Try on a real card under which layers of the sandbox CUDA works, and print a table.
 
 `python -m tools.sandbox_trial` on a host with an NVIDIA card, nvcc and Triton, as root and again as
 an ordinary user. Each row is an ordinary evaluation of a shipped kernel with these layers alone.
-`refused` lists what driver, Triton or tracer tried in vain: none of it is the candidate's.
+`refused` lists the calls of driver, Triton or tracer that were refused; none is the candidate's.
 """
 
 from __future__ import annotations

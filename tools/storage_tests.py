@@ -1,7 +1,7 @@
-"""Run the tests marked `storage` again on a database server and a message broker.
+"""Run the tests with the mark `storage` again, on a database server and a message broker.
 
-Two parts run side by side, each on a database and a number of the broker of its own. Without both
-servers it says loudly that they did not run, and goes on.
+Two parts run side by side; each has its own database and its own broker number. Where a server
+does not answer, a line says that the tests did not run, and the exit status is 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SERVERS = {
     "DATABASE_URL": "postgres://postgres@127.0.0.1:5432/test",
     "KOPT_BROKER_URL": "redis://127.0.0.1:6379/5",
 }
-# What each part runs. The first has the addresses as they are: it also uses the database itself.
+# The tests of each part. The first part uses the addresses as they are.
 PARTS = {
     "campaigns": ("tests", "--ignore=tests/knowledge"),
     "wiki": ("tests/knowledge",),
@@ -66,7 +66,7 @@ def _own(url: str, name: str) -> str:
 
 
 def _silence(url: str) -> str:
-    """Why nothing answers at the address of `url`; empty when something does."""
+    """Why no server answers at the address of `url`; empty when one answers."""
     address = urlsplit(url)
     try:
         with socket.create_connection((address.hostname, address.port), CONNECT_LIMIT_S):
