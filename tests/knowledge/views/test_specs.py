@@ -61,6 +61,18 @@ def test_it_finds_words_in_different_places(viewer, shipped):
     assert [(spec.platform.slug, spec.shown) for spec in specs] == [("h200-sxm", "4.8 TB/s")]
 
 
+def test_it_ranks_documented_values_of_the_words_before_measured_ones(viewer, shipped):
+    specs = found(viewer, q="Bandwidth H200")
+    kinds = ["h200" not in s.platform.slug.split("-") for s in specs], [s.evidence for s in specs]
+    ranked = list(zip(*kinds, strict=True))
+    assert ranked == sorted(ranked)
+    assert (specs[0].metric, specs[0].evidence) == ("memory_bandwidth", "documented")
+    assert {spec.evidence for spec in specs if "h200" in spec.platform.slug} == {
+        "documented",
+        "measured",
+    }
+
+
 def test_a_flag_stands_on_its_row(viewer, wiki, page_text):
     text = page_text(BANDWIDTH, TDP.replace("700", "750"))
     take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
