@@ -332,3 +332,28 @@ def test_it_takes_seconds_for_a_document_of_40_000_lines_that_are_alike(change):
     for line in cited:
         reanchor.anchor(citation("4.8 TB/s", line), lines[line - 1])
     assert time.process_time() - start < 6  # 1 where this was written
+
+
+FIELDS = "evidence=documented | kind=vendor | rank=preferred | source=data sheet"
+
+
+@pytest.mark.parametrize(
+    ("gone", "left", "edited"),
+    [
+        ("sm_count: 132", "tdp: 132", "tdp: 700"),
+        ("sm_count: 132 SM", "tdp: 700 W", "tdp: 750 W"),
+        ("peak_fp16: 989 TFLOPS", "peak_fp8: 1979 TFLOPS", "peak_fp8: 1978 TFLOPS"),
+    ],
+)
+def test_a_deleted_line_does_not_become_the_similar_one_below_it(gone, left, edited):
+    old = f"# A\n\n## Specs\n\n- {gone} | {FIELDS}\n- {left} | {FIELDS}\n"
+    new = f"# A\n\n## Specs\n\n- {edited} | {FIELDS}\n"
+    assert anchor(new, gone.partition(": ")[2], 5, old=old).state is LOST
+    below = anchor(new, left.partition(": ")[2], 6, old=old)
+    assert (below.state, below.first_line) == (CHANGED, 5)
+
+
+def test_a_renamed_metric_of_the_same_value_became_another():
+    old = f"# A\n\n## Specs\n\n- tdp: 700 W | {FIELDS}\n"
+    found = anchor(old.replace("tdp", "board_power"), "700 W", 5, old=old)
+    assert found.note == "'tdp:' became 'board_power:'; '700 W' still stands there"
