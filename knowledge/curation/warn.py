@@ -12,10 +12,11 @@ from knowledge.curation.history import record
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.propose import CitedLines
 from knowledge.curation.review import require_second_person
+from knowledge.curation.revise import LIVE
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import require_storable
 from knowledge.lookup.platform_names import PlatformNames
-from knowledge.models import Action, Platform, Revision, Spec, Waiver
+from knowledge.models import Action, Batch, Platform, Revision, Spec, Waiver
 from knowledge.specs.constraints import (
     CONSTRAINTS,
     ConstraintWarning,
@@ -58,6 +59,18 @@ def warnings_before(spec: Spec, place: CitedLines | None = None) -> list[Constra
         sources = _Sources.of([place.revision.pk])
         fact = sources.seen(fact, place.revision.pk, lines, place.quote())
     return check_constraints(fact, known)
+
+
+def contradictions(batch: Batch) -> list[str]:
+    """What an import brought that contradicts an approved value, one line each."""
+    brought = Spec.objects.filter(citations__revision__batch=batch, state__in=LIVE).distinct()
+    specs = list(brought.for_sheet())
+    return [
+        f"{spec}: {warning.message}; look at {spec.get_absolute_url()}"
+        for spec, found in zip(specs, warnings_of(specs).values(), strict=True)
+        for warning in found
+        if warning.constraint == "contradiction" and not warning.waived
+    ]
 
 
 def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:

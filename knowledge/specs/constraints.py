@@ -24,6 +24,7 @@ from knowledge.specs.quantity import Quantity, QuantityError, canonical_unit
 SPARSE_LOW, SPARSE_HIGH = 1.5, 2.2  # what 2:4 sparsity makes of a dense peak
 BANDWIDTH_TOLERANCE = 0.1
 OUTLIER_FACTOR = 3
+SAME_VALUE = 0.05  # relative difference that rounding and other clocks explain
 FEWEST_SIBLINGS = 3
 DOUBLE_DATA_RATE = 2  # transfers per clock
 
@@ -316,6 +317,26 @@ def duplicate(fact: Fact, known: Neighbours) -> str:
         same = (other.metric, other.asks(), other.source) == (fact.metric, fact.asks(), fact.source)
         if same and _value(other) == _value(fact):
             return f"{fact.shown} from {fact.source} already stands, written {other.shown}"
+    return ""
+
+
+@constraint(
+    "contradiction",
+    "Contradicts an approved value",
+    checks=f"approved values of the same question differ by at most {SAME_VALUE:.0%}",
+    remedy="look whether both are of this product; retire the wrong one, or rank one preferred",
+    severity=Severity.NORMAL,
+)
+def contradiction(fact: Fact, known: Neighbours) -> str:
+    if fact.evidence == EvidenceClass.MEASURED:
+        return ""  # sessions differ, and the newest counts
+    for other in known.platform:
+        same = (other.metric, other.asks()) == (fact.metric, fact.asks())
+        if not same or other.evidence == EvidenceClass.MEASURED:
+            continue
+        mine, theirs = fact.quantity, other.quantity
+        if mine and theirs and abs(mine.value - theirs.value) > SAME_VALUE * abs(theirs.value):
+            return f"{fact.shown} here, but {other.shown} is approved, from {other.source}"
     return ""
 
 

@@ -14,6 +14,7 @@ from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.door import Door, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.warn import contradictions
 from knowledge.exchange.check import WikiFault, check_wiki
 from knowledge.exchange.confirm import confirm, drop, take_at_once
 from knowledge.exchange.importer import SHIPPED, ImportSummary, origin_of
@@ -88,6 +89,8 @@ class Command(Door):
         for told in summary.told:
             if told.fate in (LineFate.UNRESOLVED, LineFate.LEFT_OUT):
                 self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")
+        for contradiction in contradictions(batch) if batch is not None else ():
+            self.progress(f"warning: {contradiction}")
         if batch is not None:
             self.progress(f"this is import {batch.pk}; `wiki undo {batch.pk}` takes it back")
         done = counts(summary)

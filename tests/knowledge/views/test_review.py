@@ -59,6 +59,15 @@ def test_it_offers_only_what_is_sound(as_, curator, three):
     assert "another curator decides" in found[2]
 
 
+def test_it_warns_of_a_value_that_contradicts_an_approved_one(as_, curator, engineer, x1, note):
+    odd = propose(x1, facts("5.1 TB/s"), CitedLines(note, 6, 6), engineer, "another sheet")
+    (row,) = rows(body(as_(curator).get("/w/review/")))
+    assert "warning: 5.1 TB/s here, but 4.8 TB/s is approved, from sheet" in row
+    assert 'type="checkbox"' not in row
+    page = body(as_(curator).get(f"/w/s/{odd.pk}/"))
+    assert "Contradicts an approved value" in page
+
+
 def test_it_approves_what_is_ticked_and_reports_the_rest(as_, curator, three):
     data = {"spec": [spec.pk for spec in three]}
     page = body(as_(curator).post("/w/review/", data, follow=True))
