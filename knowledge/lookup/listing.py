@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from django.db.models import Case, IntegerField, Q, Value, When
 from django.db.models.expressions import Combinable
 
+from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import Flag, Platform, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import EvidenceClass
@@ -50,13 +51,23 @@ class Filters:
 
 
 def platform_named(slug: str) -> Platform:
-    """The platform of exactly this slug. NotKnown names the accepted ones."""
+    """The platform of exactly this slug. NotKnown names the nearest and the accepted ones."""
     platform = Platform.objects.filter(slug=slug).first()
     if platform is None:
-        known = ", ".join(Platform.objects.values_list("slug", flat=True))
-        accepted = known or "none yet: run `python manage.py wiki import`"
-        raise NotKnown(f"unknown platform '{slug}'; accepted: {accepted}")
+        raise NotKnown(unknown_platform(slug))
     return platform
+
+
+def unknown_platform(name: str) -> str:
+    """What to say of a name that is no platform's slug: what may be meant, and what there is."""
+    known = Platform.objects.values_list("slug", "name", "aliases")
+    accepted = ", ".join(slug for slug, *_ in known)
+    accepted = accepted or "none yet: run `python manage.py wiki import`"
+    same = [platform.slug for platform in of_architecture(name)]
+    near = same or PlatformNames.of(known).nearest(name)
+    hint = f"'{name}' is the architecture of" if same else "nearest:"
+    nearest = f"{hint} {', '.join(near)}; " if near else ""
+    return f"unknown platform '{name}'; {nearest}accepted: {accepted}"
 
 
 def specs_matching(filters: Filters) -> SpecQuerySet:
@@ -99,6 +110,7 @@ def _holds(text: str) -> Q:
             "q", f"accepted: up to {MOST_WORDS} words and {MOST_CHARACTERS} characters"
         )
     places = ("metric", "shown", "source", "note", "platform__slug", "platform__name")
+    places += ("platform__arch", "platform__target")
     found = Q()
     for word in words:
         somewhere = Q()
