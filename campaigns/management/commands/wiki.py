@@ -25,12 +25,15 @@ from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
 from knowledge.exchange.readers.foreign import LineFate
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
+from knowledge.lookup.documents import documents_with, snippets
 from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
 
 
 class Command(Door):
-    help = "The hardware wiki: import, imports, confirm, drop, undo, export, check, ceilings."
+    help = (
+        "The hardware wiki: search, import, imports, confirm, drop, undo, export, check, ceilings."
+    )
 
     def verbs(self) -> tuple[Verb, ...]:
         folder = argument(
@@ -49,7 +52,9 @@ class Command(Door):
         because = argument("--why", default="", help="the reason, if there is one to keep")
         out = argument("folder", type=Path, help="an empty folder, or an earlier export")
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
+        words = argument("words", nargs="+", help="all of them, in path, title or newest text")
         return (
+            Verb("search", "documents with these words, and the line", self.search, (words,)),
             Verb(
                 "import",
                 "store the documents and records of a folder",
@@ -66,6 +71,17 @@ class Command(Door):
             ),
             Verb("ceilings", "measure a device and store the document", self.ceilings, (device,)),
         )
+
+    def search(self, words: list[str], **options: Any) -> None:
+        found = list(documents_with(" ".join(words)))
+        lines = snippets(found, " ".join(words))
+        rows = [(each.path, each.title, *lines.get(each.pk, (None, ""))) for each in found]
+        self.emit(
+            [dict(zip(("path", "title", "line", "text"), row, strict=True)) for row in rows],
+            "\n".join(f"{path}:L{line or 1}: {text or title}" for path, title, line, text in rows),
+        )
+        if not found:
+            self.fail(ExitCode.NOT_FOUND, f"no document holds all words of '{' '.join(words)}'")
 
     def import_folder(self, folder: Path, approve: bool, plan: bool, **options: Any) -> None:
         try:

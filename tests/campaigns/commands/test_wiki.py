@@ -127,3 +127,13 @@ def test_it_warns_of_a_value_that_contradicts_an_approved_one(db, folder, capsys
     call_command("wiki", "import", str(folder))
     said = capsys.readouterr().err
     assert "warning: x-1 memory_capacity: 141 GB: 141 GB here, but 96 GB is approved" in said
+
+
+def test_it_finds_documents_by_words_of_their_text(db, folder, capsys):
+    call_command("wiki", "import", str(folder))
+    capsys.readouterr()
+    call_command("wiki", "search", "Bandwidth", "4.8", "--json")
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["path"], found["line"], found["text"]) == ("x.md", 14, f"- {LINE}")
+    message = "no document holds all words of 'zebra'"
+    assert _fails("search", "zebra") == (ExitCode.NOT_FOUND, message)

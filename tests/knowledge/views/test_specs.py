@@ -123,3 +123,10 @@ def test_it_needs_the_same_queries_for_any_number_of_values(
     # session, user, count, specs, citations, flags, drift, newest texts
     with django_assert_num_queries(8):
         viewer.get("/w/specs/")
+
+
+def test_it_says_how_many_documents_hold_the_words(viewer, shipped):
+    page = viewer.get("/w/specs/", {"q": "swizzle"}).content.decode()
+    assert 'href="/w/docs/?q=swizzle">' in page
+    assert "these words too" in page
+    assert "these words too" not in viewer.get("/w/specs/").content.decode()
