@@ -82,7 +82,7 @@ def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
     require_reviewer(by)
     require_second_person(spec, by)
     if not reason.strip():
-        raise CurationError("reason", "a reason is needed; it stays in the history")
+        raise CurationError("reason", "a reason is needed; it is kept in the history")
     require_storable("reason", reason, 500)
     with turn(spec):
         warned = [warning.constraint for warning in warnings_of([spec])[spec.pk]]

@@ -85,7 +85,7 @@ def specs_matching(filters: Filters) -> SpecQuerySet:
         value = getattr(filters, name)
         if value:
             rows = rows.filter(**{name: _one_of(name, value, accepted)})
-    order = ("platform__slug", "metric", "-rank", "pk")
+    order: tuple[str, ...] = ("platform__slug", "metric", "-rank", "pk")
     if filters.q:
         rows = rows.filter(_holds(filters.q)).annotate(
             inexact=_inexact(filters.q.split()),
@@ -109,8 +109,10 @@ def _holds(text: str) -> Q:
         raise FilterError(
             "q", f"accepted: up to {MOST_WORDS} words and {MOST_CHARACTERS} characters"
         )
-    places = ("metric", "shown", "source", "note", "platform__slug", "platform__name")
-    places += ("platform__arch", "platform__target")
+    places = (
+        *("metric", "shown", "source", "note"),
+        *("platform__slug", "platform__name", "platform__arch", "platform__target"),
+    )
     found = Q()
     for word in words:
         somewhere = Q()

@@ -39,7 +39,7 @@ class SpecListQuery:
 
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
-    """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they can not be."""
+    """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they cannot be."""
     asked = _asked(request.GET)
     try:
         found = _found(asked)

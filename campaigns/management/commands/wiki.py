@@ -45,11 +45,11 @@ class Command(Door):
             help="vouch for changed lines: they replace the old ones without a review",
         )
         plan = argument(
-            "--plan", action="store_true", help="store nothing but a plan of what would happen"
+            "--plan", action="store_true", help="only plan: show what would happen, import nothing"
         )
         number = argument("number", type=int, help="as `wiki imports` lists it")
-        why = argument("--why", required=True, help="the reason, which stays in the history")
-        because = argument("--why", default="", help="the reason, if there is one to keep")
+        why = argument("--why", required=True, help="the reason, which is kept in the history")
+        because = argument("--why", default="", help="an optional reason")
         out = argument("folder", type=Path, help="an empty folder, or an earlier export")
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
         words = argument("words", nargs="+", help="all of them, in path, title or newest text")
@@ -62,10 +62,10 @@ class Command(Door):
                 (folder, approve, plan),
             ),
             Verb("imports", "list imports, newest first", self.imports),
-            Verb("confirm", "do what an import planned", self.confirm, (number,)),
-            Verb("drop", "forget a planned import", self.drop, (number, because)),
-            Verb("undo", "take an import back as one", self.undo, (number, why)),
-            Verb("export", "write a folder that imports again", self.export, (out,)),
+            Verb("confirm", "carry out a planned import", self.confirm, (number,)),
+            Verb("drop", "discard a planned import", self.drop, (number, because)),
+            Verb("undo", "undo an import as a whole", self.undo, (number, why)),
+            Verb("export", "write a folder that can be imported again", self.export, (out,)),
             Verb(
                 "check", "do all citations still hold? exit 1 if not", self.check_folder, (folder,)
             ),
@@ -97,11 +97,12 @@ class Command(Door):
     def _emit_summary(self, summary: ImportSummary, batch: Batch | None) -> None:
         if summary.flags_raised:
             self.progress(
-                f"{summary.flags_raised} citations do not hold any more; a curator answers at /w/"
+                f"{summary.flags_raised} citations no longer match their documents; "
+                "a curator answers them at /w/"
             )
         for platform in summary.platforms:
             if not platform.is_new:
-                self.progress(f"platform {platform.slug} is described anew: {platform.change}")
+                self.progress(f"platform {platform.slug} has a new description: {platform.change}")
         for told in summary.told:
             if told.fate in (LineFate.UNRESOLVED, LineFate.LEFT_OUT):
                 self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")

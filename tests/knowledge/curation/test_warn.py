@@ -53,7 +53,7 @@ def test_only_a_second_curator_waives(x1, note, odd, curator, engineer):
         waive(odd, "range", "a toy", engineer)
     own = facts("5.1 kB", metric="l2_size", note="again")
     mine = propose(x1, own, CitedLines(note, 6, 6), curator, "mine")
-    with pytest.raises(Forbidden, match="author"):
+    with pytest.raises(Forbidden, match="you proposed this value"):
         waive(mine, "range", "a toy", curator)
     assert not Waiver.objects.exists()
 

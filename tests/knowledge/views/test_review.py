@@ -74,7 +74,7 @@ def test_it_approves_what_is_ticked_and_reports_the_rest(as_, curator, three):
     assert states(*three) == ["approved", "proposed", "proposed"]
     assert "memory_bandwidth: 4.9 TB/s: approved." in page
     assert "l2_size: 5.1 kB: not approved; warning" in page
-    assert "memory_capacity: 4.8 GiB: not approved; You proposed" in page
+    assert "memory_capacity: 4.8 GiB: not approved; You cannot approve your own proposals" in page
 
 
 def test_of_rivals_that_are_ticked_one_is_approved(as_, curator, second_curator, three, x1, note,
@@ -116,7 +116,7 @@ def test_one_that_fails_in_the_step_leaves_nothing_behind(as_, x1, note, enginee
 def test_what_somebody_else_decided_is_reported(as_, curator, second_curator, three):
     as_(second_curator).post("/w/review/", {"spec": three[0].pk})
     page = body(as_(curator).post("/w/review/", {"spec": three[0].pk}, follow=True))
-    assert "does not wait for a review any more" in page
+    assert "is no longer waiting for a review" in page
 
 
 @pytest.mark.parametrize("keys", [[], ["x"], ["9" * 30], ["-1"]])
