@@ -7,8 +7,8 @@ class CampaignsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from campaigns.records.used_specs import uses_in_campaigns
         from campaigns.roles import ensure_roles
-        from campaigns.used_specs import uses_in_campaigns
         from knowledge.lookup.usage import register
 
         post_migrate.connect(ensure_roles, sender=self)

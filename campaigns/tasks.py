@@ -10,20 +10,22 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 from django.db import OperationalError
 
-from campaigns import pulse
-from campaigns.bell import AGAIN, Next, ring
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign
-from campaigns.steps.advance import advance as take_step
-from campaigns.steps.choose_device import choose_device, elsewhere
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.evaluate import evaluate as measure_row
-from campaigns.steps.give_up import give_up
-from campaigns.steps.passport import due as passport_due
-from campaigns.steps.passport import is_free, take_passport
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.records.passport_due import passport_wanted
+from campaigns.steps.lifecycle.advance import advance as take_step
+from campaigns.steps.lifecycle.give_up import give_up
+from campaigns.steps.measuring.change_device import change_device
+from campaigns.steps.measuring.choose_device import choose_device
+from campaigns.steps.measuring.evaluate import evaluate as measure_row
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.take_passport import take_passport
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers import heartbeat
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import AGAIN, Next, notify
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ class _Process:
 
     service: EvaluatorService | None = None
     device: Device | None = None
-    pulse: pulse.Pulse | None = None
+    pulse: heartbeat.Heartbeat | None = None
 
 
 @shared_task
@@ -45,7 +47,7 @@ def advance(key: int) -> None:
     following = AGAIN
     while following.again and (campaign := rows.filter(pk=key).first()):
         following = _step_or_give_up(campaign)
-        ring(campaign, replace(following, again=False))
+        notify(campaign, replace(following, again=False))
 
 
 def _step_or_give_up(campaign: Campaign) -> Next:
@@ -64,12 +66,12 @@ def measure(self: Any, key: int) -> None:
     if campaign is None and _move(name):
         campaign = _measure_here(key, name)
     if campaign is not None:
-        ring(campaign, AGAIN)
+        notify(campaign, AGAIN)
 
 
 def _measure_here(key: int, name: str) -> Campaign | None:
     try:
-        return measure_row(key, _bench(name))
+        return measure_row(key, _context(name))
     except DeviceBusy as busy:
         log.warning("evaluation %s waits: %s", key, busy)
         return None
@@ -77,7 +79,7 @@ def _measure_here(key: int, name: str) -> Campaign | None:
 
 def _move(name: str) -> bool:
     """Take another device where others use the present one."""
-    found = elsewhere(name, _Process.device) if _Process.device else None
+    found = change_device(name, _Process.device) if _Process.device else None
     if found is None:
         return False
     log.warning("worker %s goes on with %s, as others use its device", name, found.device)
@@ -100,20 +102,21 @@ def passport(self: Any, name: str) -> None:
     """
     if self.request.hostname != name:
         return
-    bench = _bench(name)
-    why = passport_due(bench.worker, bench.device) if is_free(bench.worker, bench.device) else ""
+    context = _context(name)
+    note_host(context.worker, context.device)
+    why = passport_wanted(context.worker, context.device)
     try:
         if why:
-            take_passport(why, bench)
+            take_passport(why, context)
     except DeviceBusy as busy:
         log.warning("passport of %s waits: %s", name, busy)
 
 
-def _bench(hostname: str) -> Bench:
+def _context(hostname: str) -> WorkerContext:
     device = _Process.device or _take(choose_device(hostname))
     if _Process.service is None:
         _Process.service = EvaluatorService()
-    return Bench(_Process.service, device, worker_beat(hostname, device))
+    return WorkerContext(_Process.service, device, worker_beat(hostname, device))
 
 
 @worker_ready.connect
@@ -127,7 +130,7 @@ def start_pulse(sender: Any, **_: Any) -> None:
         except OperationalError:
             # The pulse goes on without a database, and says when it is back.
             _Process.device = this_device()
-    _Process.pulse = pulse.Pulse(sender.hostname, _Process.device)
+    _Process.pulse = heartbeat.Heartbeat(sender.hostname, _Process.device)
     _Process.pulse.start()
 
 

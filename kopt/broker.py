@@ -14,6 +14,7 @@ from kopt import environment as env
 
 def celery_settings(data_dir: Path) -> dict[str, Any]:
     """Settings named CELERY_*, as `app.config_from_object(namespace="CELERY")` wants them."""
+    # The queue of a team: `redis://host:6379/0` or `amqp://…`. Empty: files in the data folder.
     url = env.text("KOPT_BROKER_URL", "")
     common: dict[str, Any] = {
         "CELERY_TASK_DEFAULT_QUEUE": "default",

@@ -16,6 +16,8 @@ ENGINES = ("sqlite3", "postgresql")
 
 def database_settings(data_dir: Path) -> dict[str, Any]:
     """Django's settings of the one database. Raises ImproperlyConfigured."""
+    # The database of a team: `postgres://user:password@host:5432/kopt`. Empty: SQLite in the data
+    # folder.
     url = env.text("DATABASE_URL", "") or f"sqlite:///{data_dir / 'kopt.sqlite3'}"
     try:
         found: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60))

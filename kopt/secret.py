@@ -13,6 +13,7 @@ from pathlib import Path
 
 def secret_key(data_dir: Path) -> str:
     """Return KOPT_SECRET_KEY, else the key stored in `data_dir`, made where there is none."""
+    # Django's secret key; one for all servers of a team. Empty: made once, in the data folder.
     if found := os.environ.get("KOPT_SECRET_KEY"):
         return found
     path = data_dir / "secret.key"

@@ -1,4 +1,7 @@
-"""All settings. Each comes from the environment once, and has a default that runs after a clone."""
+"""All settings. Each comes from the environment once, and has a default that runs after a clone.
+
+The comment above a variable is what docs/settings.md says of it (python -m tools.reference).
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,15 @@ from kopt.database import database_settings
 from kopt.secret import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# The folder of database, queue, secret key and scratch files.
 DATA_DIR = env.folder("KOPT_DATA", BASE_DIR / "var")
 
 SECRET_KEY = secret_key(DATA_DIR)
+# Django's debug pages.
 DEBUG = env.flag("KOPT_DEBUG", default=False)
+# Host names that the server answers to, with commas between.
 ALLOWED_HOSTS = env.words("KOPT_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+# Trusted origins for forms, with commas between, such as `https://kopt.example.org`.
 CSRF_TRUSTED_ORIGINS = env.words("KOPT_ORIGINS", ())
 
 INSTALLED_APPS = [
@@ -85,38 +92,42 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# Send cookies over HTTPS only.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("KOPT_HTTPS", default=False)
 
 # A wiki folder as loose files; a little more than an import takes, so that it names the limit.
 DATA_UPLOAD_MAX_NUMBER_FILES = 5_100
 
-# How long a holder may stay silent before its work is given to another worker, in seconds.
+# How long a worker may be silent before its work is given to another one, in seconds.
 KOPT_LEASE_S = env.number("KOPT_LEASE_S", 30.0, least=1.0)
+# How often a worker shows that it is alive, in seconds.
 KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 
-# Which device this host measures on ("cpu", "cuda:1"); empty: the first GPU torch can use, of
-# several alike the most idle.
+# The device that this host measures on, such as `cpu` or `cuda:1`. Empty: the first GPU that torch
+# can use, of several alike the most idle, else the CPU.
 KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
-# Which busy devices are waited for before a measurement: GPUs, all, or none. The others' state is
-# only noted: CI measures on CPUs that are never idle.
+# Which busy devices a measurement waits for: GPUs, also CPUs that are more than half busy, or none.
+# The state of the others is only noted.
 KOPT_GATE = env.choice("KOPT_GATE", ("GPU", "ALL", "OFF"), default="GPU")
 
-# After how many days an idle worker compares a kernel with itself again (0: only when asked), and
-# how many seconds it has to have been idle for that.
+# After how many days an idle worker takes a new noise passport; 0: only when asked.
 KOPT_PASSPORT_DAYS = env.number("KOPT_PASSPORT_DAYS", 7.0, least=0.0)
+# How long a worker must have been idle for that, in seconds.
 KOPT_PASSPORT_QUIET_S = env.number("KOPT_PASSPORT_QUIET_S", 120.0, least=0.0)
 
-# Whether a host without some layer of the sandbox measures all the same; how much of its memory one
-# runner may take, in MiB (0: half of it).
+# With `ALL` this host refuses to measure where it lacks a layer of the sandbox.
 KOPT_SANDBOX = env.choice("KOPT_SANDBOX", ("AVAILABLE", "ALL"), default="AVAILABLE")
+# How much memory a candidate may take, in MiB; 0: half of the host's.
 KOPT_RUNNER_MIB = env.number("KOPT_RUNNER_MIB", 0.0, least=0.0)
 
-# Whether an accepted source is formatted before it is committed, where its syntax tree stays.
+# With `ON` an accepted source is formatted before it is committed (clang-format; ruff or black), if
+# its syntax tree stays the same.
 KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
 
 globals().update(celery_settings(DATA_DIR))
 
+# How much is logged to stderr.
 LOG_LEVEL = env.choice(
     "KOPT_LOG_LEVEL", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"), default="WARNING"
 )

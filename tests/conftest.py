@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-import zlib
 
 import pytest
 from django.db import connection
@@ -11,7 +10,9 @@ from django.test import override_settings
 from hypothesis import HealthCheck, settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from campaigns.devices import launch
 from kopt import celery_app
+from tests.sentinels import is_sentinel
 from tools.kernels import has_nvidia_card
 
 # Playwright's synchronous interface runs an event loop in the thread that uses the database.
@@ -24,37 +25,42 @@ settings.register_profile(
 settings.load_profile("kopt")
 
 
-def pytest_collection_modifyitems(config, items):
-    _take_a_share(config, items)
+# These fixtures start the evaluator and have a candidate judged, or hand out what does.
+JUDGING = {"service", "bounded", "ordinary", "with_layers", "installation", "product", "soaked"}
+
+
+def pytest_collection_modifyitems(items):
     missing = {"gpu": _no_cuda(), "browser": _no_browser()}
     for item in items:
+        if JUDGING & set(item.fixturenames):
+            item.add_marker(pytest.mark.judged)
+        if _is_sentinel(item):
+            item.add_marker(pytest.mark.sentinel)
         for marker, reason in missing.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def _take_a_share(config, items):
-    """With KOPT_TESTS_SHARE=K/N leave out all but one Nth of what takes long: see .ci/run.
-
-    That is what is marked slow, drives a browser, or has candidates judged by a running service.
-    """
-    share = os.environ.get("KOPT_TESTS_SHARE")
-    if not share:
-        return
-    number, of = map(int, share.split("/"))
-    out = [item for item in items if _takes_long(item) and _drawn(item) % of != number]
-    config.hook.pytest_deselected(items=out)
-    items[:] = [item for item in items if item not in set(out)]
+def _is_sentinel(item):
+    """Whether this test has one of the candidates of tests/sentinels.py judged."""
+    trick = getattr(item, "callspec", None) and item.callspec.params.get("trick")
+    if trick is None or "service" not in item.fixturenames or item.get_closest_marker("gpu"):
+        return False
+    return is_sentinel(trick.name, honest=trick.honest)
 
 
-def _takes_long(item):
-    marked = any(item.get_closest_marker(name) for name in ("slow", "browser"))
-    return marked or "service" in item.fixturenames
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Refuse to start the evaluator for a test without the mark `judged`."""
+    if item.get_closest_marker("judged"):
+        return (yield)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "_start", _refuse_to_start)
+        return (yield)
 
 
-def _drawn(item):
-    """The same number on every machine and in every process."""
-    return zlib.crc32(item.nodeid.encode())
+def _refuse_to_start(*arguments):
+    pytest.fail("it has a candidate judged: mark it with @pytest.mark.judged")
 
 
 def _no_cuda():

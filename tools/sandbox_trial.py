@@ -27,7 +27,7 @@ from campaigns.evaluator.processes import adopt_orphans
 from campaigns.evaluator.sandbox import probe
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.supervisor import Outside, supervise
+from campaigns.evaluator.service.supervisor import Outside, supervise
 
 PROBLEM = Path(__file__).parents[1] / "campaigns" / "problems" / "vector_add"
 LATE = frozenset({Layer.UID, Layer.CAPABILITIES, Layer.LANDLOCK, Layer.SECCOMP, Layer.AUDIT})

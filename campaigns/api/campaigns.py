@@ -9,23 +9,26 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.bell import ring
 from campaigns.evaluator.contract import protocol_from
 from campaigns.evaluator.problem import ProblemError
-from campaigns.examined import campaign_findings, policy_of, stored_policy
-from campaigns.models import Campaign, IllegalTransition
-from campaigns.rules.goal import GoalError, parse_goal
-from campaigns.rules.intake import Intake, IntakeError, intake_from
-from campaigns.rules.stop import RestartPolicy, StopPolicy
-from campaigns.shipped import shipped_problems
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.restart import decline_restart, take_restart
+from campaigns.models import Campaign, IllegalTransition, RestartAnswer
+from campaigns.problems.shipped import shipped_problems
+from campaigns.records.candidate_findings import campaign_findings, policy_of, stored_policy
+from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.target.goal import GoalError, parse_goal
+from campaigns.rules.target.intake import Intake, IntakeError, intake_from
+from campaigns.steps.lifecycle.answer_restart import answer_restart
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
+from campaigns.workers.notify import notify
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
-ANSWERS = {RestartPolicy.TAKE: take_restart, RestartPolicy.DECLINE: decline_restart}
+ANSWERS = {
+    RestartPolicy.TAKE: RestartAnswer.TAKEN,
+    RestartPolicy.DECLINE: RestartAnswer.DECLINED,
+}
 TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
 INTAKE = tuple(Intake().stored)
@@ -43,7 +46,7 @@ class Campaigns(ApiView):
     findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
     macro defines), require_sanitizers (true or false), max_wall_h (hours, pauses left out) and
     max_device_h (hours of measuring) may be given, and restart (take, decline or ask: the answer to
-    the restart in part that five rounds without a gain lead to). So may primary_metric, git_branch,
+    the restart in part that five rounds without a gain lead to). So may guard, git_branch,
     reference_project, constraints and notes, which are texts and frozen with the campaign.
     """
 
@@ -56,7 +59,7 @@ class Campaigns(ApiView):
             campaign = create_campaign(wish)
         except (CampaignRefused, ProblemError) as error:
             raise _refusal(error) from None
-        ring(campaign, confirm(campaign))
+        notify(campaign, confirm(campaign))
         return Response(_facts(campaign), 201)
 
 
@@ -75,7 +78,7 @@ class Restart(ApiView):
         if answer not in ANSWERS or len(body) > 1:
             raise CurationError("answer", f"{answer!r:.60}; accepted, alone: {accepted}")
         try:
-            ring(campaign, ANSWERS[RestartPolicy(answer)](campaign))
+            notify(campaign, answer_restart(campaign, ANSWERS[RestartPolicy(answer)]))
         except IllegalTransition as error:
             raise Conflict(str(error)) from None
         return Response(_facts(campaign))

@@ -7,12 +7,12 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.bell import ring_worker
 from campaigns.models import Worker
-from campaigns.passport_facts import passport_facts, worker_facts
-from campaigns.passports import state_of
-from campaigns.steps.passport import ask_for
-from campaigns.waits import open_waits
+from campaigns.records.device_waits import open_waits
+from campaigns.records.passport_facts import passport_facts, worker_facts
+from campaigns.records.passports import state_of
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.workers.notify import notify_worker
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Forbidden
 
@@ -38,8 +38,8 @@ class OnePassport(ApiView):
         if not request.user.has_perm(MAY_ASK):
             raise Forbidden("asking for a passport needs the engineer role")
         worker = _worker(pk)
-        ask_for(worker, request.user if isinstance(request.user, User) else None)
-        ring_worker(worker)
+        ask_for_passport(worker, request.user if isinstance(request.user, User) else None)
+        notify_worker(worker)
         return Response(passport_facts(state_of(worker)), status=202)
 
 

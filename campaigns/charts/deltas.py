@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from campaigns.charts.marks import Cell, Chart, Frame, Line, Mark, NoChart, Point, Row, full
 from campaigns.charts.scale import Kind, Scale, ticks_linear
-from campaigns.rules.decision import Verdict
-from campaigns.rules.noise import ONE_SESSION, Gain
+from campaigns.rules.noise.gain import ONE_SESSION, Gain
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.rules.wording import change, share
 
 TITLE = "Change per round"

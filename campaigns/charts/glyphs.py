@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 
 RADIUS = 6.5
 

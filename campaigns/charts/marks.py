@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from campaigns.charts.glyphs import GLYPHS, Glyph
 from campaigns.charts.scale import Scale, Tick
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 
 MERGE_DISTANCE = 12
 # A label names so many rounds, of more the first and the last; the table below has them all.

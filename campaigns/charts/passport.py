@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from campaigns.charts.deltas import Box
 from campaigns.charts.marks import Cell, Frame, Line, NoChart, full
 from campaigns.charts.scale import Kind, Scale, Tick, ticks_linear
-from campaigns.rules.passport import Length
+from campaigns.rules.noise.passport import Length
 from campaigns.rules.wording import change, digits, duration, share
 
 TITLE = "A kernel against itself"
@@ -59,7 +59,7 @@ class PassportChart:
 
 
 def build(lengths: Sequence[Length]) -> PassportChart | NoChart:
-    """Lay out the chart, in the order given. Lengths: see campaigns.rules.passport."""
+    """Lay out the chart, in the order given. Lengths: see campaigns.rules.noise.passport."""
     if not lengths:
         return NoChart("passport", TITLE, "No kernel has been compared with itself here yet.")
     bottom = TOP + ROW * len(lengths)

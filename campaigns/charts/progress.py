@@ -30,7 +30,7 @@ from campaigns.charts.scale import (
     ticks_125,
     ticks_linear,
 )
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.rules.wording import digits, duration
 
 TITLE = "Progress"

@@ -31,8 +31,8 @@ from campaigns.charts.scale import (
     ticks_125,
     ticks_of_two,
 )
-from campaigns.rules.decision import Verdict
-from campaigns.rules.roofline import TARGET_FRACTION, choose_ceiling
+from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.rules.wording import digits, share
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.rules.device_gate import MIB, Activity
+from campaigns.rules.noise.device_gate import MIB, Activity
 
 LIMIT_S = 10.0
 UNITS = {"B": 1, "KB": 1 << 10, "MB": MIB, "GB": 1 << 30}

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from campaigns.devices import amd, nvml
 from campaigns.devices.discover import Device
-from campaigns.rules.device_gate import (
+from campaigns.rules.noise.device_gate import (
     CPU,
     CPU_MINUTE,
     GPU,

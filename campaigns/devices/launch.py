@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 
@@ -35,11 +35,11 @@ from campaigns.evaluator.contract import (
     dump,
     load_report,
 )
-from campaigns.evaluator.judge.hold import below
+from campaigns.evaluator.judge.integrity.hold import below
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.sandbox.cards import Card
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.scratch import owned_prefix
+from campaigns.workers.tempdirs import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0
@@ -156,11 +156,13 @@ class EvaluatorService:
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-            client.connect(str(address))
-            client.sendall(f"{job.device} {job_file}\n".encode())
             report = None
             try:
+                client.connect(str(address))
+                client.sendall(f"{job.device} {job_file}\n".encode())
                 report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+            except ConnectionError:
+                report = None  # it died with the job unread
             finally:
                 if report is None:
                     _cancel(client)
@@ -190,7 +192,7 @@ def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
     kernels = Path(settings.DATA_DIR) / "judge-kernels"
     kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-m", "campaigns.evaluator.service", str(address), policy.line()],
+        [sys.executable, "-m", "campaigns.evaluator.service.zygote", str(address), policy.line()],
         cwd=ROOT,
         env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels)},
         stdin=subprocess.PIPE,
@@ -293,12 +295,23 @@ def work_model(folder: Path, cases: Iterable[Case]) -> Mapping[str, tuple[float,
     `ref.py` is code, so it runs in a process of its own. Also checks its contract (`setup`,
     `reference`, outputs). Raises ProblemError with one line.
     """
-    wanted = json.dumps([{"name": c.name, "params": dict(c.params)} for c in cases])
-    arguments = ["-m", "campaigns.evaluator.work", str(folder.resolve())]
+    wanted = [{"name": c.name, "params": dict(c.params)} for c in cases]
+    answer = _ask_problem("campaigns.evaluator.problem.work", folder, wanted)
+    return {name: (pair[0], pair[1]) for name, pair in answer.items()}
+
+
+def described_problem(folder: Path, case: Case) -> dict[str, Any]:
+    """Arguments and least work of one case. Raises ProblemError with one line."""
+    wanted = {"name": case.name, "params": dict(case.params)}
+    return _ask_problem("campaigns.evaluator.problem.describe", folder, wanted)
+
+
+def _ask_problem(module: str, folder: Path, wanted: object) -> dict[str, Any]:
     try:
-        answer = ask_interpreter(arguments, START_LIMIT_S, wanted)
+        arguments = ["-m", module, str(folder.resolve())]
+        answer = ask_interpreter(arguments, START_LIMIT_S, json.dumps(wanted))
     except subprocess.TimeoutExpired:
         raise ProblemError(f"{folder.name}/ref.py: no answer in {START_LIMIT_S:.0f} s") from None
     except InterpreterFailed as error:
         raise ProblemError(str(error)) from None
-    return {name: (pair[0], pair[1]) for name, pair in json.loads(answer).items()}
+    return json.loads(answer)  # type: ignore[no-any-return]

@@ -9,19 +9,18 @@ from typing import Protocol
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import Beat
-from campaigns.devices.precision.measure import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.devices.v0 import v0_job
+from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
 from campaigns.evaluator.contract import Case, Job, Outcome, Report
 from campaigns.evaluator.problem import load_problem
-from campaigns.rules.passport import (
+from campaigns.problems.shipped import problem_folder
+from campaigns.rules.noise.passport import (
     Conditions,
     Length,
     conditions_of,
     failures,
     lengths_of,
 )
-from campaigns.rules.verdict import both_arms
-from campaigns.shipped import problem_folder
+from campaigns.rules.verdict.one_session import both_arms
 
 # Vector addition takes as long as its vectors are long, and hardly depends on the compiler.
 PROBLEM = "vector_add"

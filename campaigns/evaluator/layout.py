@@ -1,10 +1,8 @@
 """How one call's arguments lie in memory: a slot. Judge and runner compute the same addresses.
 
-    | edge | guard | tensor | pad | guard | tensor | pad | guard | edge |   one slot, `stride` bytes
+    | guard | tensor | pad | guard | tensor | pad | guard |      one slot, `stride` bytes
 
-Every slot has its own inputs and outputs, so no call can be skipped or answered by another one. On
-a CPU it has whole pages of its own as well, and at either edge one that nobody has a use for: what
-is touched beside a slot is no other's, and a system that watches pages tells slots apart.
+Every slot has its own inputs and outputs, so no call can be skipped or answered by another one.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ ITEM_BYTES = {
 class TensorArg:
     """One dense row-major tensor; `offset` is in bytes from the start of its slot.
 
-    update: an output that a call works on in place, so that it starts with contents of its own.
+    update: an output that a call updates in place, so that it starts with the judge's contents.
     """
 
     name: str
@@ -63,24 +61,10 @@ class ScalarArg:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The arguments of one case in call order, and the bytes from one slot to the next.
-
-    edge: the bytes at a slot's beginning and at its end that nobody has a use for.
-    """
+    """The arguments of one case in call order, and the bytes from one slot to the next."""
 
     args: tuple[TensorArg | ScalarArg, ...]
     stride: int
-    edge: int = 0
-
-    @property
-    def nbytes(self) -> int:
-        """What of a slot is in use; its edges take no memory."""
-        return self.stride - 2 * self.edge
-
-    def used(self, slot: int) -> range:
-        """The bytes of a slot in its arena that are in use."""
-        first = slot * self.stride + self.edge
-        return range(first, first + self.nbytes)
 
     @property
     def tensors(self) -> tuple[TensorArg, ...]:
@@ -96,11 +80,11 @@ class Layout:
 
     @property
     def given(self) -> tuple[TensorArg, ...]:
-        """What has contents of the judge's before a call: inputs, and outputs in place."""
+        """Tensors with the judge's contents before a call: inputs, and outputs updated in place."""
         return tuple(arg for arg in self.tensors if arg.update or not arg.output)
 
     def moved(self, slots: int) -> Layout:
-        """The same, with every tensor so many slots further along."""
+        """The same layout, with every tensor so many slots further along."""
         bytes_on = slots * self.stride
         args = (
             replace(arg, offset=arg.offset + bytes_on) if isinstance(arg, TensorArg) else arg
@@ -110,11 +94,11 @@ class Layout:
 
     def gaps(self) -> list[tuple[int, int]]:
         """Byte ranges of a slot that belong to no tensor: guard bands and padding."""
-        found, start = [], self.edge
+        found, start = [], 0
         for arg in self.tensors:
             found.append((start, arg.offset))
             start = arg.offset + arg.nbytes
-        return [*found, (start, self.stride - self.edge)]
+        return [*found, (start, self.stride)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +114,20 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far tensors lie behind their boundaries: no more aligned than they have to be.
+    """How far tensors lie behind their 256-byte boundaries, to test the least alignment allowed.
 
-    align: what base addresses are multiples of, in bytes. odd: whether the first, the third and so
-    on lie an odd number of these behind, and the others an even one, or the other way round: so
-    what is peeled off for one tensor does not fit the next.
+    align: what base addresses are multiples of, in bytes. odd: whether the first, third, … tensor
+    lies an odd number of these behind, and the others an even number, or the reverse: so a loop
+    that peels one tensor to alignment does not align the next.
     """
 
     align: int
     odd: bool = True
 
 
-def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None, page: int = 0) -> Layout:
-    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides.
-
-    page: bytes of one where slots have pages of their own, 0 where they lie close to each other.
-    """
-    at, odd = page + GUARD, shift is not None and shift.odd
+def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None) -> Layout:
+    """Place every tensor at a 256-byte boundary, or behind one, with a guard band on both sides."""
+    at, odd = GUARD, shift is not None and shift.odd
     placed: list[TensorArg | ScalarArg] = []
     for arg in args:
         if isinstance(arg, ScalarArg):
@@ -158,11 +139,11 @@ def lay_out(args: list[Plain | ScalarArg], shift: Shift | None = None, page: int
         tensor = TensorArg(arg.name, arg.dtype, arg.shape, start, arg.output, arg.update)
         placed.append(tensor)
         at = _up(start + tensor.nbytes, ALIGN) + GUARD
-    return Layout(tuple(placed), _up(at, page or ALIGN) + page, page)
+    return Layout(tuple(placed), _up(at, ALIGN))
 
 
 def _behind(unit: int, *, odd: bool) -> int:
-    """Bytes behind a boundary: a multiple of `unit`, and of no more than that if it is odd."""
+    """Bytes behind a boundary: a multiple of `unit`, an odd one where `odd`."""
     numbers = range(1 if odd else 2, max(3, ALIGN // unit), 2)
     return unit * random.SystemRandom().choice(numbers)
 

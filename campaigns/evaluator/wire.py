@@ -8,6 +8,7 @@ runner's bootstrap and may carry a body (layouts, memory handles).
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import socket
 import struct
@@ -76,7 +77,10 @@ def send_ask(sock: socket.socket, ask: Ask, sequence: int, body: Any, fds: list[
 
 def receive_ask(sock: socket.socket) -> tuple[Ask, int, Any, list[int]] | None:
     """The judge's next question with its file descriptors; None when the judge has gone."""
-    data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, 4)
+    try:
+        data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, 4)
+    except ConnectionError:  # it has left an answer unread
+        return None
     if not data:
         return None
     # Only the judge writes to this socket, and it is ours: its pickles are trusted.
@@ -85,9 +89,11 @@ def receive_ask(sock: socket.socket) -> tuple[Ask, int, Any, list[int]] | None:
 
 
 def send_reply(sock: socket.socket, reply: Reply) -> None:
-    sock.send(
-        REPLY.pack(MAGIC, int(reply.answer), reply.sequence, reply.a, reply.x, reply.y),
-    )
+    """Answer the judge. Where it has gone nobody reads it, and `receive_ask` says so next."""
+    with contextlib.suppress(ConnectionError):
+        sock.send(
+            REPLY.pack(MAGIC, int(reply.answer), reply.sequence, reply.a, reply.x, reply.y),
+        )
 
 
 def name_senders(sock: socket.socket) -> None:
@@ -102,7 +108,10 @@ def receive_reply(sock: socket.socket, sequence: int) -> tuple[Reply, int] | Non
     well-formed answer, TimeoutError when the socket's deadline passes.
     """
     space = socket.CMSG_SPACE(CREDENTIALS.size)
-    data, extra, _, _ = sock.recvmsg(REPLY.size + 1, space)
+    try:
+        data, extra, _, _ = sock.recvmsg(REPLY.size + 1, space)
+    except ConnectionError:  # it has left the question unread
+        return None
     if not data:
         return None
     if len(data) != REPLY.size:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from tree_sitter import Node
 
-from campaigns.proposers.syntax.c_family import parse
+from campaigns.syntax.c_family import parse
 
 LIMIT_S = 20.0
 C_FAMILY = {".cpp": False, ".cc": False, ".h": False, ".cu": True, ".cuh": True, ".hip": True}

@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from campaigns.lineage.formatting import formatted
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.paths import branch_name
-from campaigns.lineage.repository import Entry
+from campaigns.lineage.repository import PlannedCommit
 from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
-from campaigns.rules.decision import Verdict
-from campaigns.rules.intake import AUTO, intake_from
+from campaigns.rules.target.intake import AUTO, intake_from
+from campaigns.rules.verdict.decision import Verdict
 
 # The kind of the event that says why a commit could not be made.
 FAILED = "lineage_failed"
@@ -31,7 +31,7 @@ class Link:
 
     round: Round
     commit: Commit | None
-    entry: Entry
+    entry: PlannedCommit
     source: str
     note: str
 
@@ -90,10 +90,10 @@ def _new(round_: Round) -> Link:
     return Link(round_, None, _entry(round_, source, story_of(round_, note)), source, note)
 
 
-def _entry(round_: Round, source: str, message: str) -> Entry:
+def _entry(round_: Round, source: str, message: str) -> PlannedCommit:
     campaign, chosen = round_.campaign, round_.chosen
     if chosen is None or round_.closed_at is None:
         raise ValueError("chosen, closed_at: None; accepted: those of a closed round")
     files = {name: campaign.problem.files[name] for name in DESCRIPTION}
     files[campaign.problem.backends[campaign.backend]] = source or chosen.text
-    return Entry(message, files, int(round_.closed_at.timestamp()))
+    return PlannedCommit(message, files, int(round_.closed_at.timestamp()))

@@ -27,7 +27,7 @@ PATIENCE_S, POLL_S = 10.0, 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlannedCommit:
     """One commit to be. files: path → text, all there is in its tree. at_s: seconds since 1970."""
 
     message: str
@@ -40,7 +40,7 @@ def repository_of(key: int) -> Path:
     return _folder() / f"campaign-{key}.git"
 
 
-def write(key: int, branch: str, entries: Sequence[Entry]) -> list[str]:
+def write(key: int, branch: str, entries: Sequence[PlannedCommit]) -> list[str]:
     """Bring the branch to these commits, the oldest first; return their hashes.
 
     Raises LineageError.
@@ -53,7 +53,7 @@ def write(key: int, branch: str, entries: Sequence[Entry]) -> list[str]:
         raise LineageError(f"{error.filename or repository}: {error.strerror}") from None
 
 
-def _written(repository: Path, branch: str, entries: Sequence[Entry]) -> list[str]:
+def _written(repository: Path, branch: str, entries: Sequence[PlannedCommit]) -> list[str]:
     stream = _stream(branch, entries)
     try:
         return _import(repository, branch, stream)
@@ -84,7 +84,7 @@ def _import(repository: Path, branch: str, stream: bytes) -> list[str]:
     return done.decode("ascii").split()
 
 
-def _stream(branch: str, entries: Sequence[Entry]) -> bytes:
+def _stream(branch: str, entries: Sequence[PlannedCommit]) -> bytes:
     """The commits in fast-import's language: every text goes in by its length, as it is."""
     parts: list[bytes] = []
     for mark, entry in enumerate(entries, 1):

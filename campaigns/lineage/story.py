@@ -10,8 +10,10 @@ from django.urls import reverse
 
 from campaigns.lineage.message import Section, message, subject
 from campaigns.models import Round
-from campaigns.reports.stored import Hypothesis, borne_of, gain_of, hypothesis_of, report_of
-from campaigns.rules.attribution import Attribution, attributions_of
+from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.reports import report_of
+from campaigns.records.verdicts import borne_of, gain_of
+from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.wording import digits, share
 
 BASELINE = "baseline"
@@ -29,13 +31,13 @@ def story_of(round_: Round, note: str = "") -> str:
     return message(first, [*_told(round_, hypothesis), _build(round_, note), _page(round_)])
 
 
-def _told(round_: Round, hypothesis: Hypothesis | None) -> list[Section]:
+def _told(round_: Round, hypothesis: StoredHypothesis | None) -> list[Section]:
     verdict = round_.verdict
     if hypothesis is None:
         tried = "None: the problem's own v0, measured against itself."
-        return [("Hypothesis", [tried]), ("Result", [verdict.sentence])]
+        return [("StoredHypothesis", [tried]), ("Result", [verdict.sentence])]
     return [
-        ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
+        ("StoredHypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
         ("Evidence", hypothesis.evidence[:MOST_LINES]),
         ("Result", [verdict.sentence, _against(round_)]),
         ("Why it worked, as far as records say", _why(round_, hypothesis)),
@@ -46,7 +48,7 @@ def _against(round_: Round) -> str:
     return f"The incumbent was round {round_.against.round.number}." if round_.against else ""
 
 
-def _why(round_: Round, hypothesis: Hypothesis) -> list[str]:
+def _why(round_: Round, hypothesis: StoredHypothesis) -> list[str]:
     verdict = round_.verdict
     where = [_saved(one) for one in attributions_of(report_of(verdict.evaluation))]
     expected = f"Expected: {hypothesis.expected_metric} {hypothesis.expected_direction}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from campaigns.rules.bisect import Answer, Found, Look
+from campaigns.rules.noise.bisect import Answer, Found, Look
 from campaigns.rules.wording import change, share
-from campaigns.steps.bisect import BisectRefused, Question
+from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
 
 
 def percentage(text: str) -> float:
@@ -28,7 +28,7 @@ def look_line(look: Look, good: int) -> str:
     return f"round {look.round}: {look.answer}: {told}"
 
 
-def found_words(found: Found, question: Question) -> str:
+def found_words(found: Found, question: BisectQuestion) -> str:
     """What was found, in one sentence."""
     slower = f"slower than round {question.good} by more than {share(question.limit)}"
     if not found.suspects:
@@ -41,7 +41,7 @@ def found_words(found: Found, question: Question) -> str:
     return f"One of the rounds {listed} is the first that is {slower}; {found.good} is not."
 
 
-def found_facts(found: Found, question: Question) -> dict[str, Any]:
+def found_facts(found: Found, question: BisectQuestion) -> dict[str, Any]:
     """The same as data."""
     return {
         "campaign": question.campaign.pk,

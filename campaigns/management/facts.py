@@ -9,17 +9,18 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from campaigns.declared import declared_of
 from campaigns.evaluator.contract import protocol_from
-from campaigns.examined import (
+from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
+from campaigns.records.candidate_findings import (
     finding_counts,
     finding_facts,
     kinds_by_stance,
     policy_of,
     stored_policy,
 )
-from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
-from campaigns.pins import Pin, drift_of
+from campaigns.records.hypotheses import declared_of
+from campaigns.records.target_drift import PinnedSpec, drift_of
+from campaigns.records.verdicts import borne_of
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.lineage import commit_facts, lineage_of
@@ -34,9 +35,8 @@ from campaigns.reports.standings import (
     standing_words,
     with_standing,
 )
-from campaigns.reports.stored import borne_of
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.intake import intake_from
+from campaigns.rules.target.intake import intake_from
+from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.wording import change
 
 
@@ -119,7 +119,7 @@ def _doubt_line(doubt: Standing) -> str:
     return f"caution: round {doubt.round.number} was not reproduced. {doubt.sentence} ({said})"
 
 
-def _pin_facts(pin: Pin) -> dict[str, Any]:
+def _pin_facts(pin: PinnedSpec) -> dict[str, Any]:
     successor = pin.successor
     return {
         "role": pin.role,
@@ -155,6 +155,7 @@ def campaign_text(campaign: Campaign) -> str:
         for stance, kinds in kinds_by_stance(campaign).items()
         if kinds
     ]
+    lines.append(f"guard: {intake_from(campaign.intake).guard_policy.words}")
     if campaign.own_kernels:
         lines.append(f"own kernels by declaration: {', '.join(campaign.own_kernels)}")
     if protocol_from(campaign.protocol.rules).require_sanitizers:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
-from campaigns.lineage.brought.claims import System, TrailRefused
-from campaigns.lineage.brought.files import read_path
-from campaigns.lineage.trail.archive import packed
-from campaigns.management.door import Door, ExitCode, argument
+from campaigns.management.base_command import Door, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
-from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
+from campaigns.trails.exporters.archive import packed
+from campaigns.trails.importers.claims import ClaimedRound, System, TrailRefused
+from campaigns.trails.importers.files import read_path
 
 IMPORT = (
     argument("path", type=Path, help="a folder or a .zip: a trail of kopt, or of another system"),
@@ -65,7 +66,7 @@ class ImportVerbs(Door):
         self.emit({**told, "file": str(out)}, str(out))
 
 
-def planned_facts(planned: Planned) -> dict[str, Any]:
+def planned_facts(planned: PlannedImport) -> dict[str, Any]:
     """What an import would store."""
     found = planned.claimed
     return {
@@ -79,26 +80,42 @@ def planned_facts(planned: Planned) -> dict[str, Any]:
         "incumbent": found.incumbent,
         "stop_reason": found.stop_reason,
         "missing": list(found.missing),
+        "figures": [claim.stored for claim in found.figures],
+        "claims": [
+            {
+                **{name: getattr(one, name) for name in ("name", "status", "figure", "unit")},
+                "gain": one.gain.value if one.gain else None,
+                "place": f"{one.path}:L{one.line}",
+            }
+            for one in found.rounds
+        ],
     }
 
 
-def planned_text(planned: Planned) -> str:
+def planned_text(planned: PlannedImport) -> str:
     """The same for people."""
     found = planned.claimed
     lines = [
-        f"{planned.trail.name}: a trail of {found.system}, {len(found.rounds)} rounds, "
-        f"{len(planned.trail.files)} files",
+        f"{planned.trail.name}: a trail of {found.system}, {_counted(found.rounds, 'round')}, "
+        f"{_counted(planned.trail.files, 'file')}",
         *(f"left out: {name}" for name in planned.trail.left_out),
         *(f"missing: {name}" for name in found.missing),
-        *(
-            f"{one.name}: {as_claimed(one.figure, one.unit)}, {one.status or 'no status'} "
-            f"({one.path}:L{one.line})"
-            for one in found.rounds
-        ),
+        *(f"{claim.words} ({claim.path}:L{claim.line})" for claim in found.figures),
+        *(_planned_line(one) for one in found.rounds),
     ]
     if planned.there:
         lines.append(f"the same content is there already, as imported campaign {planned.there.pk}")
     return "\n".join(lines)
+
+
+def _counted(items: Sized, noun: str) -> str:
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
+
+
+def _planned_line(one: ClaimedRound) -> str:
+    gain = f", claims {one.gain.value}× faster" if one.gain else ""
+    claim = f"{as_claimed(one.figure, one.unit)}{gain}, {one.status or 'no status'}"
+    return f"{one.name}: {claim} ({one.path}:L{one.line})"
 
 
 def imported_facts(row: ImportedCampaign) -> dict[str, Any]:

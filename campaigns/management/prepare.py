@@ -43,7 +43,7 @@ def prepare_platform(device: Device, tell: Tell, *, always_measured: bool) -> Pl
     else:
         known = bool(bandwidth_ceilings(platform))
     if not known:
-        tell(f"measuring the ceilings of {device.name} (once, some seconds)")
+        tell(f"measuring the ceilings of {device.name} (once, about a minute)")
         try:
             for note in measure_ceilings(device).notes:
                 tell(f"note: {note}")

@@ -32,15 +32,15 @@ class CampaignQuerySet(StatefulQuerySet["Campaign"]):
 class Campaign(Stateful):
     """State, goal and counters. Everything measured hangs on its rounds; immutable once finished.
 
-    goal: the target that was asked for, as `campaigns.rules.goal.Goal.stored`; None means
+    goal: the target that was asked for, as `campaigns.rules.target.goal.Goal.stored`; None means
     `target_fraction` of the stop policy. target: what step 0 found, as written by
-    `campaigns.steps.set_target`.
+    `campaigns.steps.lifecycle.set_target`.
     findings_policy: kind of finding → allowed, flagged or refused; None in a row of before it.
     own_kernels: names of kernels that count as a candidate's own though no source shows them; None
     in a row of before it.
-    intake: what else was said of it, as `campaigns.rules.intake.Intake.stored`; None before that.
+    intake: guard and what else was said, as `Intake.stored`; may be None.
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
-    stop_policy: the fields of `campaigns.rules.stop.StopPolicy`.
+    stop_policy: the fields of `campaigns.rules.stop.policy.StopPolicy`.
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
     "gain_high", "pairs", "interval"}; a gain of 0.05 is 5 % faster, None was not measured. While v0
     is the incumbent there is nothing to compare: a gain of 0.0 without bounds or pairs.

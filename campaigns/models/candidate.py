@@ -13,7 +13,7 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 class Candidate(Guarded):
     """One candidate's code; the digest is over name, text and flags.
 
-    findings: what is worth a reviewer's look in the source, as `campaigns.examined` writes it; None
+    findings: what is worth a reviewer's look in the source, see records/candidate_findings.py; None
     in a row of before sources were examined.
     """
 

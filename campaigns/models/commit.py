@@ -6,7 +6,7 @@ from django.db import models
 
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 

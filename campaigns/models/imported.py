@@ -18,7 +18,7 @@ class ImportedCampaign(Guarded):
     """One trail that was read, whole or not at all. It is sealed with its last row.
 
     digest: of all its files, so that the same content comes in once. system: who wrote it, as
-    `campaigns.lineage.brought.claims.System`. facts, tips: claims, each with field, value, unit,
+    `campaigns.trails.importers.claims.System`. facts, tips: claims, each with field, value, unit,
     path and line. incumbent: the name of the round that it calls its best; empty where it does not
     say. missing: what its format has and it lacks. left_out: files that are no text.
     """
@@ -61,7 +61,7 @@ class ImportedCampaign(Guarded):
 
 
 class ImportedRound(Guarded):
-    """One attempt as its system wrote it down: `campaigns.lineage.brought.claims.ClaimedRound`.
+    """One attempt as its system wrote it down: `campaigns.trails.importers.claims.ClaimedRound`.
 
     ordinal: its place in the trail, from 1; number is what its system gave, which may come twice.
     """

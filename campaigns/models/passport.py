@@ -32,7 +32,7 @@ class Passport(Guarded):
     """One noise passport: A/A sessions on a few kernel lengths. The newest of a device counts.
 
     card: the device itself, as `Worker.card`. host: what was measured under, by name (driver,
-    clock policy, ...). lengths, conditions, failures: see campaigns.rules.passport. reports: every
+    clock policy, ...). lengths, conditions, failures: see rules/noise/passport.py. reports: every
     session as `campaigns.evaluator.contract.Report`, with all samples. error: why there is nothing
     in them, for a try that did not succeed. answers: the wish that was open when it was begun; the
     clocks of two hosts do not tell which came first.
@@ -67,7 +67,7 @@ class Passport(Guarded):
 class Void(Guarded):
     """A measurement that says nothing, since device or host did not stay the same under it.
 
-    found: each reason with its numbers (`campaigns.rules.drift.Drift`).
+    found: each reason with its numbers (`campaigns.rules.noise.drift.Drift`).
     """
 
     SEALED = ALWAYS

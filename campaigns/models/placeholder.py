@@ -13,7 +13,7 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 class Placeholder(Guarded):
     """An assumed ceiling of a draft. It leads to a labelled figure, and to no headline.
 
-    question: a key of `campaigns.rules.ceilings.QUESTIONS`. value: in the canonical `unit`; shown
+    question: a key of rules/target/ceilings.py `QUESTIONS`. value: in the canonical `unit`; shown
     as it was given. Immutable like the rest of what a confirmation freezes (R1).
     """
 

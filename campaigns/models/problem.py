@@ -10,7 +10,7 @@ from django.db import models
 from django.urls import reverse
 
 from campaigns.evaluator.problem import ACCUMULATES
-from campaigns.rules.directions import Direction, Half
+from campaigns.rules.noise.directions import Direction, Half
 from knowledge.models.guarded import ALWAYS, Guarded
 
 
@@ -61,6 +61,10 @@ class Problem(Guarded):
     def representative(self) -> tuple[str, ...]:
         """The cases that stand for all others in screening, as problem.toml names them."""
         return tuple(map(str, self._declared.get("representative", ())))
+
+    def flags_of(self, backend: str) -> tuple[str, ...]:
+        """The compiler flags of the v0 of a backend, as problem.toml names them."""
+        return tuple(map(str, self._declared.get("flags", {}).get(backend, ())))
 
     @property
     def halves(self) -> dict[str, Half]:

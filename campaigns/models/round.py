@@ -25,10 +25,10 @@ class Round(Stateful):
 
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
     evidence: what the hypothesis rests on. draft: the sources that the proposer answered with, as
-    `campaigns.steps.implement` reads them; None once they are candidates.
+    `campaigns.steps.rounds.implement` reads them; None once they are candidates.
     against: the incumbent when the round was opened, and so the other arm of its measurements.
     chosen: the candidate that the verdict is about.
-    split: of a dispatch split what `campaigns.steps.split` writes: the predicate in words, the
+    split: of a dispatch split what steps/rounds/split.py writes: the predicate in words, the
     classes that take the variant, which round's kernel each class runs, and the pair of sources by
     their digests. None in every other round.
     """

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import models, transaction
 
+from campaigns.rules.stop.policy import Stop
 from knowledge.models.guarded import Guarded, GuardedQuerySet, Row
 
 
@@ -211,3 +212,12 @@ class Stateful(Guarded):
                 f"{self._meta.model_name}: state {lawful} is changed to {state} by "
                 "transitions.move, not by save"
             )
+
+
+def stopping(stop: Stop) -> dict[str, Any]:
+    """The fields of a campaign whose search ends for this reason."""
+    return {
+        "state": CampaignState.REPORT,
+        "stop_reason": stop.reason.value,
+        "stop_sentence": stop.sentence,
+    }

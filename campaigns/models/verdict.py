@@ -10,7 +10,7 @@ from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Verdict(Guarded):
-    """The verdict of one round, computed by `campaigns.rules.verdict` from stored samples.
+    """The verdict of one round, computed by rules/verdict/decide.py from stored samples.
 
     gain, gain_low, gain_high: relative to the incumbent of the round (0.05 is 5 % faster).
     gates: name, passed, found, limit, citation of each gate in reading order.

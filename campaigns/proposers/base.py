@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from campaigns.evaluator.contract import Param, Source
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 
 
 class UnknownProposerError(LookupError):

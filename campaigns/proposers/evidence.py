@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 NOTHING = "no measurement of the incumbent was handed over"
 
 
@@ -19,7 +21,7 @@ NOTHING = "no measurement of the incumbent was handed over"
 class CaseFact:
     """One case of the incumbent; times in microseconds, rates per second."""
 
-    case: str
+    case: str = "?"
     time_us: float | None = None
     floor_us: float | None = None
     bound: str = ""
@@ -78,22 +80,4 @@ class Facts:
 
 def read_facts(evidence: Mapping[str, Any]) -> Facts:
     """Take what is known from the mapping; unknown keys are left alone."""
-    cases = tuple(_case(entry) for entry in evidence.get("cases", ()))
-    cores = evidence.get("cores")
-    return Facts(cases=cases, cores=int(cores) if cores else None)
-
-
-def _case(entry: Mapping[str, Any]) -> CaseFact:
-    return CaseFact(
-        case=str(entry.get("case", "?")),
-        time_us=_number(entry.get("time_us")),
-        floor_us=_number(entry.get("floor_us")),
-        bound=str(entry.get("bound") or ""),
-        gb_per_s=_number(entry.get("gb_per_s")),
-        gflop_per_s=_number(entry.get("gflop_per_s")),
-        citation=str(entry.get("citation") or ""),
-    )
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+    return msgspec.convert(evidence, Facts, strict=False)

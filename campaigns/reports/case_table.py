@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
-from campaigns.reports.stored import CaseResult, CaseTarget, Target
-from campaigns.rules.guard import CaseEffect, GuardPolicy, case_effect
-from campaigns.rules.noise import LEAST_FLOOR
+from campaigns.records.targets import CampaignTarget, CaseTarget
+from campaigns.records.verdicts import CaseResult
+from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,11 @@ class CaseRow:
 
 
 def case_rows(
-    results: Sequence[CaseResult], report: Report | None, target: Target, floor: float | None
+    results: Sequence[CaseResult],
+    report: Report | None,
+    target: CampaignTarget,
+    floor: float | None,
+    guard: GuardPolicy = GuardPolicy.DEFAULT,
 ) -> tuple[CaseRow, ...]:
     """Join what a round's verdict and report say about each case, the worst gain first.
 
@@ -44,17 +49,17 @@ def case_rows(
             result=by_result.get(name),
             facts=by_fact.get(name),
             target=target.cases.get(name),
-            effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor),
+            effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor, guard),
         )
         for name in dict.fromkeys([*by_result, *by_fact])
     ]
     return tuple(sorted(rows, key=_worst_first))
 
 
-def _effect(result: CaseResult | None, floor: float) -> CaseEffect | None:
+def _effect(result: CaseResult | None, floor: float, guard: GuardPolicy) -> CaseEffect | None:
     if result is None or result.gain is None:
         return None
-    return case_effect(result.gain, floor, GuardPolicy.STANDARD)
+    return case_effect(result.gain, floor, guard)
 
 
 def _worst_first(row: CaseRow) -> tuple[bool, float]:

@@ -10,11 +10,11 @@ from django.conf import settings
 from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
-from campaigns.passports import state_of
-from campaigns.reports.stored import report_of
-from campaigns.rules.decision import Verdict
-from campaigns.rules.roofline import choose_ceiling
-from campaigns.steps.set_target import ceilings_of
+from campaigns.records.ceilings import ceilings_of
+from campaigns.records.passports import state_of
+from campaigns.records.reports import report_of
+from campaigns.rules.target.roofline import choose_ceiling
+from campaigns.rules.verdict.decision import Verdict
 from knowledge.specs.cited import UNKNOWN
 
 # What a campaign writes: sources, reports and scratch files of its builds.

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from campaigns.models import Campaign, Round
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.reports import report_of
+from campaigns.records.targets import target_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.sheet import RoundRow, round_row
-from campaigns.reports.stored import hypothesis_of, report_of, target_of
-from campaigns.rules.means import geomean
-from campaigns.rules.sessions import SESSION
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.sessions import SESSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.masks import masked_by, restart_of
 from campaigns.models import Campaign, CampaignState, Restart, Review
+from campaigns.records.restart_mask import masked_by, restart_of
 
 # The events that tell of it.
 KINDS = ("ladder", "reviewed", "restart", "unmasked")

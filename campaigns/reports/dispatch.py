@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.dispatch import runs_of, taken_by
 from campaigns.models import Event, Round
-from campaigns.steps.split import NO_SPLIT
+from campaigns.records.dispatch_classes import NO_SPLIT, runs_of, taken_by
 
 
 @dataclass(frozen=True, slots=True)

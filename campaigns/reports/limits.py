@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from campaigns.masks import restart_of, restarted_after
+from campaigns.records.policies import stop_policy_of
+from campaigns.records.restart_mask import restart_of, restarted_after
+from campaigns.records.time_spent import time_spent
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.rules.decision import Reason
-from campaigns.rules.stop import Counter, History, StopPolicy, count_streaks, counters
-from campaigns.spent import time_spent
+from campaigns.rules.stop.policy import Counter, History, count_streaks, counters
+from campaigns.rules.verdict.decision import Reason
 
 
 def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
@@ -31,4 +32,4 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
         device_h=spent.device_h,
         restart_settled=restart is not None,
     )
-    return counters(StopPolicy(**campaign.stop_policy), history)
+    return counters(stop_policy_of(campaign), history)

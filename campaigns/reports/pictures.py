@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
 from campaigns.reports.sheet import CampaignSheet, RoundRow
-from campaigns.rules.means import geomean
-from campaigns.rules.noise import LEAST_FLOOR
+from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.rules.noise.means import geomean
 from campaigns.rules.wording import share
 
 Link = Callable[[int], str]

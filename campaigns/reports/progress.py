@@ -11,9 +11,9 @@ from typing import Any
 from django.db.models import Count, Q
 
 from campaigns.models import Campaign, CampaignState, EvaluationState, Phase
-from campaigns.phases import if_present
+from campaigns.records.phase_clock import if_present
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
-from campaigns.rules.phases import LIMITS, MEASURING
+from campaigns.rules.stop.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes
 
 OWN_STEP = "a step of kopt's own"

@@ -11,9 +11,12 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Report
-from campaigns.examined import finding_facts
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
-from campaigns.pins import drift_of
+from campaigns.records.candidate_findings import finding_facts
+from campaigns.records.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.reports import machine_code_of, report_of
+from campaigns.records.target_drift import drift_of
+from campaigns.records.targets import CampaignTarget
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
@@ -21,10 +24,10 @@ from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
-from campaigns.reports.stored import Hypothesis, Target, hypothesis_of, machine_code_of, report_of
 from campaigns.reports.transfer import audit_of
 from campaigns.reports.trend import trend_of
-from campaigns.rules.attribution import attributions_of
+from campaigns.rules.target.intake import intake_from
+from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
 STYLES = ("css/app.css", "css/charts.css")
@@ -39,7 +42,7 @@ class Chapter:
     """
 
     row: RoundRow
-    hypothesis: Hypothesis | None
+    hypothesis: StoredHypothesis | None
     gates: tuple[dict[str, Any], ...]
     sessions: tuple[Standing, ...]
     findings: tuple[dict[str, Any], ...]
@@ -74,6 +77,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "audit": audit_of(sheet),
         "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,
+        "guard": intake_from(campaign.intake).guard_policy,
         "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),
         "doubts": doubts_of(campaign),
@@ -85,7 +89,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
     }
 
 
-def _cited_here(target: Target) -> Target:
+def _cited_here(target: CampaignTarget) -> CampaignTarget:
     def here(cited: Cited) -> Cited:
         return replace(cited, href="#target-title")
 

@@ -11,30 +11,23 @@ from django.conf import settings
 from django.db.models import Count, Max
 
 from campaigns.evaluator.contract import protocol_from
-from campaigns.examined import finding_counts, kinds_by_stance
-from campaigns.findings.kinds import Kind as FindingKind
-from campaigns.masks import masked_rounds
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.transitions import WORKING
+from campaigns.records.candidate_findings import finding_counts, kinds_by_stance
+from campaigns.records.device_waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
+from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.targets import CampaignTarget, target_of
+from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.standings import standing_of, with_standing
-from campaigns.reports.stored import (
-    CaseResult,
-    Target,
-    borne_of,
-    gain_of,
-    result_of,
-    results_of,
-    target_of,
-)
-from campaigns.rules.chained import chained, excess
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.goal import Kind
-from campaigns.rules.means import geomean
-from campaigns.rules.noise import Gain
-from campaigns.rules.roofline import share_of_floor
-from campaigns.spent import time_spent
-from campaigns.waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
+from campaigns.rules.noise.chained import chained, excess
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.target.goal import Kind
+from campaigns.rules.target.roofline import share_of_floor
+from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
 from knowledge.specs.cited import Cited, EvidenceClass
 
 BASELINE = "v0 (round 1)"
@@ -135,7 +128,7 @@ class CampaignSheet:
     """
 
     campaign: Campaign
-    target: Target
+    target: CampaignTarget
     rows: tuple[RoundRow, ...]
     baseline: RoundRow | None
     best: RoundRow | None
@@ -249,7 +242,7 @@ def rounds_of(campaign: Campaign) -> Sequence[Round]:
     return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
 
 
-def round_row(round_: Round, target: Target) -> RoundRow:
+def round_row(round_: Round, target: CampaignTarget) -> RoundRow:
     """Read one round; its verdict, rival and number of candidates should be loaded already."""
     verdict = getattr(round_, "verdict", None)
     results = results_of(verdict) if verdict else ()
@@ -270,7 +263,7 @@ def round_row(round_: Round, target: Target) -> RoundRow:
     )
 
 
-def share_of(times_us: dict[str, float], target: Target) -> float | None:
+def share_of(times_us: dict[str, float], target: CampaignTarget) -> float | None:
     """The share of the floor reached over all cases; None where a time or a floor is unknown."""
     pairs = [
         (floor, time)
@@ -280,7 +273,7 @@ def share_of(times_us: dict[str, float], target: Target) -> float | None:
     return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
 
 
-def _above_measured(row: RoundRow, target: Target) -> Iterator[LowCeiling]:
+def _above_measured(row: RoundRow, target: CampaignTarget) -> Iterator[LowCeiling]:
     if row.word not in PROVEN:
         return
     for result in row.results:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Launch, Param, Report, Source
 from campaigns.models import Campaign
-from campaigns.proposers.search.tunables import find_tunables
-from campaigns.reports.stored import Target
-from campaigns.rules.machine_code import launch_words
-from campaigns.rules.tiles import Waves, matmul_tile
+from campaigns.records.targets import CampaignTarget
+from campaigns.rules.target.tiles import Waves, matmul_tile
+from campaigns.rules.verdict.machine_code import launch_words
 from campaigns.rules.wording import digits, duration
+from campaigns.syntax.tunables import find_tunables
 from knowledge.lookup.value import cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -64,7 +64,9 @@ class Device:
     threads: Cited | None
 
 
-def splits_of(campaign: Campaign, report: Report | None, source: Source, target: Target) -> Splits:
+def splits_of(
+    campaign: Campaign, report: Report | None, source: Source, target: CampaignTarget
+) -> Splits:
     """The splits of one evaluation of `source`; empty without a timed case."""
     timed = [case for case in (report.cases if report else ()) if case.candidate]
     if not timed:
@@ -133,7 +135,7 @@ def _waves_words(waves: Waves | None, launch: Launch | None, device: Device) -> 
     return words if waves.waves else f"{words}; how many run at once: {UNKNOWN}"
 
 
-def _time(case: CaseReport, waves: Waves | None, target: Target) -> str:
+def _time(case: CaseReport, waves: Waves | None, target: CampaignTarget) -> str:
     known = target.cases.get(case.case)
     if waves is None or known is None or not known.floor_us:
         return ""

@@ -9,7 +9,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 
 from campaigns.models import Campaign, Round, Standing, StandingAnswer, StandingWord
 from campaigns.models.standing import MEANINGS
-from campaigns.rules.noise import KIND, Gain
+from campaigns.rules.noise.gain import KIND, Gain
 
 
 def with_standing(rounds: QuerySet[Round]) -> QuerySet[Round]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.evaluator.contract import Moment, Report
-from campaigns.rules.drift import on_gpu
-from campaigns.rules.passport import Conditions, Range, length_from, told_floor
+from campaigns.rules.noise.drift import on_gpu
+from campaigns.rules.noise.passport import Conditions, Range, length_from, told_floor
 from campaigns.rules.wording import digits, share
 
 UNTOLD = "–"

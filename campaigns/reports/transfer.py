@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from campaigns.declared import declared_of
+from campaigns.records.hypotheses import declared_of
+from campaigns.records.verdicts import result_of
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.reports.stored import result_of
-from campaigns.rules.buckets import Declared
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.transfer import Audit, Kept, audit
+from campaigns.rules.verdict.buckets import Declared
+from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.transfer import Audit, Kept, audit
 
 
 def audit_of(sheet: CampaignSheet) -> Audit | None:

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from campaigns.reports.sheet import CampaignSheet, RoundRow
-from campaigns.rules.decision import Verdict as Word
-from campaigns.rules.directions import (
+from campaigns.rules.noise.directions import (
     Halves,
     Times,
     both_halves,
@@ -18,7 +17,8 @@ from campaigns.rules.directions import (
     times_by_step,
     versus,
 )
-from campaigns.rules.means import geomean
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.decision import Verdict as Word
 
 TERA, GIGA = 1e12, 1e9
 

@@ -14,17 +14,19 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.evaluator.contract import Timing
 from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.standing import MEANINGS
-from campaigns.pins import Drift
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.target_drift import Drift
+from campaigns.records.targets import CampaignTarget
+from campaigns.records.verdicts import TimeSpread
 from campaigns.reports.eta import spoken
 from campaigns.reports.sheet import Total
 from campaigns.reports.standings import gain_of, standing_words
-from campaigns.reports.stored import Spread, Target, hypothesis_of
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
-from campaigns.rules.ceilings import PLACEHOLDER
-from campaigns.rules.decision import Verdict
-from campaigns.rules.machine_code import function_words
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.machine_code import function_words
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 
@@ -159,7 +161,7 @@ def cited_as(cited: Cited, state: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def ceiling(context: dict[str, Any], target: Target, question: str) -> SafeString:
+def ceiling(context: dict[str, Any], target: CampaignTarget, question: str) -> SafeString:
     """Write the ceiling that a target rests on: cited, a labelled placeholder, or UNKNOWN."""
     cited = target.bandwidth if question == "bandwidth" else target.compute
     assumed = next((a for a in target.assumptions if a.question == question), None)
@@ -174,7 +176,7 @@ def ceiling(context: dict[str, Any], target: Target, question: str) -> SafeStrin
 
 
 @register.simple_tag
-def provisional_formula(target: Target, case: str) -> SafeString | str:
+def provisional_formula(target: CampaignTarget, case: str) -> SafeString | str:
     """Write what a placeholder would lead to for one case, and say beside it what it is."""
     found = target.provisional.get(case)
     if found is None:
@@ -194,7 +196,7 @@ def baseline_words(number: int | None) -> str:
 
 
 @register.simple_tag
-def spread(found: Spread | None) -> str:
+def spread(found: TimeSpread | None) -> str:
     """Write a median with its interval, in microseconds."""
     if not found:
         return "–"
@@ -207,7 +209,7 @@ def spread(found: Spread | None) -> str:
 
 @register.simple_tag(takes_context=True)
 def gate_citation(
-    context: dict[str, Any], citations: str, target: Target, is_file: bool = False
+    context: dict[str, Any], citations: str, target: CampaignTarget, is_file: bool = False
 ) -> SafeString:
     """Write a gate's citations, one a line; links where they are ceilings of the target."""
     known = {c.citation: c for c in (*target.bandwidths, *target.computes, *target.lessers)}

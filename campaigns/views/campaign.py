@@ -13,10 +13,11 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.gaps import gap_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
-from campaigns.pins import drift_of
+from campaigns.records.ceilings import ceilings_of
+from campaigns.records.missing_specs import missing_spec_of
+from campaigns.records.target_drift import drift_of
 from campaigns.reports.checklist import checklist
 from campaigns.reports.course import course_of
 from campaigns.reports.dispatch import dispatch_of
@@ -27,10 +28,9 @@ from campaigns.reports.pictures import pictures
 from campaigns.reports.progress import Progress, progress_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
 from campaigns.reports.standings import doubts_of
-from campaigns.rules.intake import fixed, intake_from
-from campaigns.rules.phases import LIMITS
-from campaigns.rules.stop import RestartPolicy
-from campaigns.steps.set_target import ceilings_of
+from campaigns.rules.stop.phases import LIMITS
+from campaigns.rules.stop.policy import RestartPolicy
+from campaigns.rules.target.intake import fixed, intake_from
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
 
@@ -76,7 +76,7 @@ def campaign_page(
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
-            "gaps": [gap_of(found, question) for question in ceilings_of(found).missing],
+            "gaps": [missing_spec_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": found.placeholders.select_related("allowed_by"),
             "may_allow": may_review(request.user),
         }

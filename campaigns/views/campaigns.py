@@ -15,9 +15,9 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
+from campaigns.records.targets import target_of
 from campaigns.reports.sheet import RoundRow, round_row
-from campaigns.reports.stored import target_of
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from campaigns.views.lookup import wants_fragment
 
 PER_PAGE = 50

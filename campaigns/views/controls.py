@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns.bell import Next, ring
-from campaigns.models import Campaign, IllegalTransition
-from campaigns.steps.confirm import confirm
-from campaigns.steps.pause import pause
-from campaigns.steps.restart import decline_restart, take_restart
-from campaigns.steps.resume import resume
-from campaigns.steps.stop import stop
+from campaigns.models import Campaign, IllegalTransition, RestartAnswer
+from campaigns.steps.lifecycle.answer_restart import answer_restart
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
+from campaigns.workers.notify import Next, notify
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
     "pause": (pause, "Pausing: what is being measured is finished first."),
     "resume": (resume, "The campaign goes on."),
-    "restart": (take_restart, "The campaign restarts in part; what is masked has a mark."),
-    "decline": (decline_restart, "The restart is declined; the campaign goes on as it was."),
+    "restart": (
+        partial(answer_restart, answer=RestartAnswer.TAKEN),
+        "The campaign restarts in part; what is masked has a mark.",
+    ),
+    "decline": (
+        partial(answer_restart, answer=RestartAnswer.DECLINED),
+        "The restart is declined; the campaign goes on as it was.",
+    ),
     "stop": (stop, "Stopping: the open round is finished, then the report is written."),
 }
 
@@ -35,7 +42,7 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     campaign = campaign_at(campaign_id)
     step, sentence = STEPS[verb]
     try:
-        ring(campaign, step(campaign))
+        notify(campaign, step(campaign))
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:

@@ -11,7 +11,7 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.models import Campaign, Event, Verdict
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.views.lookup import wants_fragment
 
 REVIEWS, RUNNING, CHANGES = 20, 10, 12

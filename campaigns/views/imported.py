@@ -15,11 +15,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.charts import claimed
-from campaigns.lineage.brought.claims import System, TrailRefused
-from campaigns.lineage.brought.files import read_zip
-from campaigns.lineage.trail.archive import packed
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
-from campaigns.steps.import_trail import Planned, import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
+from campaigns.trails.exporters.archive import packed
+from campaigns.trails.importers.claims import System, TrailRefused
+from campaigns.trails.importers.experiences import METRIC as EXPERIENCE
+from campaigns.trails.importers.files import read_zip
 from campaigns.views.download import ZIP, download
 from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines
@@ -57,7 +58,7 @@ def imported(request: HttpRequest) -> HttpResponse:
 
 
 def _list(
-    request: HttpRequest, error: str = "", planned: Planned | None = None, status: int = 200
+    request: HttpRequest, error: str = "", planned: PlannedImport | None = None, status: int = 200
 ) -> HttpResponse:
     rows = ImportedCampaign.objects.select_related("imported_by")
     heavy = rows.defer("facts", "tips", "missing", "left_out")
@@ -135,5 +136,6 @@ def _points(rounds: Iterable[ImportedRound], unit: str) -> list[claimed.ClaimedP
     return [
         claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
         for one in rounds
-        if one.figure and one.unit == unit
+        # Experiences are of many kernels, so their times make no trend.
+        if one.figure and one.unit == unit and one.metric != EXPERIENCE
     ]

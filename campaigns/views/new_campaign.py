@@ -14,19 +14,25 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.bell import ring
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
-from campaigns.findings.kinds import Kind, Stance, default_policy
 from campaigns.models import Campaign
-from campaigns.rules.goal import Goal, GoalError, parse_goal
-from campaigns.rules.intake import AUTO, Intake, IntakeError, Metric, fixed
-from campaigns.rules.sanitizers import BACKENDS as SANITIZED
-from campaigns.rules.stop import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
-from campaigns.shipped import shipped_problems
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import TIMED_ON, CampaignRefused, Wish, create_campaign
+from campaigns.problems.shipped import shipped_problems
+from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
+from campaigns.rules.target.goal import Goal, GoalError, parse_goal
+from campaigns.rules.target.intake import Intake, IntakeError, fixed
+from campaigns.rules.verdict.finding_kinds import Kind, Stance, default_policy
+from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import (
+    TIMED_ON,
+    CampaignRefused,
+    Wish,
+    create_campaign,
+)
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, platform_offers
+from campaigns.workers.notify import notify
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
@@ -37,13 +43,6 @@ RESTARTS = {
     RestartPolicy.TAKE: "is taken",
     RestartPolicy.DECLINE: "is declined",
     RestartPolicy.ASK: "asks a person for an hour, then is declined",
-}
-# How speed may be told, in words; the usual one first.
-METRICS = {
-    AUTO: "what bounds the problem",
-    Metric.TIME: "time",
-    Metric.OPERATIONS: "operations per second",
-    Metric.BYTES: "bytes per second",
 }
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
@@ -60,7 +59,7 @@ LABELS = {
     "restart": "A restart in part",
     "own_kernels": "Kernels of headers or macros that count as own",
     "require_sanitizers": "Require sanitizers",
-    "primary_metric": "Primary metric",
+    "guard": "Guard",
     "git_branch": "Git branch",
     "reference_project": "Reference project",
     "constraints": "Constraints",
@@ -128,8 +127,8 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "stances": list(Stance),
         "kinds": _kinds(values),
         "own_policy": bool(_findings(values)),
-        "metrics": METRICS.items(),
         "restarts": RESTARTS,
+        "guards": list(GuardPolicy),
         "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "takes_sanitizers": values["backend"] in SANITIZED,
@@ -258,7 +257,7 @@ def _create(
         form.add_error(None, str(error))
         return None
     if "draft" not in request.POST:
-        ring(campaign, confirm(campaign))
+        notify(campaign, confirm(campaign))
     return campaign
 
 

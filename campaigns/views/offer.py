@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from django.db.models import Max
 
 from campaigns.evaluator.problem import ProblemSpec
-from campaigns.rules.roofline import choose_ceiling
-from campaigns.steps.create_campaign import TIMED_ON
+from campaigns.rules.target.roofline import choose_ceiling
+from campaigns.steps.lifecycle.create_campaign import TIMED_ON
 from knowledge.lookup.standing import standings
 from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
 from knowledge.models import Platform, Spec

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, Case, Problem
+from campaigns.problems.shipped import shipped_problems
+from campaigns.records.problem_rows import read_problem
 from campaigns.reports.highlight import highlighted
-from campaigns.shipped import shipped_problems
-from campaigns.steps.import_problem import read_problem
 
 CAMPAIGNS_SHOWN = 20
 DESCRIPTION, REFERENCE = "problem.toml", "ref.py"

@@ -10,9 +10,13 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.contract import Source
-from campaigns.examined import finding_counts, finding_facts
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
-from campaigns.pins import drift_of
+from campaigns.records.candidate_findings import finding_counts, finding_facts
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.reports import machine_code_in, report_of
+from campaigns.records.target_drift import drift_of
+from campaigns.records.targets import target_of
+from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import case_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.dispatch import dispatch_of, no_split
@@ -22,16 +26,9 @@ from campaigns.reports.reproduce import reproduce_commands
 from campaigns.reports.sheet import round_row
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.stored import (
-    classes_of,
-    hypothesis_of,
-    looked_at,
-    machine_code_in,
-    report_of,
-    target_of,
-)
 from campaigns.reports.surroundings import seen_table
-from campaigns.rules.attribution import attributions_of
+from campaigns.rules.target.intake import intake_from
+from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 
@@ -52,12 +49,13 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
     sessions = sessions_of(found)
+    guard = intake_from(campaign.intake).guard_policy
     context: dict[str, Any] = {
         "campaign": campaign,
         "round": found,
         "row": row,
         "verdict": verdict,
-        "looked": looked_at(verdict) if verdict else None,
+        "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
         "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
@@ -68,7 +66,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row.results, report, target, campaign.noise.get("floor")),
+        "cases": case_rows(row.results, report, target, campaign.noise.get("floor"), guard),
         "measured": measured,
         "report": report,
         "target": target,

@@ -11,15 +11,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from campaigns.bell import ring_worker
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, Passport, Worker
-from campaigns.passports import PassportState, found_words, of_device, state_of
+from campaigns.records.device_waits import Wait, open_waits, waits_on
+from campaigns.records.passports import PassportState, found_words, of_device, state_of
 from campaigns.reports.surroundings import conditions_words, floors_words
-from campaigns.steps.passport import ask_for
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
-from campaigns.waits import Wait, open_waits, waits_on
+from campaigns.workers.notify import notify_worker
 
 Waits = Sequence[tuple[Campaign, Wait]]
 
@@ -59,8 +59,8 @@ def ask_passport(request: HttpRequest, worker_id: int) -> HttpResponse:
     """Ask one worker for a new passport."""
     worker = get_object_or_404(Worker.objects.select_related("platform"), pk=worker_id)
     # The permission is only ever given to stored users.
-    ask_for(worker, request.user if isinstance(request.user, User) else None)
-    ring_worker(worker)
+    ask_for_passport(worker, request.user if isinstance(request.user, User) else None)
+    notify_worker(worker)
     messages.success(request, ASKED.format(worker.name))
     return redirect("workers")
 

@@ -127,7 +127,9 @@ def _canonical(spec: Spec) -> str:
 def _command(spec: Spec) -> str:
     """The same question to the command line."""
     asked = [f"--{key.replace('_', '-')} {value}" for key, value in spec.qualifiers.items()]
-    return " ".join(["python manage.py spec get", spec.platform.slug, spec.metric, *asked])
+    return " ".join(
+        [".venv/bin/python manage.py spec get", spec.platform.slug, spec.metric, *asked]
+    )
 
 
 def answers(spec: Spec) -> list[Spec]:

@@ -11,6 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("kopt", "knowledge", "campaigns")
 # Ours, but measured data rather than parts of the program: each problem folder is loaded by path.
 PROBLEMS = "campaigns/problems/"
+# Not parts of the program either: candidates that try to deceive the judge, and their problems.
+CANDIDATES = "campaigns/benchmarks/tricks/"
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,12 @@ class Tree:
         self.root = root
         found = [_module(root, path) for path in self.files(".py")]
         ours = [m for m in found if m.path.startswith((*(f"{app}/" for app in APPS), "tools/"))]
-        self.modules = {m.name: m for m in ours if "/migrations/" not in m.path}
+        self.modules = {m.name: m for m in ours if _is_program(m)}
 
     def files(self, *suffixes: str) -> Iterator[Path]:
         for folder, inner, names in os.walk(self.root):
             inner[:] = sorted(n for n in inner if _is_ours(n))
-            paths = (Path(folder, name) for name in sorted(names))
+            paths = (Path(folder, name) for name in sorted(names) if name != ".git")
             yield from (path for path in paths if path.suffix in suffixes or not suffixes)
 
     @property
@@ -99,6 +101,10 @@ def _packages(dotted: str) -> Iterator[str]:
 
 def _is_ours(folder: str) -> bool:
     return folder == ".ci" or not (folder.startswith(".") or folder in {"var", "__pycache__"})
+
+
+def _is_program(module: Module) -> bool:
+    return "/migrations/" not in module.path and not module.path.startswith(CANDIDATES)
 
 
 def _is_problem_file(module: Module) -> bool:

@@ -16,12 +16,12 @@ ATTICS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "ma
 # record. One handler each; a file that needs more should share one.
 BROAD_EXCEPTS = {
     "campaigns/evaluator/processes.py": 1,  # a forked child's outermost edge
-    "campaigns/evaluator/backends/device.py": 1,  # the candidate, while its calls are captured
+    "campaigns/evaluator/runner/device_plan.py": 1,  # the candidate, while its calls are captured
     "campaigns/evaluator/backends/triton.py": 1,  # the candidate, while it is compiled apart
     "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
-    "campaigns/evaluator/judge/one_pass.py": 1,  # Triton and a compiler: they cost time, no more
-    "campaigns/evaluator/judge/reference.py": 1,  # a person's ref.py
-    "campaigns/pulse.py": 1,  # the thread's edge: whatever fails, the worker still shows life
+    "campaigns/evaluator/judge/correctness/one_pass.py": 1,  # Triton: it costs time only
+    "campaigns/evaluator/judge/correctness/reference.py": 1,  # a person's ref.py
+    "campaigns/workers/heartbeat.py": 1,  # a worker shows life whatever fails
     "campaigns/tasks.py": 1,  # the queue's edge: our own fault, recorded on the campaign
     "campaigns/evaluator/runner/main.py": 2,  # the candidate, when it loads and when it is called
 }

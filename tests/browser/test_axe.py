@@ -4,11 +4,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.urls import resolve
 
-from campaigns.lineage.brought.files import read_path
-from campaigns.steps.import_trail import import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
+from campaigns.trails.importers.files import read_path
 from tests.browser.full_wiki import build_full_wiki
-from tests.campaigns.lineage.brought.test_import import TRAILS
 from tests.campaigns.sample import build_sample
+from tests.campaigns.trails.importers.test_import import TRAILS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.browser
 # Generous, for a loaded machine: preparing and measuring the ceilings, a campaign, an orderly end.
 START_LIMIT_S, CAMPAIGN_LIMIT_S, END_LIMIT_S = 120.0, 240.0, 30.0
 NOT_OURS = ("DATABASE_URL", "KOPT_BROKER_URL", "DJANGO_ALLOW_ASYNC_UNSAFE")
-PARTS = ("uvicorn", "-n flow@", "-n measure@", "campaigns.evaluator.service")
+PARTS = ("uvicorn", "-n flow@", "-n measure@", "campaigns.evaluator.service.zygote")
 
 
 class Product:

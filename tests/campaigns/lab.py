@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
 from tests.campaigns.steps import cast
@@ -53,10 +53,12 @@ def bandwidth(**which: object) -> Spec:
 def set_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     """The document is stored, the work of each case known, the rest as the flow has it."""
     monkeypatch.setattr(
-        "campaigns.steps.set_target.work_model",
+        "campaigns.steps.lifecycle.set_target.work_model",
         lambda folder, cases: {case.name: cast.WORK for case in cases},
     )
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
+    monkeypatch.setattr(
+        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
+    )
     write()
 
 

@@ -19,12 +19,12 @@ from campaigns.evaluator.contract import CaseReport, Outcome, Phase, Report, Sou
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import claim
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
-from campaigns.rules.buckets import Bucket
-from campaigns.rules.stop import StopPolicy
-from campaigns.steps.advance import advance
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
-from campaigns.steps.record_report import record_report
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.steps.lifecycle.advance import advance
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from campaigns.steps.measuring.record_report import record_report
 from knowledge.exchange.importer import MEASURED, SHIPPED
 from knowledge.exchange.readers.folder import read_folder
 from knowledge.models.document import SHIPPED_ORIGIN
@@ -275,7 +275,7 @@ def _build(rounds: int, owner: object, *, running: bool) -> int:
     start = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
     if running:
         start = timezone.now() - timedelta(seconds=27 * (rounds + 1))
-    with ticking(start), patch("campaigns.steps.set_target.work_model", _work):
+    with ticking(start), patch("campaigns.steps.lifecycle.set_target.work_model", _work):
         policy = StopPolicy(max_rounds=20 if running else rounds)
         wish = Wish(
             problem=PROBLEM,
@@ -294,7 +294,7 @@ def _build(rounds: int, owner: object, *, running: bool) -> int:
 
 def _drive(campaign: Campaign, rounds: int, *, running: bool) -> None:
     bench = Bench(campaign)
-    with patch("campaigns.steps.advance.propose", bench.propose):
+    with patch("campaigns.steps.lifecycle.advance.propose", bench.propose):
         while not campaign.is_finished:
             waiting = Evaluation.objects.filter(
                 candidate__round__campaign=campaign, state=EvaluationState.QUEUED

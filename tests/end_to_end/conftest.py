@@ -31,7 +31,7 @@ def on_this_cpu(service: EvaluatorService, monkeypatch: pytest.MonkeyPatch, sett
     for name in ("evaluate", "campaign"):
         monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda: nullcontext(service))
     monkeypatch.setattr(f"{COMMANDS}.evaluate.CPU_PROTOCOL", small.QUICK)
-    monkeypatch.setattr("campaigns.steps.create_campaign.CPU_PROTOCOL", small.QUICK)
+    monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", small.QUICK)
     monkeypatch.setattr(
         f"{COMMANDS}.campaign.prepare_platform", lambda device, *_, **__: ensure_platform(device)
     )
@@ -42,7 +42,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Any
 ) -> Callable[..., Answer]:
     """Run a command to its end; nothing may be left in the scratch folder."""
-    monkeypatch.setattr("campaigns.management.door.connections.close_all", lambda: None)
+    monkeypatch.setattr("campaigns.management.base_command.connections.close_all", lambda: None)
 
     def go(name: str, *arguments: str | Path) -> Answer:
         code: Any = 0

@@ -17,7 +17,7 @@ from tests.architecture.source_tree import ROOT
 from tests.end_to_end.answer import Run
 from tests.evaluator import small
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.judged
 
 USAGE, NOT_FOUND, NOT_ACCEPTED = 1, 2, 5
 NAN = "for (int i = 0; i < N; ++i) y[i] = 0.0f / 0.0f;"
@@ -31,6 +31,7 @@ def problem(tmp_path: Path) -> Path:
     return small.write_problem(tmp_path)
 
 
+@pytest.mark.sentinel
 @pytest.mark.parametrize(
     ("text", "outcome", "words"),
     [
@@ -38,7 +39,7 @@ def problem(tmp_path: Path) -> Path:
         (MISMATCH, "build_failed", "kernel.cpp:1: solve: parameter 'N' is float"),
         (small.source("*(volatile int*)0 = 1;").text, "crashed", "during check: killed by SIGSEGV"),
         (small.source(HANGS).text, "timed_out", "no answer within 1.5 s"),
-        (small.source("").text, "wrong_result", "case n4096: 4096 of 4096 elements wrong"),
+        (small.source("").text, "wrong_result", "output y: 4096 of 4096 elements wrong"),
         (small.source(NAN).text, "wrong_result", "nan"),
     ],
     ids=["does not compile", "signature", "segfault", "hangs", "writes nothing", "nan"],

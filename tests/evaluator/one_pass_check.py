@@ -16,11 +16,11 @@ import sys
 
 import torch
 
-from campaigns.evaluator.backends.no_gpu import install_stub
+from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.compare import Tolerance, quick
-from campaigns.evaluator.judge.one_pass import WIDE, OnePass, agrees
-from campaigns.evaluator.judge.passes import InSteps, Mixture, Place
+from campaigns.evaluator.judge.correctness.compare import Tolerance, quick
+from campaigns.evaluator.judge.correctness.one_pass import WIDE, TritonPasses, agrees
+from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses
 from campaigns.evaluator.processes import fork
 
 # One element, one block, and a rest behind it.
@@ -43,7 +43,7 @@ def main() -> None:
         raise SystemExit("the kernels do not compile")
     os.environ["TRITON_INTERPRET"] = "1"
     install_stub("sm_90")
-    kernels, found = OnePass(), {}
+    kernels, found = TritonPasses(), {}
     for width in WIDTHS:
         for dtype in INTEGERS:
             found[f"mix {dtype} {width}"] = mixes(kernels, dtype, width)
@@ -65,7 +65,7 @@ def compile_all() -> int:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    kernels = importlib.import_module("campaigns.evaluator.judge.one_pass_kernels")
+    kernels = importlib.import_module("campaigns.evaluator.judge.correctness.one_pass_kernels")
     target = GPUTarget("cuda", 90, 32)
     numbers = dict.fromkeys(("stride", "at", "at_step", "chosen", "chosen_step"), "i64")
     numbers |= dict.fromkeys(("drawn", "drawn_step", "rows", "width"), "i64")
@@ -92,20 +92,20 @@ def integers(count: int, dtype: torch.dtype, seed: int) -> torch.Tensor:
     return made.to(dtype)
 
 
-def mixes(kernels: OnePass, dtype: torch.dtype, width: int) -> bool:
+def mixes(kernels: TritonPasses, dtype: torch.dtype, width: int) -> bool:
     """Whether the same bits come to be, in rows that lie apart, and nothing between them."""
     rows, size = 3, 4 * width + 200
     one, other, bits = (integers(size, dtype, seed) for seed in range(3))
     pattern = (integers(size, dtype, 3) & 1).neg_()
-    last = Place(bits, 9, 13) if dtype in (torch.int32, torch.int64) else None
-    mixture = Mixture(Place(one, 1, 7), other, Place(pattern, 4, 11), last, 0xFF)
+    last = RowWindows(bits, 9, 13) if dtype in (torch.int32, torch.int64) else None
+    mixture = InputMix(RowWindows(one, 1, 7), other, RowWindows(pattern, 4, 11), last, 0xFF)
     made, wanted = (torch.zeros(rows, width + 5, dtype=dtype) for _ in range(2))
     kernels.mix(mixture, made[:, 2:-3])
-    InSteps().mix(mixture, wanted[:, 2:-3])
+    TorchPasses().mix(mixture, wanted[:, 2:-3])
     return bool(wanted[:, 2:-3].any()) and torch.equal(made, wanted)
 
 
-def closes(kernels: OnePass, dtype: torch.dtype, width: int) -> dict[str, list[bool]]:
+def closes(kernels: TritonPasses, dtype: torch.dtype, width: int) -> dict[str, list[bool]]:
     """By a fault in an answer: is it right by the kernels, and by torch operations?"""
     generator = torch.Generator().manual_seed(width)
     answers = torch.rand(1, width, generator=generator, dtype=dtype) * 0.2 + 0.1
@@ -130,13 +130,13 @@ def closes(kernels: OnePass, dtype: torch.dtype, width: int) -> dict[str, list[b
     return dict(zip(faults, zip(ours, theirs, strict=True), strict=True))
 
 
-def infinite(kernels: OnePass) -> list[bool]:
+def infinite(kernels: TritonPasses) -> list[bool]:
     want = torch.tensor([[math.inf, 1.0], [1.0, -math.inf], [1.0, 2.0]])
     found = torch.tensor([[math.inf, 1.0], [1.0, math.inf], [1.0, 2.0]])
     return kernels.close(found, want, LOOSE).tolist()
 
 
-def huge(kernels: OnePass) -> list[bool]:
+def huge(kernels: TritonPasses) -> list[bool]:
     """Right but for the norm in the second, whose square is no float32."""
     want = torch.full((2, 4), 1e30)
     found = want.clone()
@@ -144,7 +144,7 @@ def huge(kernels: OnePass) -> list[bool]:
     return kernels.close(found, want, TOLERANCE).tolist()
 
 
-def no_float(kernels: OnePass, dtype: torch.dtype) -> list[bool]:
+def no_float(kernels: TritonPasses, dtype: torch.dtype) -> list[bool]:
     want = torch.tensor([[0, 1], [1, 1]]).to(dtype)
     found = as_integers(want.clone()).view(dtype)
     found[1, 0] = 0

@@ -35,24 +35,3 @@ def test_shifted_tensors_keep_the_alignment_that_is_promised_and_every_other_no_
         places.add(tuple(arg.offset for arg in found.tensors))
     # Drawn anew each time, where there is something to draw.
     assert len(places) > 1 or align == 128
-
-
-@pytest.mark.parametrize("page", [4096, 65536])
-@pytest.mark.parametrize("count", [5, 1000, 1024, 5000])
-def test_slots_have_pages_of_their_own_and_one_between_them_and_their_edges(page, count):
-    found = lay_out([Plain("x", "float32", (count,), output=True)], page=page)
-    (x,) = found.tensors
-    for slot in range(3):
-        used = found.used(slot)
-        assert used.start % page == used.stop % page == 0
-        assert found.used(slot + 1).start - used.stop == 2 * page
-        assert used.start + GUARD <= slot * found.stride + x.offset
-        assert slot * found.stride + x.offset + x.nbytes + GUARD <= used.stop
-    # Guards fill what is used, and no edge of it.
-    assert x.nbytes + sum(end - start for start, end in found.gaps()) == found.nbytes
-    assert found.nbytes < x.nbytes + 2 * GUARD + ALIGN + page
-
-
-def test_slots_that_lie_close_to_each_other_have_no_edges():
-    found = lay_out(ARGS)
-    assert (found.edge, found.nbytes) == (0, found.stride)

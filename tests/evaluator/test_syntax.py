@@ -9,12 +9,12 @@ import tree_sitter_cpp
 from tree_sitter import Language, Parser
 
 from campaigns.evaluator import syntax
-from campaigns.evaluator.backends.base import BuildFailed
-from campaigns.evaluator.backends.kernel_names import cuda_kernels
-from campaigns.evaluator.backends.signature import read_parameters
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.kernel_names import cuda_kernels
+from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.evaluator.contract import Source
-from campaigns.findings.find import findings_of
-from campaigns.proposers.syntax.c_family import parse
+from campaigns.syntax.c_family import parse
+from campaigns.syntax.findings.find import findings_of
 
 # tree-sitter takes over a minute for it.
 SLOW = "/* " * 7000

@@ -17,10 +17,10 @@ from campaigns.devices.idle import look_closely
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
 from campaigns.evaluator.problem import load_problem
-from campaigns.rules.decision import Reason
-from campaigns.rules.device_gate import Gate
-from campaigns.rules.gates import Standard
-from campaigns.rules.own_kernels import own_kernels
+from campaigns.rules.noise.device_gate import Gate
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.own_kernels import own_kernels
 
 pytestmark = pytest.mark.gpu
 
@@ -145,7 +145,7 @@ def run_kernel(**inputs):
 TAKE_OVER = """
 
 import torch
-from campaigns.evaluator.backends import device
+from campaigns.evaluator.runner import device_plan as device
 
 def _half_then_rest(self, calls):
     "Replay everything, but say done in between."

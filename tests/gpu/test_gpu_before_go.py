@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from campaigns.benchmarks.trick import TRICKS, every, job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.trust.trick import every, job_of
 from campaigns.evaluator.contract import Outcome
 
-TRICKS = Path(__file__).parents[1] / "evaluator" / "tricks"
 FOUND = list(every(TRICKS, "cheats", "triton_gpu"))
 
 

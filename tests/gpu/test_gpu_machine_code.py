@@ -12,7 +12,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.problem import load_problem
-from campaigns.steps.read_code import machine_code
+from campaigns.steps.measuring.read_code import read_code
 
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
 
@@ -25,7 +25,7 @@ def test_r48_the_machine_code_of_a_softmax_is_read(tmp_path, backend):
         pytest.skip("no GPU")
     job = v0_job(device, load_problem(SOFTMAX), backend, tmp_path / "scratch", Protocol())
     with EvaluatorService() as service:
-        code = machine_code(replace(job, incumbent=None), service)
+        code = read_code(replace(job, incumbent=None), service)
     assert code.functions, code.note
     longest = code.functions[0]
     assert longest.kinds["special"] > 0

@@ -9,16 +9,22 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.v0 import v0_job
 from campaigns.evaluator.contract import Outcome, Protocol
-from campaigns.evaluator.judge.one_pass import TRIED, WIDE, OnePass, agrees, passes_for
-from campaigns.evaluator.judge.passes import Mixture, Place
+from campaigns.evaluator.judge.correctness.one_pass import (
+    TRIED,
+    WIDE,
+    TritonPasses,
+    agrees,
+    passes_for,
+)
+from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows
 from campaigns.evaluator.problem import load_problem
-from campaigns.shipped import problem_folder
+from campaigns.problems.shipped import problem_folder
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", list(WIDE))
 def test_they_do_what_torch_operations_do(dtype):
-    assert agrees(OnePass(), dtype, torch.device("cuda:0"))
+    assert agrees(TritonPasses(), dtype, torch.device("cuda:0"))
 
 
 @pytest.mark.gpu
@@ -26,16 +32,16 @@ def test_what_was_tried_is_compiled_for_good():
     """Where windows begin, and how far they are apart, is drawn: it must not compile anything."""
     told: list[str] = []
     made = passes_for(torch.device("cuda:0"), [torch.float32], told.append)
-    assert isinstance(made, OnePass)
+    assert isinstance(made, TritonPasses)
     assert told == []
     kernels = made._kernels
     before = len(_compiled(kernels.mix_rows))
     assert before > 0
     numbers = torch.arange(1 << 16, dtype=torch.int32, device="cuda:0")
     for start, step, rows in ((0, 1, 1), (16, 16, 16), (17, 3, 5), (1, 4096, 8)):
-        place = Place(numbers, start, step)
+        place = RowWindows(numbers, start, step)
         into = torch.empty((rows, TRIED[1]), dtype=torch.int32, device="cuda:0")
-        made.mix(Mixture(place, numbers, place, place, 0xFF), into)
+        made.mix(InputMix(place, numbers, place, place, 0xFF), into)
     assert len(_compiled(kernels.mix_rows)) == before
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
-from campaigns.rules.decision import Reason
-from campaigns.rules.gates import Finding, Standard
-from campaigns.rules.repeats import repeats
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Finding, Standard
+from campaigns.rules.verdict.repeats import repeats
 
 pytestmark = pytest.mark.gpu
 
-TRICKS = Path(__file__).parents[1] / "evaluator" / "tricks"
 WEIGHTED = TRICKS / "problems" / "weighted"
 CASE = Case("declared", {"N": 1, "D": 1048000})
 HONEST = (WEIGHTED / "v0.cu").read_text()

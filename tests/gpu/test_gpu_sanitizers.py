@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from campaigns.benchmarks.trick import job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.trust.trick import job_of
 from campaigns.evaluator.contract import Case, Outcome, Sanitized
 from campaigns.evaluator.sanitizers import run
 from tests.evaluator.tricks.candidate_file import every

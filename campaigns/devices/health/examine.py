@@ -1,10 +1,9 @@
-"""Everything that `doctor` looks at, in the order in which it is shown."""
+"""What `doctor` looks at on a host, in the order in which it is shown."""
 
 from __future__ import annotations
 
 from campaigns.devices.discover import devices
 from campaigns.devices.health.finding import Finding
-from campaigns.devices.health.passports import examine_passports
 from campaigns.devices.health.permissions import examine_permissions
 from campaigns.devices.health.sandbox import examine_sandbox
 from campaigns.devices.health.sanitizers import examine_sanitizers
@@ -23,5 +22,4 @@ def examine() -> list[Finding]:
         *examine_permissions(found),
         *examine_sandbox(found),
         *examine_sanitizers(has_gpu=has_gpu),
-        *examine_passports(),
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from campaigns.devices.health.finding import Finding, State, said_by
 from campaigns.devices.health.tools import CUDA
 from campaigns.evaluator.backends import cpp
-from campaigns.evaluator.backends.base import Unsupported
+from campaigns.evaluator.builds.compile import Unsupported
 from campaigns.evaluator.sanitizers import run
 
 LIMIT_S = 60

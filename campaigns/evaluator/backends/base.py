@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import re
-import subprocess
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from campaigns.evaluator import backends
-from campaigns.evaluator.backends.kernel_names import no_kernels
+from campaigns.evaluator.builds.kernel_names import no_kernels
 from campaigns.evaluator.contract import Job, Launch, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
-
-
-class BuildFailed(Exception):
-    """The compiler refused the candidate; the text is its log."""
-
-
-class Unsupported(Exception):
-    """This host can not build or run this kind of candidate."""
 
 
 class Plan(Protocol):
@@ -80,12 +70,18 @@ def no_refusal(layouts: Collection[Layout], text: str, device: str) -> str:
     return ""
 
 
+def no_note(source: Source) -> str:
+    """For backends that have nothing to say about a source."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """suffix: the file name ending of its candidates. kinds: device kinds that can time them.
 
     kernels: the names of the kernels that a source text defines. refuses: why a source text can
-    not be judged with arguments laid out so on a device, or "".
+    not be judged with arguments laid out so on a device, or "". note: what people should know of
+    how a source is built, or "".
     """
 
     name: str
@@ -94,6 +90,7 @@ class Backend:
     make: Callable[[Job, Source, Workplace], Kernel]
     kernels: Callable[[str], tuple[str, ...]] = no_kernels
     refuses: Callable[[Collection[Layout], str, str], str] = no_refusal
+    note: Callable[[Source], str] = no_note
 
 
 class UnknownBackend(ValueError):
@@ -121,45 +118,3 @@ def get(name: str) -> Backend:
     if name not in known:
         raise UnknownBackend(f"backend: {name!r} is unknown; accepted: {', '.join(known)}")
     return known[name]
-
-
-# Compiler flags are written by proposers and people: only what tunes code may pass, nothing that
-# names a file, a plug-in, a wrapper or another program, keeps a sanitizer from looking, or is one
-# of nvcc's own long flags that only begin alike.
-_NO_TUNING = (
-    r"\S*(?:plugin|profile|dump|sanitize|asan-|use-ld|module|self-test|opt-info|-trace|-dir)"
-    r"|atbin|orward|syntax-only|preprocessed"
-)
-FLAG = re.compile(
-    rf"-O[0-3sz]|-Ofast|-m(?!llvm$)[a-z0-9.=+,-]+|-f(?!{_NO_TUNING})[a-z0-9=-]+"
-    r"|-D[A-Za-z_]\w*(=[\w.+-]*)?|-std=[a-z+0-9]+|-W[a-z0-9=-]*"
-    r"|-pthread|-l(?:m|pthread|rt)|-g[0-3]?"
-    r"|--?use_fast_math|--?maxrregcount=\d+|--fmad=(true|false)|-lineinfo"
-    r"|--expt-relaxed-constexpr|--expt-extended-lambda"
-    r"|--extra-device-vectorization|-Xptxas=-O[0-3]|-Xptxas=-dlcm=c[agv]"
-)
-
-
-def check_flags(flags: tuple[str, ...]) -> None:
-    """Raises BuildFailed naming the first flag that is not accepted."""
-    for flag in flags:
-        if not FLAG.fullmatch(flag):
-            raise BuildFailed(
-                f"flags: {flag!r} is not accepted; accepted are -O…, -m…, -f…, -D…, -std=…, -W…, "
-                "-pthread, --use_fast_math, --maxrregcount=N and the like"
-            )
-
-
-def compile_or_fail(command: list[str], place: Workplace) -> str:
-    """Run a compiler, locked down; its log. Raises BuildFailed, Unsupported without a compiler."""
-    try:
-        ended = place.run(command)
-    except FileNotFoundError:
-        raise Unsupported(f"{command[0]} is not on this host") from None
-    except subprocess.SubprocessError as error:
-        raise Unsupported(f"the compiler could not be locked down: {error}") from None
-    log = f"$ {' '.join(command)}\n{ended.log}"
-    place.keep_log(log)
-    if ended.status:
-        raise BuildFailed(log)
-    return log

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
-from campaigns.evaluator.backends.base import (
-    Backend,
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    register,
-)
-from campaigns.evaluator.backends.host import HostPlan
-from campaigns.evaluator.backends.native_loop import NativeLoop
-from campaigns.evaluator.backends.shared_object import Library, write_source
+from campaigns.evaluator.backends.base import Backend, register
+from campaigns.evaluator.builds.compile import Unsupported, check_flags, compile_or_fail
+from campaigns.evaluator.builds.native_loop import NativeLoop
+from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILERS = ("g++", "clang++")
 FLAGS = ("-O2", "-std=c++17", "-shared", "-fPIC")
+
+
+# A pragma that needs OpenMP's threads; `simd` alone does not.
+OPENMP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+(?!simd|declare[ \t]+simd)", re.MULTILINE)
+
+
+def openmp_note(source: Source) -> str:
+    """Of a source whose OpenMP pragmas the compiler will ignore; "" of any other."""
+    found = OPENMP.search(source.text)
+    if found is None or any(flag.startswith("-fopenmp") for flag in source.flags):
+        return ""
+    line = source.text.count("\n", 0, found.start()) + 1
+    return (
+        f"{source.name}:{line}: '#pragma omp' is ignored, so the kernel runs on one thread: it was "
+        "built without -fopenmp; add the flag to use more"
+    )
 
 
 def compiler() -> str:
@@ -65,4 +77,4 @@ class CppKernel:
         return HostPlan(calls, self._loop.over(self._library.solve, rows))
 
 
-register(Backend("cpp", ".cpp", ("cpu",), CppKernel))
+register(Backend("cpp", ".cpp", ("cpu",), CppKernel, note=openmp_note))

@@ -6,18 +6,13 @@ import os
 import re
 import shutil
 
-from campaigns.evaluator.backends.base import (
-    Backend,
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    register,
-)
-from campaigns.evaluator.backends.device import DevicePlan
-from campaigns.evaluator.backends.kernel_names import cuda_kernels
-from campaigns.evaluator.backends.shared_object import Library, write_source
+from campaigns.evaluator.backends.base import Backend, register
+from campaigns.evaluator.builds.compile import Unsupported, check_flags, compile_or_fail
+from campaigns.evaluator.builds.kernel_names import cuda_kernels
+from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.device_plan import DevicePlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 

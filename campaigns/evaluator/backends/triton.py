@@ -15,21 +15,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends import libdevice
-from campaigns.evaluator.backends.base import (
-    Backend,
-    BuildFailed,
-    Plan,
-    register,
-)
-from campaigns.evaluator.backends.device import DevicePlan
-from campaigns.evaluator.backends.host import HostPlan
-from campaigns.evaluator.backends.kernel_names import triton_kernels
-from campaigns.evaluator.backends.no_gpu import install_stub, mark_blanks, no_gpu, refuses
-from campaigns.evaluator.backends.python_error import FILE, place_of
-from campaigns.evaluator.backends.shared_object import write_source
+from campaigns.evaluator.backends.base import Backend, Plan, register
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.kernel_names import triton_kernels
+from campaigns.evaluator.builds.python_error import FILE, place_of
+from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.interpreter import libdevice
+from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, no_gpu, refuses
 from campaigns.evaluator.layout import Layout, ScalarArg
+from campaigns.evaluator.runner.device_plan import DevicePlan
+from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 

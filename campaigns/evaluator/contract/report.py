@@ -152,6 +152,7 @@ class Report:
 
     surroundings: in the order in which they were looked at; empty where nothing was timed.
     sanitized: one for each sanitizer that was asked for. machine_code: None where it was not read.
+    problem_fault: a broken host whose cause is the problem's own folder.
     """
 
     job_id: str
@@ -167,6 +168,7 @@ class Report:
     surroundings: tuple[Moment, ...] = ()
     sanitized: tuple[Sanitized, ...] = ()
     machine_code: MachineCode | None = None
+    problem_fault: bool = False
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from campaigns.evaluator.judge.noise import Noise
+from campaigns.evaluator.judge.correctness.noise import SecretNoise
 from campaigns.evaluator.layout import Layout, TensorArg
 
 
@@ -81,7 +81,7 @@ class Slots:
 class Guards:
     """Random bytes in every gap of some slots, and whether they are still there."""
 
-    def __init__(self, slots: Slots, noise: Noise) -> None:
+    def __init__(self, slots: Slots, noise: SecretNoise) -> None:
         self._gaps = [
             (slots.rows[:, start:end], noise.guards(slots.count, end - start))
             for start, end in slots.layout.gaps()

@@ -1,4 +1,4 @@
-"""The judge's side of one runner: questions with deadlines, and the go word for bursts."""
+"""The judge's side of one runner: questions with deadlines, and the start signal for bursts."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.hold import Hold, Restless
+from campaigns.evaluator.judge.integrity.hold import ProcessHold, StopRefused
 from campaigns.evaluator.wire import Answer, Ask, Reply
 
 SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
 FIRST_BITS, STEP = 61, 1 << 20
-# How many bursts of one arm are made again because somebody did not stay stopped: so many, and that
-# share of all. Whoever could have it done without end would choose those that seem fastest.
+# A burst is made again where a stopped process ran. At most so many bursts of one arm are, and this
+# share of all: a candidate could otherwise repeat bursts until they seem fast.
 MOST_FORGIVEN, SHARE_FORGIVEN = 8, 1 / 16
 
-# What the runner's own code says went wrong.
+# Failures that the runner's own code reports.
 FAILED = {
     Answer.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
-    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host can not run it"),
+    Answer.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host cannot run it"),
 }
-# Once the candidate is there it may be the one who answers: that a question failed is all that
-# counts, so no candidate has the host blamed, or is measured again, by its own word.
+# Once the candidate is loaded, it may be the one that answers. So only the fact that a question
+# failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
 
-# Who has spent the time when it is the problem itself.
+# The name under which the time of the problem's own code is counted.
 REFERENCE = "ref.py"
 
 
-class Gate:
+class BurstGate:
     """One shared word on which both sides spin: GO by the judge, DONE or FAILED by the runner."""
 
     IDLE, GO, DONE, FAILED = range(4)
@@ -56,7 +56,7 @@ class Gate:
         self._word[0] = self.GO
 
     def answer(self) -> int:
-        """Spin a while for the runner's word; IDLE when it has not come."""
+        """Spin a while for the runner's answer; IDLE when it has not come."""
         word = self._word
         for _ in range(SPINS_BETWEEN_LOOKS):
             if word[0] > 1:
@@ -64,10 +64,10 @@ class Gate:
         return self.IDLE
 
 
-class Total:
-    """The time that an evaluation may take, and how long each arm has been waited for in it.
+class TimeBudget:
+    """The time that an evaluation may take, and how long the judge has waited for each arm.
 
-    reference_s: how long the problem's `ref.py` has taken, which no arm can help.
+    reference_s: how long the problem's `ref.py` has taken, which is no arm's fault.
     """
 
     def __init__(
@@ -88,46 +88,41 @@ class Total:
             self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
 
     def spent_by(self) -> str:
-        """The arm, or `REFERENCE`, that took most of it, whoever was asked when it was over."""
+        """The arm, or `REFERENCE`, that took most of the time."""
         spent_s = {**self._waited_s, REFERENCE: self._reference_s() - self._before_s}
         return max(spent_s, key=spent_s.__getitem__)
 
 
-class Channel:
+class RunnerChannel:
     """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
 
     def __init__(
         self,
         name: str,
         sock: socket.socket,
-        hold: Hold,
+        hold: ProcessHold,
         *,
         spins: bool,
-        total: Total | None = None,
+        total: TimeBudget | None = None,
     ) -> None:
         wire.name_senders(sock)
         self.name = name
-        self._total = total or Total()
+        self._total = total or TimeBudget()
         self.phase = Phase.START
         self.case = ""
         # What a check does beyond the case as declared, for messages: "", "hidden sizes", …
         self.detail = ""
-        self.gate = Gate() if spins else None
+        self.gate = BurstGate() if spins else None
         self._sock = sock
         self._bursts = self._forgiven = 0
         # Whether it may have run some of the candidate's code.
         self._hostile = False
         self._sequence = secrets.randbits(FIRST_BITS)
-        # The process that answered first, before it had read a byte of the candidate.
+        # The process that answered first, before it had read any of the candidate.
         self._runner = 0
-        # That and what it has started, as it was before a burst.
+        # That process and those it has started, as of the start of a burst.
         self._family: set[int] = set()
         self._hold = hold
-
-    @property
-    def process(self) -> int:
-        """The runner's process, as this one sees it; 0 before its first answer."""
-        return self._runner
 
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
@@ -135,7 +130,7 @@ class Channel:
         return self.finish(limit_s)
 
     def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
-        """Ask one question, and nothing else until `finish`: others may be asked meanwhile."""
+        """Ask one question without waiting; `finish` has to follow before the next one."""
         self._hostile = self._hostile or ask is Ask.LOAD
         self._send(ask, body, fds or [])
 
@@ -150,8 +145,6 @@ class Channel:
             raise self._late(limit_s) from None
         except wire.WireError as error:
             raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
-        except ConnectionError:
-            raise self._dead() from None
         if received is None:
             raise self._dead()
         reply, sender = received
@@ -165,51 +158,49 @@ class Channel:
         return reply
 
     def freeze(self) -> None:
-        """Stop every runner, this one as well as the other arm's; they wait until asked again."""
+        """Stop every runner of both arms; each stays stopped until it is asked again."""
         try:
             with self._total.waiting_for(self.name):
                 self._hold.freeze()
             if time.monotonic() >= self._total.deadline:
-                # Who makes each stop last could otherwise make the judge late without being asked.
+                # A candidate that makes each stop slow would otherwise use up the judge's time
+                # unnoticed.
                 raise self._late(self._total.limit_s)
-        except Restless as error:
+        except StopRefused as error:
             name = self._hold.whose(error.pid)
             raise self.blame(Outcome.CHEATED, str(error), name) from None
 
-    def halt(self) -> None:
-        """Stop every runner, this one first: `freeze` looks around before it stops anybody."""
-        self._hold.halt(self._family)
-        self.freeze()
-
     def restless(self) -> Exception | None:
-        """The error that fits when a process has gone on since it was stopped, by itself."""
+        """The error to raise where a stopped process has run; None where none has."""
         pid = self._hold.moved()
         if not pid:
             return None
-        return self.blame(Outcome.CHEATED, "it went on while it was stopped", self._hold.whose(pid))
+        return self.blame(
+            Outcome.CHEATED, "the process ran while it was stopped", self._hold.whose(pid)
+        )
 
     def forgive(self, restless: Exception) -> None:
-        """A burst is made again for this; raises it when that has happened too often."""
+        """Allow a burst to be made again; raises `restless` when that has happened too often."""
         self._forgiven += 1
         if self._forgiven > MOST_FORGIVEN + SHARE_FORGIVEN * self._bursts:
             raise restless
 
     def thaw(self) -> None:
-        """Let this runner go on; the other arm's stays as it is."""
+        """Let this runner continue; the other arm's stays as it is."""
         self._hold.thaw(self._runner)
 
     def kill(self) -> None:
-        """End this runner and what it started; nothing can be asked of it any more."""
+        """End this runner and the processes that it started; it cannot be asked any more."""
         self._hold.kill(self._runner)
 
     def pose(self, calls: int, limit_s: float) -> None:
-        """Before anything is refreshed: have a runner with a gate take the question and spin."""
+        """Before inputs are refreshed: a runner with a gate takes the question and spins."""
         if self.gate is not None:
             self.gate.reset()
             self.ask(Ask.BURST, calls, limit_s)
 
     def start_burst(self, calls: int) -> None:
-        """With the runner stopped: one without a gate has its question waiting when it goes on."""
+        """While the runner is stopped: one without a gate finds its question when it continues."""
         self._bursts += 1
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
@@ -217,7 +208,7 @@ class Channel:
 
     @staticmethod
     def rest(seconds: float) -> None:
-        """Spin, as in `done`: what the judge does after it is then as long ago as with a wait."""
+        """Spin as `done` does, so that the judge's caches are as cold as after a longer wait."""
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
             pass
@@ -225,8 +216,8 @@ class Channel:
     def go(self) -> None:
         """Start the burst. The caller's clock runs from here until `done`.
 
-        The runner is stopped until now. Were it awake any earlier, it would have its work done
-        before the clock starts, however late the judge comes to start it.
+        The runner is stopped until now: awake any earlier, it could finish its work before the
+        clock starts.
         """
         if self.gate is not None:
             self.gate.go()
@@ -239,15 +230,15 @@ class Channel:
             return
         with self._total.waiting_for(self.name):
             word = self._spin(self.gate, limit_s)
-        if word == Gate.IDLE:
+        if word == BurstGate.IDLE:
             raise self._late(limit_s)
-        if word != Gate.DONE:
+        if word != BurstGate.DONE:
             raise self.blame(*CALL_FAILED)
 
-    def _spin(self, gate: Gate, limit_s: float) -> int:
-        """The runner's word; IDLE when it has not come in time."""
+    def _spin(self, gate: BurstGate, limit_s: float) -> int:
+        """The runner's answer; IDLE when it has not come in time."""
         deadline = min(time.monotonic() + limit_s, self._total.deadline)
-        while (word := gate.answer()) == Gate.IDLE and time.monotonic() <= deadline:
+        while (word := gate.answer()) == BurstGate.IDLE and time.monotonic() <= deadline:
             self._look_alive()
         return word
 
@@ -271,16 +262,17 @@ class Channel:
         try:
             if self._has_spoken():
                 raise self.blame(Outcome.CHEATED, "forged message: an answer before the question")
-            # Without waiting: who has answered every question has read it, so there is room.
+            # Without waiting: a runner that has answered every question has read it, so there is
+            # room.
             wire.send_ask(self._sock, ask, self._sequence, body, fds)
         except BlockingIOError:
-            words = "answered questions that it had not taken off the socket"
+            words = "answered questions without reading them"
             raise self.blame(Outcome.CHEATED, words) from None
         except OSError:
             raise self._dead() from None
 
     def _has_spoken(self) -> bool:
-        """Whether a message waits that nobody has asked for."""
+        """Whether the runner has sent a message that no question asked for."""
         try:
             return bool(self._sock.recv(1, socket.MSG_PEEK))
         except BlockingIOError:
@@ -298,7 +290,7 @@ class Channel:
             words = f"not finished within {self._total.limit_s:g} s, the limit in total"
             name = self._total.spent_by()
             if name == REFERENCE:
-                # Of a slow reference a kernel of a microsecond would be said to be late.
+                # A slow reference would otherwise make a kernel of a microsecond seem late.
                 return HostError(f"{REFERENCE} took most of the time: {words}; use smaller cases")
             return self.blame(Outcome.TIMED_OUT, words, name)
         words = f"no answer within {limit_s:g} s, the limit of {self.phase}"
@@ -308,9 +300,9 @@ class Channel:
         return self.blame(Outcome.CRASHED, f"the process died during {self.phase}")
 
     def blame(self, outcome: Outcome, reason: str, name: str = "") -> Exception:
-        """The error that says so: the candidate's own, or the host's when an incumbent fails.
+        """The error to raise: CandidateError for a candidate, HostError for an incumbent.
 
-        name: of the arm to blame, when it is the one that does not have its turn.
+        name: the arm at fault, where that is not this one.
         """
         where = f"case {self.case}{self.detail}: " if self.case else ""
         if (name or self.name) != "candidate":

@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import (
     CaseReport,
@@ -23,17 +23,21 @@ from campaigns.evaluator.contract import (
     Timing,
     dump,
 )
-from campaigns.evaluator.errors import CandidateError, HostError, is_out_of_memory
+from campaigns.evaluator.errors import BadReference, CandidateError, HostError, is_out_of_memory
+from campaigns.evaluator.judge.timing.caveats import short_call_caveats
 from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.processes import keep_freed_memory
 
-# Of a backend on a device that it is not timed on.
-INTERPRETED = 'judged in an interpreter: slow, and not timed; cases for it are on = ["interpreter"]'
+# For a backend on a device that it is not timed on.
+INTERPRETED = (
+    "judged in an interpreter, which is slow and is not timed; "
+    'mark small cases for it with on = ["interpreter"]'
+)
 
 
 @dataclass
-class Progress:
-    """What is known so far; becomes the report whatever happens next."""
+class JudgeProgress:
+    """What is known so far; becomes the report, however the evaluation ends."""
 
     pipe: int
     phase: Phase = Phase.START
@@ -53,7 +57,7 @@ class Progress:
 
 def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -> int:
     """Judge one job and write its report to the file `out`, which no runner has open."""
-    progress = Progress(pipe)
+    progress = JudgeProgress(pipe)
     keep_freed_memory()
     try:
         timings = _judge(job, channels, progress)
@@ -64,6 +68,8 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
         report = _report(job, progress, error.outcome, error.reason, {})
     except (HostError, ProblemError) as error:
         report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})
+        is_problems = isinstance(error, BadReference | ProblemError)
+        report = replace(report, problem_fault=is_problems)
     except Exception as error:
         if not is_out_of_memory(error):
             raise
@@ -74,19 +80,19 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
 
 
 def _done(job: Job) -> str:
-    """What was asked for, now that it is done."""
+    """What was asked for, as the reason of a report."""
     if job.sanitize:
-        return "looked at by sanitizers"
+        return "checked by sanitizers"
     return "its machine code was read" if job.read_code else "correct on every case"
 
 
 def _judge(
-    job: Job, channels: Mapping[str, socket.socket], progress: Progress
+    job: Job, channels: Mapping[str, socket.socket], progress: JudgeProgress
 ) -> dict[str, dict[str, Timing]]:
     # Imported here: a judge is forked from a process that must not run torch code itself.
-    from campaigns.evaluator.judge.session import Session
+    from campaigns.evaluator.judge.session import MeasuringSession
 
-    session = Session(job, channels, progress)
+    session = MeasuringSession(job, channels, progress)
     session.attach()
     if job.sanitize:
         progress.enter(Phase.CHECK)
@@ -96,6 +102,7 @@ def _judge(
         progress.enter(Phase.BUILD)
         session.read_code()
         return {}
+    progress.notes += session.build_notes()
     session.load()
     if not session.can_be_timed:
         progress.notes.append(INTERPRETED)
@@ -110,13 +117,15 @@ def _judge(
         return {}
     timed = [(case, session.time(case)) for case in job.cases]
     timings = {case.name: session.explain(case, turns) for case, turns in timed}
+    if job.device == "cpu":
+        progress.notes += short_call_caveats(timings)
     session.stop()
     return timings
 
 
 def _report(
     job: Job,
-    progress: Progress,
+    progress: JudgeProgress,
     outcome: Outcome,
     reason: str,
     timings: Mapping[str, Mapping[str, Timing]],

@@ -23,34 +23,36 @@ from campaigns.evaluator.contract import (
     Timing,
 )
 from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge import surroundings
 from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.bench import Bench
-from campaigns.evaluator.judge.channel import Channel, Total
-from campaigns.evaluator.judge.check import CaseCheck
-from campaigns.evaluator.judge.fresh import EXAMPLE_BITS, SEED_BITS
-from campaigns.evaluator.judge.ground import Ground
-from campaigns.evaluator.judge.hold import Hold
-from campaigns.evaluator.judge.overhead import Overhead, measure, measure_growth
-from campaigns.evaluator.judge.reference import Reference
-from campaigns.evaluator.judge.rehearsal import rehearse
-from campaigns.evaluator.judge.repeats import with_repeats
-from campaigns.evaluator.judge.schedule import agree, turns
-from campaigns.evaluator.judge.stillness import Chain, Stillness
-from campaigns.evaluator.judge.turn import Arm, Turn
-from campaigns.evaluator.judge.watch import Watch
+from campaigns.evaluator.judge.arena_layout import ArenaLayout
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.correctness.check import CaseCheck
+from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS, SEED_BITS
+from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.integrity import surroundings
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
+from campaigns.evaluator.judge.integrity.hold import ProcessHold
+from campaigns.evaluator.judge.integrity.host_watch import HostWatch
+from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
+from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
+from campaigns.evaluator.judge.timing.rehearsal import rehearse
+from campaigns.evaluator.judge.timing.repeats import with_repeats
+from campaigns.evaluator.judge.timing.schedule import agree, turns
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
-    from campaigns.evaluator.judge.main import Progress
+    from campaigns.evaluator.judge.main import JudgeProgress
 
 NUMPY_SEED_BITS = 32
 
 
-class Session:
-    """Holds the reference, the ground that arms work on, and the runners' channels."""
+class MeasuringSession:
+    """Holds the reference, the arenas and the runners' channels."""
 
-    def __init__(self, job: Job, channels: Mapping[str, socket.socket], progress: Progress) -> None:
+    def __init__(
+        self, job: Job, channels: Mapping[str, socket.socket], progress: JudgeProgress
+    ) -> None:
         self._job = job
         self._progress = progress
         self._spec = problems.load_problem(job.problem)
@@ -58,29 +60,32 @@ class Session:
         on_gpu = self._device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(self._device)
-        # Judge and runner are forks of one process. What a problem draws without its seed must not
-        # be what the runner can draw as well.
+        # Judge and runner are forks of one process: what a problem draws without its seed must
+        # differ from what the runner can draw.
         torch.manual_seed(secrets.randbits(SEED_BITS))
         random.seed(secrets.randbits(SEED_BITS))
         numpy.random.seed(secrets.randbits(NUMPY_SEED_BITS))
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         self._reference = Reference(self._spec.folder, progress.notes.append)
-        self._watch = Watch(self._device)
-        # Before the candidate's first byte, so that it hears what silence is.
-        stillness = (
-            Stillness(Chain(self._device).stretched, self._watch.neighbours) if on_gpu else None
+        self._watch = HostWatch(self._device)
+        # Before the candidate's first byte, so that the usual time of the judge's work is measured
+        # alone.
+        quiescence = (
+            DeviceQuiescence(TimedWork(self._device).stretched, self._watch.neighbours)
+            if on_gpu
+            else None
         )
-        self._ground = Ground(job, self._spec, self._reference, stillness)
-        # On one case of each evaluation, drawn: it takes a while, and a cache knows no cases.
+        self._arenas = ArenaLayout(job, self._spec, self._reference, quiescence)
+        # One random case of each evaluation: it takes a while, and a cache does not depend on the
+        # case.
         self._repeated = random.SystemRandom().choice(job.cases)
-        total = Total(job.protocol.limits.total_s, lambda: self._reference.spent_s)
-        hold = Hold()
-        # In an order that is not known: nobody can tell by turns whether it is the incumbent, which
-        # might then hold itself back.
+        total = TimeBudget(job.protocol.limits.total_s, lambda: self._reference.spent_s)
+        hold = ProcessHold()
+        # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
         names = random.SystemRandom().sample(list(channels), len(channels))
         self._channels = {
-            n: Channel(n, channels[n], hold, spins=on_gpu, total=total) for n in names
+            n: RunnerChannel(n, channels[n], hold, spins=on_gpu, total=total) for n in names
         }
         # By arm and case.
         self._overheads: dict[tuple[str, str], Overhead] = {}
@@ -92,24 +97,30 @@ class Session:
         kind = "cpu" if self._device.type == "cpu" else "gpu"
         return kind in base.get(self._job.backend).kinds
 
+    def build_notes(self) -> list[str]:
+        """What the backend says of how the sources are built, each once."""
+        note = base.get(self._job.backend).note
+        arms = filter(None, (self._job.candidate, self._job.incumbent))
+        return list(dict.fromkeys(said for source in arms if (said := note(source))))
+
     def attach(self) -> None:
-        """Share one arena with each runner; after this it locks itself down."""
-        self._ground.share(self._channels)
+        """Share one arena with each runner; the runner locks itself down after this."""
+        self._arenas.share(self._channels)
 
     def load(self) -> None:
-        """Build and load every arm; the candidate's first byte runs in here."""
+        """Build and load every arm; the candidate's code first runs here."""
         limits = self._job.protocol.limits
-        first = self._ground.layouts[self._job.cases[0].name]
+        first = self._arenas.layouts[self._job.cases[0].name]
         backend = base.get(self._job.backend)
         sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
         for source in sources:
-            if why := backend.refuses(self._ground.layouts.values(), source.text, self._job.device):
-                raise HostError(f"this host can not run it: {why}")
+            if why := backend.refuses(self._arenas.layouts.values(), source.text, self._job.device):
+                raise HostError(f"this host cannot run it: {why}")
 
-        def build(channel: Channel) -> None:
+        def build(channel: RunnerChannel) -> None:
             channel.finish(limits.build_s)
 
-        def start(channel: Channel) -> None:
+        def start(channel: RunnerChannel) -> None:
             channel.phase = Phase.LOAD
             channel.ask(Ask.SEAL, None, limits.load_s)
             channel.ask(Ask.LOAD, None, limits.load_s)
@@ -125,10 +136,11 @@ class Session:
         self._progress.enter(Phase.LOAD)
         self._have_each(start)
 
-    def _have_each(self, do: Callable[[Channel], None]) -> None:
-        """Have something done with every arm; what the candidate does wrong counts first.
+    def _have_each(self, do: Callable[[RunnerChannel], None]) -> None:
+        """Do something with every arm; a fault of the candidate counts first.
 
-        Whichever comes first by chance: of a kernel held against itself both fail.
+        So the result does not depend on the order: of a kernel compared with itself, both arms
+        fail.
         """
         failed = None
         for channel in self._channels.values():
@@ -142,24 +154,24 @@ class Session:
             raise failed
 
     def _measure_overheads(self) -> None:
-        """What bursts take besides calls, while a runner is still as we have made it."""
+        """Measure what bursts take besides calls, before a runner has loaded anything."""
 
-        def of(channel: Channel, case: Case) -> tuple[Bench, Channel, Slots]:
-            slots = self._ground.slots(channel, self._ground.layouts[case.name])
-            return self._ground.bench(case, slots), channel, slots
+        def of(channel: RunnerChannel, case: Case) -> tuple[CaseContext, RunnerChannel, Slots]:
+            slots = self._arenas.slots(channel, self._arenas.layouts[case.name])
+            return self._arenas.context(case, slots), channel, slots
 
         cases, channels = self._job.cases, self._channels
         arms = {(n, case.name): of(c, case) for n, c in channels.items() for case in cases}
-        # Whatever the case is.
+        # The growth does not depend on the case.
         growth = measure_growth([arms[name, cases[0].name] for name in channels])
         self._overheads = {key: measure(*arm, growth) for key, arm in arms.items()}
 
     def sanitize(self) -> None:
         """Have the candidate run under sanitizers on fresh inputs of its smallest case."""
-        case = min(self._job.cases, key=lambda each: self._ground.layouts[each.name].stride)
-        layout, channel = self._ground.layouts[case.name], self._channels["candidate"]
+        case = min(self._job.cases, key=lambda each: self._arenas.layouts[each.name].stride)
+        layout, channel = self._arenas.layouts[case.name], self._channels["candidate"]
         channel.case, channel.phase = case.name, Phase.CHECK
-        slot = self._ground.slots(channel, layout, 1)
+        slot = self._arenas.slots(channel, layout, 1)
         seed = secrets.randbits(EXAMPLE_BITS)
         given = self._reference.example(case, seed, self._job.device).inputs
         for arg in layout.tensors:
@@ -173,7 +185,7 @@ class Session:
         channel, case = self._channels["candidate"], self._job.cases[0]
         channel.case, channel.phase = case.name, Phase.BUILD
         limits = self._job.protocol.limits
-        channel.ask(Ask.READ_CODE, self._ground.layouts[case.name], limits.total_s)
+        channel.ask(Ask.READ_CODE, self._arenas.layouts[case.name], limits.total_s)
 
     def check(self, case: Case) -> None:
         """Every call on fresh secret inputs, against a float64 reference.
@@ -184,11 +196,11 @@ class Session:
         """
         self._have_each(partial(self._check_one, case))
 
-    def _check_one(self, case: Case, channel: Channel) -> None:
+    def _check_one(self, case: Case, channel: RunnerChannel) -> None:
         channel.phase = Phase.CHECK
-        bench, slots = self._ground.lay(channel, case, self._ground.layouts[case.name])
-        checked, extra = CaseCheck(channel, bench, slots), self._spec.check
-        lay = partial(self._ground.lay_near, channel)
+        context, slots = self._arenas.lay(channel, case, self._arenas.layouts[case.name])
+        checked, extra = CaseCheck(channel, context, slots), self._spec.check
+        lay = partial(self._arenas.lay_near, channel)
         right = checked.plain(self._job.protocol.trials)
         _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
         told = self._progress.notes
@@ -204,12 +216,12 @@ class Session:
         elif not report.correct:
             self._progress.notes.append(f"the incumbent is wrong beyond its case: {reason}")
 
-    def time(self, case: Case) -> dict[str, Turn]:
+    def time(self, case: Case) -> dict[str, ArmTimer]:
         """A B B A over both arms; a sample is the slope between a short and a long burst."""
         self._progress.enter(Phase.PREPARE, case.name)
         arms = self._settled(case)
-        # Where one arm is a plain loop device time decides, so both arms need it; and a graph on
-        # the other side would be another way to start kernels, not a faster or slower kernel.
+        # Where one arm is a plain loop, device time decides, so both arms need it. A graph on the
+        # other side would only be another way to launch kernels.
         traced = any(arm.timer is Timer.LOOP for arm in arms.values())
         for arm in arms.values():
             if traced and arm.timer is Timer.GRAPH:
@@ -226,30 +238,30 @@ class Session:
             arm.close()
         return arms
 
-    def explain(self, case: Case, arms: Mapping[str, Turn]) -> dict[str, Timing]:
-        """What `time` has measured, and why it takes so long.
+    def explain(self, case: Case, arms: Mapping[str, ArmTimer]) -> dict[str, Timing]:
+        """The measured times of one case, and what explains them.
 
-        Not before all cases are timed: once a tracer has been attached to a process, all that it
-        launches takes longer.
+        Called after all cases are timed: once a tracer is attached to a process, all its launches
+        take longer.
         """
         self._progress.enter(Phase.BURST, case.name)
         if len(self._job.cases) > 1:
             for arm in arms.values():
-                self._ground.tell(arm.arm.channel, case, arm.arm.slots)
+                self._arenas.tell(arm.arm.channel, case, arm.arm.slots)
                 arm.resume()
         explained = len(arms) > 1
         timings = {name: arm.timing(explained=explained) for name, arm in arms.items()}
         asked = explained and case is self._repeated
         return with_repeats(arms, timings, self._spec.weights) if asked else timings
 
-    def _settled(self, case: Case) -> dict[str, Turn]:
+    def _settled(self, case: Case) -> dict[str, ArmTimer]:
         """Both arms with bursts of lengths that suit them."""
-        arms: dict[str, Turn] = {}
+        arms: dict[str, ArmTimer] = {}
 
-        def begin(channel: Channel) -> None:
-            arms[channel.name] = Turn(self._arm(channel, case))
+        def begin(channel: RunnerChannel) -> None:
+            arms[channel.name] = ArmTimer(self._arm(channel, case))
 
-        def settle(channel: Channel) -> None:
+        def settle(channel: RunnerChannel) -> None:
             arms[channel.name].settle(agreed[channel.name])
 
         self._have_each(begin)
@@ -258,22 +270,22 @@ class Session:
         return arms
 
     def rehearse(self, case: Case) -> None:
-        """Bursts as they are timed, where the times of this backend mean nothing."""
+        """Make bursts that are proven but not timed."""
         self._progress.enter(Phase.BURST, case.name)
         rehearse(self._arm(self._channels["candidate"], case))
 
-    def _arm(self, channel: Channel, case: Case) -> Arm:
-        layout = self._ground.layouts[case.name]
-        bench, slots = self._ground.lay(channel, case, layout)
-        most, why_most = self._ground.most_proven(bench)
+    def _arm(self, channel: RunnerChannel, case: Case) -> Arm:
+        layout = self._arenas.layouts[case.name]
+        context, slots = self._arenas.lay(channel, case, layout)
+        most, why_most = self._arenas.most_proven(context)
         return Arm(
             job=self._job,
             channel=channel,
-            bench=bench,
+            context=context,
             slots=slots,
             most=most,
             why_most=why_most,
-            warm=self._ground.most_warm(layout),
+            warm=self._arenas.most_warm(layout),
             overhead=self._overheads[channel.name, case.name],
             check=self._spec.check,
             notes=self._progress.notes,

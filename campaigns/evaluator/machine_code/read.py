@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from campaigns.evaluator.backends import base, cuda
-from campaigns.evaluator.backends.shared_object import write_source
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Function, Job, MachineCode
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
@@ -39,9 +40,9 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         found = cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
         functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
         return _told(tool, _demangled(functions, place))
-    except base.BuildFailed as error:
+    except BuildFailed as error:
         return MachineCode(tool, note=f"it could not be built: {telling_line(str(error))}")
-    except base.Unsupported as error:
+    except Unsupported as error:
         return MachineCode(tool, note=str(error))
 
 
@@ -55,11 +56,11 @@ def _listed(command: Sequence[str], place: Workplace) -> str:
     try:
         ended = place.run(command)
     except FileNotFoundError:
-        raise base.Unsupported(f"{command[0]} is not on this host") from None
+        raise Unsupported(f"{command[0]} is not on this host") from None
     except subprocess.SubprocessError as error:
-        raise base.Unsupported(f"{command[0]} could not be locked down: {error}") from None
+        raise Unsupported(f"{command[0]} could not be locked down: {error}") from None
     if ended.status:
-        raise base.Unsupported(f"{command[0]}: {ended.words}: {telling_line(ended.log)}")
+        raise Unsupported(f"{command[0]}: {ended.words}: {telling_line(ended.log)}")
     return ended.log
 
 
@@ -67,7 +68,7 @@ def _demangled(functions: Sequence[Function], place: Workplace) -> Sequence[Func
     """With the names that the source has; as they are where no program of this host tells them."""
     try:
         names = _listed([FILTER, "--", *(one.name for one in functions)], place).splitlines()
-    except base.Unsupported:
+    except Unsupported:
         return functions
     if len(names) != len(functions):
         return functions

@@ -19,11 +19,12 @@ from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.backends.python_error import place_of
+from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, Launch, Timer
-from campaigns.evaluator.launch_parts import launch_part
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
+from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.sandbox.lock import Box, Lock, NotLocked
 from campaigns.evaluator.sandbox.workplace import Workplace
@@ -75,9 +76,6 @@ class Runner:
         self._memory: Memory | None = None
         self._kernel: base.Kernel | None = None
         self._plan: base.Plan | None = None
-        # The case that is laid out, and how many of its slots are parted in memory.
-        self._layout: Layout | None = None
-        self._parted = 0
         self._trouble = trouble
         self._launch: Launch | None = None
         self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
@@ -87,10 +85,10 @@ class Runner:
         failed = {Ask.BUILD: Answer.BUILD_FAILED, Ask.LOAD: Answer.LOAD_FAILED}
         try:
             return (Answer.OK, *self._do(ask, body, fds))
-        except base.BuildFailed as error:
+        except BuildFailed as error:
             self._explain(ask, str(error))
             return Answer.BUILD_FAILED, 0, 0.0, 0.0
-        except (base.Unsupported, NotLocked) as error:
+        except (Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
             return Answer.UNSUPPORTED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
@@ -126,7 +124,6 @@ class Runner:
     def _call(self, ask: Ask, body: Any) -> int:
         """Have calls made, or get ready for them; then the number of the timer they will have."""
         if ask is Ask.PREPARE:
-            self._part(body[0])
             return list(Timer).index(self._planned().prepare(*body))
         if ask is Ask.CALL:
             self._planned().call(body)
@@ -160,7 +157,7 @@ class Runner:
 
     def _attach(self, handle: Any, fds: list[int]) -> None:
         if self._trouble:
-            raise base.Unsupported(self._trouble)
+            raise Unsupported(self._trouble)
         self._memory = open_memory(handle, fds)
         if handle.cuda is not None:
             self.gate = map_shared(fds[-1], mmap.PAGESIZE)
@@ -180,15 +177,6 @@ class Runner:
         if self._memory is None:
             raise RuntimeError("case before attach")
         self._plan = self._built().plan(layout, self._memory, slots)
-        self._layout, self._parted = layout, 0
-
-    def _part(self, slots: int) -> None:
-        """Before the first burst of so many slots."""
-        if self._memory is None or self._layout is None:
-            return
-        if slots > self._parted:
-            self._memory.part(self._layout, slots)
-            self._parted = slots
 
     def _sanitize(self, layout: Layout) -> None:
         """Leave what the sanitizers say where the supervisor reads; nothing is loaded here."""

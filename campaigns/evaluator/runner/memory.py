@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 # How much is written at once where a burst of no calls has to take a while, and how often to see
 # how long that takes.
 FILLED_BYTES, TRIED = 256 << 20, 4
-# madvise: whether a child has a part of the memory. None of ours has a use for it.
-DO_NOT_FORK, DO_FORK = 10, 11
 
 
 class Memory(Protocol):
@@ -27,9 +25,6 @@ class Memory(Protocol):
     def address(self, layout: Layout, slot: int, arg: TensorArg) -> int: ...
 
     def tensor(self, layout: Layout, slot: int, arg: TensorArg) -> torch.Tensor: ...
-
-    def part(self, layout: Layout, slots: int) -> None:
-        """Have the system tell one slot's pages from another's, where they lie in its memory."""
 
     def stir(self) -> None:
         """What a burst of no calls does: have the device do next to nothing, and wait for it."""
@@ -67,8 +62,6 @@ class HostMemory:
     def __init__(self, fd: int, size: int) -> None:
         self._map = map_shared(fd, size)
         self._base = ctypes.addressof(self._map)
-        self._libc = ctypes.CDLL(None)
-        self._libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
     def address(self, layout: Layout, slot: int, arg: TensorArg) -> int:
         return self._base + slot * layout.stride + arg.offset
@@ -80,16 +73,6 @@ class HostMemory:
         dtype = getattr(torch, arg.dtype)
         flat = torch.frombuffer(self._map, dtype=dtype, count=arg.count, offset=at)
         return flat.view(arg.shape)
-
-    def part(self, layout: Layout, slots: int) -> None:
-        """A child would not have what slots use, which makes each slot's pages a map of their own.
-
-        Where that fails they are none, and the judge sees less.
-        """
-        self._libc.madvise(self._base, len(self._map), DO_FORK)
-        for slot in range(slots if layout.edge else 0):
-            used = layout.used(slot)
-            self._libc.madvise(self._base + used.start, len(used), DO_NOT_FORK)
 
     def stir(self) -> None:
         """There is no device to wait for."""
@@ -118,9 +101,6 @@ class DeviceMemory:
         at = slot * layout.stride + arg.offset
         part = self._bytes[at : at + arg.nbytes]
         return part.view(getattr(torch, arg.dtype)).view(arg.shape)
-
-    def part(self, layout: Layout, slots: int) -> None:
-        """A device has no such pages."""
 
     def stir(self) -> None:
         """One launch: the device then turns from the judge's work to ours, as in any burst."""

@@ -24,18 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from campaigns.evaluator.processes import die_with_parent
-from campaigns.evaluator.sandbox import (
-    calls,
-    filters,
-    identity,
-    landlock,
-    limits,
-    namespaces,
-    places,
-    seccomp,
-    view,
-)
+from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
 from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.seccomp import filters
+from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
 KEPT = (
     "PATH",

@@ -12,18 +12,10 @@ import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import (
-    calls,
-    filters,
-    identity,
-    landlock,
-    limits,
-    namespaces,
-    places,
-    seccomp,
-    view,
-)
+from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
 from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, Plan, wanted
+from campaigns.evaluator.sandbox.seccomp import filters
+from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
 KINDS = ("cpu", "cuda")
 ANSWER_S = 5.0

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.leftovers import remove_shared_files
 from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
 from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, namespaces
-from campaigns.evaluator.sandbox.audit import Audit
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.sandbox.seccomp.audit import Audit
 from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
+from campaigns.evaluator.service.leftovers import remove_shared_files
 
 LOG_HEAD = 16 * 1024
 LOG_TAIL = 48 * 1024

@@ -18,7 +18,7 @@ from campaigns.evaluator.contract import Fault
 MOST = 5
 WORDS = 300
 LOG_CHARACTERS = 256 * 1024
-# Sources are compiled under this name, whatever they are called (backends/shared_object.py).
+# Sources are compiled under this name, whatever they are called (builds/shared_object.py).
 PLACE = re.compile(r"\bcandidate\.(?:cpp|cu):(\d+)")
 
 _ADDRESS = re.compile(

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from campaigns.evaluator.backends import cpp, cuda
-from campaigns.evaluator.backends.base import (
+from campaigns.evaluator.builds.compile import (
     BuildFailed,
     Unsupported,
     check_flags,
     compile_or_fail,
 )
-from campaigns.evaluator.backends.shared_object import write_source
-from campaigns.evaluator.backends.signature import argument_types
+from campaigns.evaluator.builds.shared_object import write_source
+from campaigns.evaluator.builds.signature import argument_types
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory

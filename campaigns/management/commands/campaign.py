@@ -5,39 +5,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from campaigns.bell import Next, ring
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
-from campaigns.findings.kinds import PolicyError, parse_choices
-from campaigns.lineage.brought.claims import TrailRefused
-from campaigns.lineage.brought.manifest import Offered
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
-from campaigns.lineage.trail.archive import (
-    reproducer_archive,
-    trail_archive,
-    trail_name,
-)
+from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
-from campaigns.management.door import ExitCode, Verb, argument
-from campaigns.management.facts import (
-    campaign_details,
-    campaign_facts,
-    campaign_line,
-    campaign_text,
-    event_facts,
-)
-from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
-from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.management.wishes import (
+from campaigns.management.campaign_options import (
     ASSUMED,
     BISECT,
     FROM,
@@ -55,38 +38,54 @@ from campaigns.management.wishes import (
     offer_text,
     offered_in,
 )
+from campaigns.management.facts import (
+    campaign_details,
+    campaign_facts,
+    campaign_line,
+    campaign_text,
+    event_facts,
+)
+from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
+from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
     IllegalTransition,
+    RestartAnswer,
     Worker,
 )
+from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
-from campaigns.rules.ceilings import PLACEHOLDER
-from campaigns.rules.goal import Goal, GoalError, parse_goal
-from campaigns.rules.intake import Intake, IntakeError
-from campaigns.rules.stop import StopPolicy
-from campaigns.shipped import UnknownProblem, problem_folder
-from campaigns.steps.allow_placeholder import PlaceholderRefused, allow_placeholder
-from campaigns.steps.bisect import BisectRefused, Place, Question, search
-from campaigns.steps.choose_device import choose_device
-from campaigns.steps.commit_accepted import rebuild
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import (
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.target.goal import Goal, GoalError, parse_goal
+from campaigns.rules.target.intake import Intake, IntakeError
+from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
+from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
+from campaigns.steps.lifecycle.answer_restart import answer_restart
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import (
     CampaignRefused,
     UnknownPlatform,
     Wish,
     create_campaign,
 )
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.pause import pause
-from campaigns.steps.restart import decline_restart, take_restart, unmask
-from campaigns.steps.resume import resume
-from campaigns.steps.run_here import run_here
-from campaigns.steps.stop import stop
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.lifecycle.unmask import unmask
+from campaigns.steps.measuring.choose_device import choose_device
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
+from campaigns.steps.rounds.rebuild import rebuild
+from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
+from campaigns.trails.importers.claims import TrailRefused
+from campaigns.trails.importers.manifest import ManifestDefaults
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
@@ -141,7 +140,7 @@ class Command(ImportVerbs):
                 return
         campaign = self._create(wish)
         if not draft:
-            ring(campaign, confirm(campaign))
+            notify(campaign, confirm(campaign))
             self._warn_without_worker(campaign)
         self.emit(campaign_facts(campaign), campaign_line(campaign))
 
@@ -152,7 +151,7 @@ class Command(ImportVerbs):
             confirm(campaign)
             self._run_local(campaign)
         else:
-            ring(campaign, confirm(campaign))
+            notify(campaign, confirm(campaign))
             self._warn_without_worker(campaign)
             self._follow_events(campaign, lambda event: self.progress(event["message"]))
         campaign.refresh_from_db()
@@ -225,10 +224,10 @@ class Command(ImportVerbs):
             device = this_device()
             if ensure_platform(device).pk != row.platform_id:
                 raise BisectRefused(f"device: {device.name}; accepted: a {row.platform.name}")
-            question = Question(row, good, bad, percentage(slower_than), tuple(case))
+            question = BisectQuestion(row, good, bad, percentage(slower_than), tuple(case))
             with EvaluatorService() as service:
-                place = Place(service, device, PATIENCE_S)
-                found = search(question, place, lambda one: self.progress(look_line(one, good)))
+                place = BisectDevice(service, device, PATIENCE_S)
+                found = bisect(question, place, lambda one: self.progress(look_line(one, good)))
         except (BisectRefused, DeviceBusy, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
         except OSError as error:
@@ -251,7 +250,8 @@ class Command(ImportVerbs):
         self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
 
     def restart(self, *, campaign: int, decline: bool) -> None:
-        self._control(decline_restart if decline else take_restart)(campaign=campaign)
+        answer = RestartAnswer.DECLINED if decline else RestartAnswer.TAKEN
+        self._control(partial(answer_restart, answer=answer))(campaign=campaign)
 
     def unmask(self, *, campaign: int, round: int) -> None:
         row = self._get(campaign)
@@ -265,7 +265,7 @@ class Command(ImportVerbs):
         def run(*, campaign: int) -> None:
             row = self._get(campaign)
             try:
-                ring(row, step(row))
+                notify(row, step(row))
             except IllegalTransition as error:
                 self.fail(ExitCode.NOT_ALLOWED, str(error))
             self.emit(campaign_facts(row), campaign_line(row))
@@ -278,7 +278,7 @@ class Command(ImportVerbs):
             self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
         return row
 
-    def _offered(self, manifest: Path) -> Offered:
+    def _offered(self, manifest: Path) -> ManifestDefaults:
         try:
             return offered_in(manifest)
         except FileNotFoundError:
@@ -365,9 +365,9 @@ class Command(ImportVerbs):
         device = choose_device(name)
         worker = worker_beat(name, device)
         with EvaluatorService() as service:
-            bench = Bench(service, device, worker, patience_s=PATIENCE_S)
+            context = WorkerContext(service, device, worker, patience_s=PATIENCE_S)
             try:
-                run_here(campaign.pk, bench, self.progress)
+                run_here(campaign.pk, context, self.progress)
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
 

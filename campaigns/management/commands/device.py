@@ -5,22 +5,23 @@ from __future__ import annotations
 import platform as host
 from typing import Any
 
-from campaigns.bell import ring_worker
 from campaigns.devices.discover import Device, DeviceError, devices, this_device, watched
 from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.judge.hold import below
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.evaluator.judge.integrity.hold import below
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
-from campaigns.passport_facts import passport_facts, taken_facts, worker_facts
-from campaigns.passports import PassportState, found_words, state_of
-from campaigns.rules.device_gate import Found, Gate
+from campaigns.records.device_waits import open_waits
+from campaigns.records.passport_facts import passport_facts, taken_facts, worker_facts
+from campaigns.records.passports import PassportState, found_words, state_of
+from campaigns.rules.noise.device_gate import Found, Gate
 from campaigns.rules.wording import change, duration, share
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.passport import ask_for, take_passport
-from campaigns.steps.worker_beat import card_of, worker_beat
-from campaigns.waits import open_waits
+from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.steps.measuring.take_passport import take_passport
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.context import WorkerContext, card_of
+from campaigns.workers.notify import notify_worker
 from knowledge.lookup.value import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.
@@ -48,7 +49,7 @@ class Command(Door):
         self.progress(f"comparing a kernel with itself on {found.device}; a minute or a few")
         with EvaluatorService() as service:
             try:
-                taken = take_passport("asked for by a command", Bench(service, found, own))
+                taken = take_passport("asked for by a command", WorkerContext(service, found, own))
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
         if taken is None:
@@ -72,8 +73,8 @@ class Command(Door):
         if worker is None:
             known = ", ".join(Worker.objects.values_list("name", flat=True)) or "none"
             self.fail(ExitCode.NOT_FOUND, f"worker '{name}': accepted: {known}")
-        ask_for(worker, None)
-        ring_worker(worker)
+        ask_for_passport(worker, None)
+        notify_worker(worker)
         self.emit(
             passport_facts(state_of(worker)),
             f"asked {name}; it takes a passport as soon as no campaign needs its device",

@@ -8,7 +8,8 @@ from typing import Any
 
 from campaigns.devices.health.examine import examine
 from campaigns.devices.health.finding import State
-from campaigns.management.door import Door, ExitCode
+from campaigns.management.base_command import Door, ExitCode
+from campaigns.records.passport_findings import examine_passports
 
 
 class Command(Door):
@@ -18,7 +19,7 @@ class Command(Door):
     )
 
     def run(self, **options: Any) -> None:
-        found = examine()
+        found = [*examine(), *examine_passports()]
         self.emit([asdict(one) for one in found], "\n".join(map(str, found)))
         counts = Counter(one.state for one in found)
         if counts[State.REQUIRED]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.conf import settings
 
-from campaigns.case_table import case_rows
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.launch import Beat, EvaluatorService
@@ -26,19 +25,20 @@ from campaigns.evaluator.contract import (
     Source,
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.examined import stored_findings
-from campaigns.findings.find import findings_of
-from campaigns.findings.kinds import Examined, Kind, Stance
-from campaigns.management.door import Argument, Door, ExitCode, argument
-from campaigns.rules.decision import Decision
-from campaigns.rules.gates import Standard
-from campaigns.rules.machine_code import code_words, function_words
-from campaigns.rules.sanitizers import found_words, passed
-from campaigns.rules.verdict import decide
-from campaigns.shipped import UnknownProblem, problem_folder
-from campaigns.steps.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.steps.read_code import machine_code
-from campaigns.steps.sanitize import sanitized
+from campaigns.management.base_command import Argument, Door, ExitCode, argument
+from campaigns.problems.shipped import UnknownProblem, problem_folder
+from campaigns.records.candidate_findings import stored_findings
+from campaigns.records.case_table import case_rows
+from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.finding_kinds import Examined, Kind, Stance
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.machine_code import code_words, function_words
+from campaigns.rules.verdict.one_session import decide_session
+from campaigns.rules.verdict.sanitizers import found_words, passed
+from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.measuring.read_code import read_code
+from campaigns.steps.measuring.sanitize import sanitize
+from campaigns.syntax.findings.find import findings_of
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20
@@ -107,9 +107,9 @@ class Command(Door):
                 with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
                     report = service.evaluate(job, self._tells())
                     if options["sanitize"]:
-                        report = replace(report, sanitized=sanitized(job, service))
+                        report = replace(report, sanitized=sanitize(job, service))
                     if options["machine_code"]:
-                        report = replace(report, machine_code=machine_code(job, service))
+                        report = replace(report, machine_code=read_code(job, service))
         except DeviceBusy as busy:
             self.fail(ExitCode.USAGE, str(busy))
         except OSError as error:
@@ -119,8 +119,10 @@ class Command(Door):
         examined = Examined(
             job.candidate.name, findings_of(job.candidate), dict.fromkeys(Kind, Stance.FLAGGED)
         )
-        decision = decide(report, Standard(job.incumbent is not None, examined=examined))
+        decision = decide_session(report, Standard(job.incumbent is not None, examined=examined))
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))
+        if report.problem_fault:
+            self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
         if options["sanitize"]:
@@ -242,6 +244,7 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
     gain = decision.gain
     return {
         "outcome": report.outcome.value,
+        "problem_fault": report.problem_fault,
         "verdict": decision.verdict.words,
         "reason": decision.reason.value,
         "message": report.reason or decision.sentence,
@@ -263,6 +266,8 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
 
 
 def _text(report: Report, decision: Decision, examined: Examined) -> str:
+    if report.problem_fault:
+        return f"the problem has a fault: {report.reason}; the candidate was not judged"
     lines = [f"{report.outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
     for row in case_rows(report.cases, decision.cases):
         times, margin = row["time_us"], row["margin"]

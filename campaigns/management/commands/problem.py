@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import prod
 from typing import Any
 
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.management.door import Door, ExitCode, Verb, argument
-from campaigns.shipped import UnknownProblem, problem_folder, shipped_folders
+from campaigns.devices.launch import described_problem
+from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
 
 
 class Command(Door):
@@ -15,7 +18,12 @@ class Command(Door):
     def verbs(self) -> tuple[Verb, ...]:
         return (
             Verb("list", "list the shipped problems", self.list_shipped),
-            Verb("show", "show one problem with its cases", self.show, (argument("problem"),)),
+            Verb(
+                "show",
+                "show one problem as kopt reads it; runs its ref.py on its smallest case",
+                self.show,
+                (argument("problem", help="a shipped problem or a problem folder"),),
+            ),
         )
 
     def list_shipped(self) -> None:
@@ -29,14 +37,43 @@ class Command(Door):
     def show(self, *, problem: str) -> None:
         try:
             spec = load_problem(problem_folder(problem))
+            read = described_problem(spec.folder, min(spec.cases, key=_size).case)
         except UnknownProblem as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except ProblemError as error:
             self.fail(ExitCode.USAGE, str(error))
-        lines = [f"{spec.name}: {spec.title} ({spec.dtype})", spec.summary, ""]
-        lines += [f"  {backend:8} {name}" for backend, name in sorted(spec.files.items())]
-        lines += [f"  {c.name:16} {', '.join(c.on):10} {dict(c.params)}" for c in spec.cases]
-        self.emit(_facts(spec), "\n".join(lines))
+        self.emit(_facts(spec) | {"read": read}, "\n".join(_lines(spec, read)))
+
+
+def _size(case: ProblemCase) -> int:
+    return prod(size for size in case.params.values() if isinstance(size, int) and size > 0)
+
+
+def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
+    work, tolerance = read["work"], spec.bounds[""]
+    norm = f", norm {tolerance.norm:g}" if tolerance.norm is not None else ""
+    source = "counted while the reference runs" if work["counted"] else "by work() in ref.py"
+    lines = [f"{spec.name}: {spec.title} ({spec.dtype})", spec.summary, "", "files"]
+    lines += [
+        f"  {backend:8} {' '.join((name, *spec.flags.get(backend, ())))}"
+        for backend, name in sorted(spec.files.items())
+    ]
+    lines += ["cases"]
+    lines += [f"  {c.name:16} {', '.join(c.on):10} {dict(c.params)}" for c in spec.cases]
+    lines += [f"arguments in case {read['case']}, in call order"]
+    lines += [f"  {arg['name']:8} {arg['role']:10} {_value(arg)}" for arg in read["arguments"]]
+    lines += [f"tolerance: atol {spec.atol:g}, rtol {spec.rtol:g}{norm}"]
+    lines += [
+        f"least work of case {read['case']}: {work['operations']:,.0f} operations, "
+        f"{work['bytes']:,.0f} bytes ({source})"
+    ]
+    return lines
+
+
+def _value(arg: Mapping[str, Any]) -> str:
+    if "value" in arg:
+        return str(arg["value"])
+    return f"{arg['dtype']} {' × '.join(map(str, arg['shape'])) or 'scalar'}"
 
 
 def _facts(spec: ProblemSpec) -> dict[str, Any]:
@@ -48,6 +85,7 @@ def _facts(spec: ProblemSpec) -> dict[str, Any]:
         "summary": spec.summary,
         "folder": str(spec.folder),
         "files": dict(spec.files),
+        "flags": {backend: list(flags) for backend, flags in spec.flags.items()},
         "tolerance": {"atol": spec.atol, "rtol": spec.rtol},
         "cases": [
             {"name": c.name, "on": list(c.on), "params": dict(c.params), "protected": c.protected}

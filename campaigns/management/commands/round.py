@@ -6,11 +6,11 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Round
 from campaigns.reports.standings import with_standing
-from campaigns.steps.answer_standing import AnswerRefused, answer_standing
+from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standing
 from knowledge.curation.errors import Forbidden
 
 UNPAIRED = "not measured against each other in pairs, so no ratio is shown"

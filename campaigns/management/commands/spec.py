@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
 
-from campaigns.management.door import Argument, Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Argument, Door, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back

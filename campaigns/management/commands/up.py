@@ -14,17 +14,17 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connections
 
-from campaigns.bell import ring
 from campaigns.devices.discover import Device, DeviceError, this_device
+from campaigns.management.base_command import Argument, Door, ExitCode, argument
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
-from campaigns.management.door import Argument, Door, ExitCode, argument
 from campaigns.management.prepare import Tell, prepare_database, prepare_platform
 from campaigns.models import Campaign
 from campaigns.models.campaign import queue_of
-from campaigns.rules.stop import StopPolicy
-from campaigns.shipped import problem_folder
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.problems.shipped import problem_folder
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from campaigns.workers.notify import notify
 from knowledge.models import Platform
 
 USER = "kopt"
@@ -86,7 +86,7 @@ class Command(Door):
                 title=f"Demo: row softmax on {platform.name}"[:200],
             )
         )
-        ring(campaign, confirm(campaign))
+        notify(campaign, confirm(campaign))
         self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
 
     def _supervise(self, children: list[Child], host: str, port: int, password: str) -> None:

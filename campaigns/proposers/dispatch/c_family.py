@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from campaigns.evaluator.backends.base import BuildFailed
-from campaigns.evaluator.backends.signature import ENTRY, INTEGERS, Parameter, read_parameters
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, Parameter, read_parameters
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.proposers.syntax.c_family import parse, text_of, walk
-from campaigns.proposers.syntax.edits import Edit, apply_edits
+from campaigns.syntax.c_family import parse, text_of, walk
+from campaigns.syntax.edits import Edit, apply_edits
 
 _DEFINES = ("preproc_def", "preproc_function_def")
 _CONDITIONS = ("preproc_if", "preproc_ifdef")

@@ -20,7 +20,7 @@ from libcst.metadata import (
 from campaigns.evaluator.backends.triton import ENTRY
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.proposers.syntax.edits import Edit, apply_edits
+from campaigns.syntax.edits import Edit, apply_edits
 
 # They reach names by their text, which no renaming follows.
 _BY_TEXT = ("globals", "exec", "eval", "vars")

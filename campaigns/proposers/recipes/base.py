@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from campaigns.evaluator.contract import Param, Source
 from campaigns.proposers.base import Category, Situation, Variant, discover
 from campaigns.proposers.evidence import Facts
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 
 Rewrite = Callable[[Situation], tuple[Variant, ...]]
 Estimate = Callable[[Facts], float]

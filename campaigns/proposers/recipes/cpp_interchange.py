@@ -6,8 +6,8 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import SIMD_FLAGS
 from campaigns.proposers.recipes.cpp_matmul_nest import recognise
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.edits import Edit, edited
 
 NEST = """\
 for (int i = 0; i < {m}; ++i) {{

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from campaigns.proposers.syntax.c_family import (
+from campaigns.syntax.c_family import (
     Loop,
     functions,
     indent_of,
@@ -18,8 +18,8 @@ from campaigns.proposers.syntax.c_family import (
     text_of,
     walk,
 )
-from campaigns.proposers.syntax.dependence import examine
-from campaigns.proposers.syntax.edits import Edit
+from campaigns.syntax.dependence import examine
+from campaigns.syntax.edits import Edit
 
 NATIVE_FLAGS = ("-O3", "-march=native")
 SIMD_FLAGS = (*NATIVE_FLAGS, "-fopenmp-simd", "-fno-math-errno")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from campaigns.proposers.syntax.c_family import (
+from campaigns.syntax.c_family import (
     Loop,
     counted_loop,
     functions,

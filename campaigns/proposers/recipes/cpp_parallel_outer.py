@@ -8,7 +8,8 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.evidence import Facts
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import callees
-from campaigns.proposers.syntax.c_family import (
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.c_family import (
     counted_loop,
     functions,
     indent_of,
@@ -19,9 +20,8 @@ from campaigns.proposers.syntax.c_family import (
     statements,
     text_of,
 )
-from campaigns.proposers.syntax.dependence import examine
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.rules.buckets import Bucket
+from campaigns.syntax.dependence import examine
+from campaigns.syntax.edits import Edit, edited
 
 
 def expected(facts: Facts) -> float:

@@ -7,7 +7,8 @@ from tree_sitter import Node
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import solve_loops
-from campaigns.proposers.syntax.c_family import (
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.c_family import (
     ASSIGNMENTS,
     Loop,
     declared_name,
@@ -19,8 +20,7 @@ from campaigns.proposers.syntax.c_family import (
     text_of,
     walk,
 )
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.rules.buckets import Bucket
+from campaigns.syntax.edits import Edit, edited
 
 
 @recipe(

@@ -7,9 +7,9 @@ from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.cpp_loops import NATIVE_FLAGS
 from campaigns.proposers.recipes.cpp_matmul_nest import MatmulNest, recognise
 from campaigns.proposers.recipes.templates import template
-from campaigns.proposers.syntax.c_family import functions, parse
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.c_family import functions, parse
+from campaigns.syntax.edits import Edit, edited
 
 LOOP = """\
 for (int i = 0; i < {rows}; i += ROWS) {{

@@ -12,9 +12,9 @@ from campaigns.proposers.recipes.cpp_loops import (
     simd_edits,
     solve_loops,
 )
-from campaigns.proposers.syntax.c_family import parse
-from campaigns.proposers.syntax.edits import edited
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.c_family import parse
+from campaigns.syntax.edits import edited
 
 
 @recipe(

@@ -12,9 +12,9 @@ from campaigns.proposers.recipes.cpp_loops import (
     solve_loops,
 )
 from campaigns.proposers.recipes.templates import template
-from campaigns.proposers.syntax.c_family import functions, parse, text_of, walk
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.c_family import functions, parse, text_of, walk
+from campaigns.syntax.edits import Edit, edited
 
 HELPER = "exp_lanes"
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from tree_sitter import Node
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.syntax.c_family import (
+from campaigns.syntax.c_family import (
     counted_loop,
     functions,
     names_in,

@@ -6,7 +6,7 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.cuda_shapes import Spread
 from campaigns.proposers.recipes.cuda_templates import by_template
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 
 
 @recipe(

@@ -8,9 +8,9 @@ from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.triton_kernels import program_ids, read_plain
-from campaigns.proposers.syntax.edits import Edit, edited, replaced
-from campaigns.proposers.syntax.triton_source import Launch
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.edits import Edit, edited, replaced
+from campaigns.syntax.triton_source import Launch
 
 STEPS = (1, 2, 4)
 BLOCK = 512

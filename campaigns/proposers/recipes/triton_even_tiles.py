@@ -7,9 +7,9 @@ import re
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import read_plain
-from campaigns.proposers.syntax.edits import Edit, edited, replaced
-from campaigns.proposers.syntax.triton_source import code
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.edits import Edit, edited, replaced
+from campaigns.syntax.triton_source import code
 
 MASKS = re.compile(
     r"^(?P<in>[ ]+)(?P<a>\w+) = \((?P<row>\w+)\[:, None\] < M\) & \((?P<k>\w+)\[None, :\] < K\)\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe, single
 from campaigns.proposers.recipes.triton_kernels import program_ids, read_plain
-from campaigns.proposers.syntax.edits import Edit, edited, replaced
-from campaigns.proposers.syntax.triton_source import Kernel, code
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.edits import Edit, edited, replaced
+from campaigns.syntax.triton_source import Kernel, code
 
 GROUP = 8
 ORDER = """\

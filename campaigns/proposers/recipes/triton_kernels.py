@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import libcst.matchers as m
 
-from campaigns.proposers.syntax.triton_source import Kernel, Launch, TritonSource, code, read_triton
+from campaigns.syntax.triton_source import Kernel, Launch, TritonSource, code, read_triton
 
 READS = frozenset(("tl.program_id", "tl.arange", "tl.load", "tl.store"))
 MATHS = {

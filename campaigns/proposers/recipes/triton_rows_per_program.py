@@ -7,7 +7,7 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.templates import template
 from campaigns.proposers.recipes.triton_kernels import loops, read_plain, row_per_program
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 
 VALUES = (512, 1024, 2048)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import About, recipe
 from campaigns.proposers.recipes.triton_kernels import read_plain
-from campaigns.proposers.syntax.edits import Edit, edited
-from campaigns.proposers.syntax.triton_source import Launch
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.edits import Edit, edited
+from campaigns.syntax.triton_source import Launch
 
 
 @dataclass(frozen=True, slots=True)

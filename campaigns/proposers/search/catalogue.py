@@ -9,7 +9,7 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import Recipe, recipes
 from campaigns.proposers.search.ideas import TUNED
 from campaigns.proposers.search.proposer import open_ideas
-from campaigns.rules.ladder import Way
+from campaigns.rules.stop.ladder import Way
 
 
 def untried(situation: Situation) -> tuple[Way, ...]:

@@ -10,9 +10,9 @@ from campaigns.proposers.base import Category, Direction, Draft, Hypothesis, Sit
 from campaigns.proposers.evidence import Facts, read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
-from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
 from campaigns.proposers.search.values import values_to_try
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 
 BLOCK_GAIN = 1.12
 OPTION_GAIN = 1.08

@@ -12,8 +12,8 @@ from campaigns.proposers.base import Failure, Situation, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS
-from campaigns.proposers.search.tunables import Tunable, find_tunables, with_value
-from campaigns.rules.dispatch import Multiples
+from campaigns.rules.dispatch.predicate import Multiples
+from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 
 # What the dispatcher calls the candidate, so that it is known again: sizes are led round it once.
 WHOLE = "whole_tiles"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.proposers.search.tunables import Tunable
+from campaigns.syntax.tunables import Tunable
 
 MOST_CANDIDATES = 4
 MOST_THREADS = 1024

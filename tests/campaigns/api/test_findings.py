@@ -2,9 +2,9 @@
 
 import pytest
 
-from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.run_here import run_here
+from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
@@ -18,7 +18,7 @@ KEEPS = "// time 50\nstatic int kept = 0; // <b>"
 @pytest.fixture
 def engineer(client_of, monkeypatch):
     put_wiki()
-    monkeypatch.setattr("campaigns.api.campaigns.ring", lambda *a: None)
+    monkeypatch.setattr("campaigns.api.campaigns.notify", lambda *a: None)
     return client_of("add_campaign")
 
 
@@ -52,7 +52,7 @@ def test_it_takes_that_sanitizers_are_required(engineer):
 
 
 def test_r1_it_takes_what_else_is_to_be_known(engineer):
-    said = {"git_branch": "optimize/mine", "constraints": "no exp2", "primary_metric": "time_us"}
+    said = {"git_branch": "optimize/mine", "constraints": "no exp2"}
     told = post(engineer, BODY | said).json()["intake"]
     assert told == Campaign.objects.get().intake
     assert said.items() <= told.items()
@@ -109,7 +109,9 @@ def test_it_starts_nothing_for_a_viewer(client_of):
 
 def test_it_tells_the_findings_of_every_candidate(client_of, monkeypatch, tmp_path):
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([[KEEPS]]))
+    monkeypatch.setattr(
+        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([[KEEPS]])
+    )
     made = cast.make_campaign(tmp_path)
     run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
     found = client_of().get(f"{ADDRESS}{made.pk}/findings/").json()

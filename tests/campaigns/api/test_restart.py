@@ -14,7 +14,7 @@ client_of = test_workers.client_of
 def offered(db, tmp_path, monkeypatch):
     """A campaign that waits for the answer."""
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.api.campaigns.ring", lambda *a: None)
+    monkeypatch.setattr("campaigns.api.campaigns.notify", lambda *a: None)
     campaign = cast.make_campaign(tmp_path, restart="ask")
     for state in ("confirmed", "prepare", "baseline", "decide", "restart"):
         if campaign.state != state:

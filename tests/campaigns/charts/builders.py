@@ -5,8 +5,8 @@ from __future__ import annotations
 from campaigns.charts.deltas import DeltaPoint
 from campaigns.charts.progress import ProgressPoint
 from campaigns.charts.roofline import Roof, RoofPoint
-from campaigns.rules.decision import Verdict
-from campaigns.rules.noise import Gain
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.decision import Verdict
 from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.charts.deltas import LEFT, RIGHT, DeltaChart, build
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from tests.campaigns.charts.builders import delta
 
 

@@ -1,6 +1,6 @@
 from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import Label, Mark, apart, arrows, merge_labels, thinned
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 
 
 def mark(number: int, x: float, y: float) -> Mark:

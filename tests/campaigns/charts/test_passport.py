@@ -5,7 +5,7 @@ from django.template.loader import render_to_string
 
 from campaigns.charts import passport
 from campaigns.charts.marks import NoChart
-from campaigns.rules.passport import Length
+from campaigns.rules.noise.passport import Length
 
 LENGTH = Length("add 2048", 34.0, 0.012, 0.002, -0.003, 0.006, 0.008, 4, 4, 40)
 

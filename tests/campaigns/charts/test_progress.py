@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.charts.progress import FRAME, ProgressChart, ProgressPoint, Target, build
 from campaigns.charts.scale import Kind
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from tests.campaigns.charts.builders import progress_points
 
 TARGET = Target(31.1, "134 MB ÷ 4.8 TB/s = 28.0 µs; ÷ 90 % = 31.1 µs")

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from campaigns.charts.roofline import FRAME, Roof, RooflineChart, RoofPoint, build
-from campaigns.rules.decision import Verdict
+from campaigns.rules.verdict.decision import Verdict
 from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.charts.builders import BANDWIDTHS, COMPUTES, roof_points
 from tests.campaigns.rules.builders import ceiling

@@ -1,68 +1,63 @@
-"""`bench evaluator`: what is refused, and the report it writes."""
+"""`bench`: what is refused, and the report it writes."""
 
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from campaigns.benchmarks import trust
+from campaigns.benchmarks.harness import Benchmark, BenchReport, ReportTable
 from campaigns.devices.launch import ROOT
-from campaigns.devices.soak.run import Soak
-from campaigns.devices.start_cost import StartCosts
-from campaigns.devices.trust.contest import Contest
+from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import bench
-from campaigns.management.door import ExitCode
-from campaigns.rules.noise import Gain
 
 
 @pytest.fixture
-def costs(monkeypatch):
-    found = StartCosts("cpu", "CPU", "t", "p", "cpp", 1.0, (2.0,) * 5, (0.2,) * 5, (0.3,) * 5, {})
-    monkeypatch.setattr(bench, "compare_starts", lambda *arguments: found)
-    return found
+def found(monkeypatch):
+    """The one benchmark that is there, and what it was asked for; a test may set `held`."""
+    asked = {"held": True}
+
+    def run(options, progress):
+        asked["options"] = vars(options)
+        rows = [{"n": 2.5}]
+        return BenchReport("Speed", "CPU", "Quick.", [ReportTable("Times", rows)], asked["held"])
+
+    monkeypatch.setattr(bench, "BENCHMARKS", (Benchmark("speed", "how quick", (), run),))
+    return asked
 
 
 @pytest.mark.parametrize("suffix", ["json", "md"])
-def test_it_writes_the_report(costs, tmp_path, capsys, suffix):
-    out = tmp_path / f"start.{suffix}"
-    call_command("bench", "evaluator", "--device", "cpu", "--out", str(out), "--json")
+def test_it_writes_the_report_and_names_the_command(found, monkeypatch, tmp_path, capsys, suffix):
+    argv = ["manage.py", "bench", "speed", "--sol", "/home/me/sol"]
+    monkeypatch.setattr(bench.sys, "argv", argv)
+    out = tmp_path / f"speed.{suffix}"
+    call_command("bench", "speed", "--out", str(out), "--json")
     data = json.loads(capsys.readouterr().out)
-    assert data["ratio"] == pytest.approx(10)
-    assert (data["pairs"], data["fresh_s"]) == (5, [2.0] * 5)
+    assert data["command"] == "python manage.py bench speed --sol sol"
+    assert data["tables"] == {"Times": [{"n": 2.5}]}
     written = out.read_text()
-    assert json.loads(written) == data if suffix == "json" else "10.0 times" in written
+    assert json.loads(written) == data if suffix == "json" else "**Quick.**" in written
+
+
+def test_it_exits_with_what_a_benchmark_held(found, tmp_path):
+    found["held"] = False
+    out = tmp_path / "speed.md"
+    with pytest.raises(CommandError, match=r"^Quick\.$"):
+        call_command("bench", "speed", "--out", str(out))
+    assert "**Quick.**" in out.read_text()
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--repeats", "2"], ExitCode.USAGE, "--repeats 2: at least 5 are accepted"),
-        (["--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
-        (["--problem", "nothing"], ExitCode.NOT_FOUND, "vector_add"),
-        (["--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
-    ],
-)
-def test_it_refuses_in_one_line(costs, words, code, message):
-    with pytest.raises(CommandError, match=message) as caught:
-        call_command("bench", "evaluator", *words)
-    assert caught.value.returncode == code
-
-
-TRICKS = Path(__file__).resolve().parents[2] / "evaluator" / "tricks"
-LEVEL = Gain(-0.01, -0.02, 0.01, 9)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
+        (["evaluator", "--repeats", "2"], ExitCode.USAGE, "--repeats 2: at least 5 are accepted"),
+        (["evaluator", "--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
+        (["evaluator", "--problem", "nothing"], ExitCode.NOT_FOUND, "vector_add"),
+        (["evaluator", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
         (["trust", "--kernelbench", "."], ExitCode.USAGE, "src/kernelbench/eval.py: missing"),
-        (
-            ["trust", "--only", "no such candidate"],
-            ExitCode.USAGE,
-            "no candidate for cpu among them",
-        ),
+        (["trust", "--only", "no such candidate"], ExitCode.USAGE, "no candidate for cpu"),
         (["trust", "--tricks", "nowhere"], ExitCode.USAGE, "--tricks nowhere: no candidate"),
         (["trust", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
         (
@@ -70,14 +65,11 @@ LEVEL = Gain(-0.01, -0.02, 0.01, 9)
             ExitCode.NOT_FOUND,
             "accepted: one, or several different ones of a name",
         ),
-        (["proofs", "--device", "cpu"], ExitCode.USAGE, "--device cpu: on a GPU only"),
-        (["proofs", "--mib", "0"], ExitCode.USAGE, "at least 5 repeats and 1 MiB are accepted"),
-        (["proofs", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
         (["soak", "--hostile-every", "1"], ExitCode.USAGE, "--hostile-every 1: 2 to 1000 is"),
-        (["soak", "--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
+        (["wiki", "--documents", "0"], ExitCode.USAGE, "--documents 0: 1 to --specs (100000) is"),
     ],
 )
-def test_it_refuses_a_contest_or_a_soak_in_one_line(words, code, message):
+def test_it_refuses_in_one_line(words, code, message):
     with pytest.raises(CommandError) as refused:
         call_command("bench", *words)
     assert refused.value.returncode == code
@@ -95,66 +87,22 @@ def test_it_asks_no_evaluator_for_cuda_on_a_cpu(tmp_path):
 
 def test_it_runs_no_contest_where_every_candidate_needs_a_sandbox(settings):
     settings.KOPT_SANDBOX = "ALL"
-    with pytest.raises(CommandError, match=r"KOPT_SANDBOX=all: .* without a sandbox") as refused:
-        call_command("bench", "trust", "--device", "cpu", "--tricks", str(TRICKS))
+    with pytest.raises(CommandError, match=r"KOPT_SANDBOX=all: .* unsandboxed") as refused:
+        call_command("bench", "trust", "--device", "cpu")
     assert refused.value.returncode == ExitCode.USAGE
 
 
-def test_it_writes_a_contest_and_names_the_command(monkeypatch, tmp_path, capsys):
+def test_it_asks_about_the_candidates_that_are_named(monkeypatch, capsys):
     asked = []
 
-    def contest(devices, tricks, others, jobs, clock):
+    def contest(devices, tricks, others, jobs, limit, folder):
         asked.extend(trick.name for trick in tricks)
-        return Contest(devices[0].name, "now", 1.0, {peer.name: "" for peer in others}, {}, ())
+        return []
 
-    monkeypatch.setattr(bench, "hold_contest", contest)
-    monkeypatch.setattr(bench.sys, "argv", ["manage.py", "bench", "trust", "--sol", "/home/me/sol"])
-    call_command(
-        "bench", "trust", "--device", "cpu", "--only", "cpp/plain", "--tricks", str(TRICKS)
-    )
-    said = capsys.readouterr().out
+    monkeypatch.setattr(trust, "contest", contest)
+    call_command("bench", "trust", "--device", "cpu", "--only", "cpp/plain")
     assert asked == ["cpp/plain"]
-    assert "`python manage.py bench trust --sol sol`" in said
-
-
-@pytest.mark.parametrize(
-    ("leaks", "against_fresh", "said"),
-    [
-        ({}, LEVEL, "held"),
-        ({"files": "1 more: x"}, LEVEL, "**not held**"),
-        ({}, Gain(-0.04, -0.10, 0.02, 9), "**not known**"),
-    ],
-)
-def test_it_exits_with_what_a_soak_held(monkeypatch, tmp_path, leaks, against_fresh, said):
-    found = Soak(
-        device="CPU",
-        measured_at="now",
-        seconds=1.0,
-        evaluations=10,
-        hostile_every=5,
-        outcomes={"passed": 8, "crashed": 2},
-        unexpected=(),
-        before={"files": 1},
-        after={"files": 1},
-        leaks=leaks,
-        first_s=1.0,
-        last_s=1.0,
-        change=LEVEL,
-        against_fresh=against_fresh,
-        load=(0.0, 0.0),
-        environment={},
-        turns=(),
-    )
-    monkeypatch.setattr(bench, "soak", lambda *arguments: found)
-    out = tmp_path / "soak.md"
-    words = ["bench", "soak", "--tricks", str(TRICKS), "--out", str(out)]
-    if said == "held":
-        call_command(*words)
-    else:
-        match = "not held: .*1 more: x" if leaks else r"not known: .* a fresh one -4\.0 %"
-        with pytest.raises(CommandError, match=match):
-            call_command(*words)
-    assert f"lost at the end: {said}." in out.read_text()
+    assert "credited: kopt 0 of 0, do_bench 0 of 0." in capsys.readouterr().out
 
 
 def test_it_loads_without_torch():

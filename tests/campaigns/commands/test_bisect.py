@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.hold import DeviceBusy
 from campaigns.evaluator.contract import Job, Report
 from campaigns.models import Campaign, Evaluation, Event
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ Turn = Callable[[dict[str, str]], list[Job]]
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     cast.set_the_scene(monkeypatch)
     script = cast.Script([[text] for text in TIMES[1:]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
     monkeypatch.setattr(f"{COMMAND}.this_device", lambda: cast.DEVICE)
     # A share of the floor beyond what these reach, so that every round is tried.
     made = cast.make_campaign(tmp_path, target_fraction=1.0)
@@ -155,7 +155,7 @@ def test_it_refuses_another_device_and_one_that_is_held(
         raise DeviceBusy("cpu (Test CPU) is held by process 1")
 
     with monkeypatch.context() as patch:
-        patch.setattr("campaigns.steps.bisect.hold", hold)
+        patch.setattr("campaigns.steps.rounds.bisect.hold", hold)
         assert refusal(campaign) == (1, "cpu (Test CPU) is held by process 1")
     other = replace(cast.DEVICE, name="Other CPU", platform_slug="other-cpu")
     monkeypatch.setattr(f"{COMMAND}.this_device", lambda: other)

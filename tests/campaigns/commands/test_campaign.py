@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.discover import Device
 from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,9 @@ class Service(cast.Judge):
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     command = "campaigns.management.commands.campaign"
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
+    monkeypatch.setattr(
+        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
+    )
     monkeypatch.setattr(f"{command}.EvaluatorService", Service)
     monkeypatch.setattr(f"{command}.this_device", lambda: cast.DEVICE)
     monkeypatch.setattr(f"{command}.choose_device", lambda worker: cast.DEVICE)

@@ -13,7 +13,7 @@ from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.health.services import examine_services
 from campaigns.devices.hold import hold
 from campaigns.models import Worker
-from campaigns.rules.device_gate import NOT_TOLD, Activity, Found, Gate
+from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Found, Gate
 from tests.campaigns.steps import cast
 
 COMMAND = "campaigns.management.commands.device"

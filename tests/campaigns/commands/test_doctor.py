@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.health.finding import Finding, State
+from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import doctor
-from campaigns.management.door import ExitCode
 
 
 def _host(monkeypatch, *found):

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, IntegrityError, OperationalError, ProgrammingError
 
-from campaigns.management.door import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Door, ExitCode, Verb, argument
 
 
 class Fruit(Door):
@@ -55,7 +55,7 @@ def test_it_carries_the_exit_code_of_a_failure() -> None:
 def test_it_exits_with_one_line_and_keeps_two_for_not_found(
     argv: list[str], code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.management.door.connections.close_all", lambda: None)
+    monkeypatch.setattr("campaigns.management.base_command.connections.close_all", lambda: None)
     with pytest.raises(SystemExit) as caught:
         Fruit().run_from_argv(["manage.py", "fruit", *argv])
     assert caught.value.code == code

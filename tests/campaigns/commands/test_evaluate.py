@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import Beat
-from campaigns.evaluator.contract import Job, Report
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.steps import cast
 
@@ -192,11 +192,61 @@ def test_it_refuses_bad_input_in_one_line(
     assert caught.value.returncode == code
 
 
+def test_it_tells_a_fault_of_the_problem_as_such(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Faulty(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            reason = "tiny/ref.py:2: reference: leaves the output 'y' as it was"
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason, problem_fault=True)
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Faulty)
+    with pytest.raises(CommandError, match=r"problem: tiny/ref\.py:2: reference: ") as caught:
+        call_command("evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+    assert caught.value.returncode == 1
+    said = capsys.readouterr().out
+    assert said.startswith("the problem has a fault: tiny/ref.py:2: reference: ")
+    assert "broken" not in said
+
+
 def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:
     names = [problem["name"] for problem in answer(capsys, "problem", "list")]
     assert names == ["layernorm", "linear", "matmul", "softmax", "vector_add"]
     found = answer(capsys, "problem", "show", "softmax")
     assert found["files"]["cpp"] == "v0.cpp"
+    assert found["read"]["arguments"][1] == {
+        "name": "output",
+        "role": "output",
+        "dtype": "float32",
+        "shape": [16, 1024],
+    }
+    assert found["read"]["work"] == {"operations": 81920.0, "bytes": 131072.0, "counted": False}
     with pytest.raises(CommandError, match="problem: 'x'; accepted: layernorm") as caught:
         call_command("problem", "show", "x")
     assert caught.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("ref", "words"),
+    [
+        (
+            "class Model: ...\ndef get_inputs(): ...\n",
+            r"tiny/ref.py: setup: no such function; accepted: .*; it defines: Model, get_inputs$",
+        ),
+        (
+            "import torch\ndef setup(*, N, seed, device):\n    return {'inputs': {'x': "
+            "torch.ones(N), 'y': torch.empty(N)}, 'outputs': ['y']}\n"
+            "def reference(*, x, y):\n    return 2 * x\n",
+            r"tiny/ref.py:4: reference: leaves the output 'y' as it was; .* accepted: an answer",
+        ),
+    ],
+    ids=["no setup", "returns its answer"],
+)
+def test_showing_a_problem_finds_faults_of_its_code(problem: str, ref: str, words: str) -> None:
+    (Path(problem) / "ref.py").write_text(ref)
+    with pytest.raises(CommandError, match=words) as caught:
+        call_command("problem", "show", problem)
+    assert caught.value.returncode == 1

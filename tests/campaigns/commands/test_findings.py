@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign
-from campaigns.steps.run_here import run_here
+from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ FORKS = "// time 50\nvoid f() { fork(); }"
 def scene(monkeypatch: pytest.MonkeyPatch) -> None:
     cast.set_the_scene(monkeypatch)
     script = cast.Script([[KEEPS], [FORKS]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
 
 
 @pytest.fixture

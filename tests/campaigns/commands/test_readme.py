@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.core.management import load_command_class
 
-from campaigns.management.door import ExitCode
+from campaigns.management.base_command import ExitCode
 
 ROOT = Path(settings.BASE_DIR)
 README = (ROOT / "README.md").read_text()

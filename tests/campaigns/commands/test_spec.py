@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
-from campaigns.management.door import ExitCode
+from campaigns.management.base_command import ExitCode
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Citation, Spec
 from tests.kept_wiki import put_wiki

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import Measured
 from campaigns.evaluator.ceilings.result import CeilingsError
+from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import wiki
-from campaigns.management.door import ExitCode
 from knowledge.exchange.importer import SHIPPED, write_measured_document
 from knowledge.models import Document, Revision
 

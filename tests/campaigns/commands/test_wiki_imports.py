@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.management.door import ExitCode
+from campaigns.management.base_command import ExitCode
 from knowledge.models import Batch, Document, Spec
 from tests.campaigns.commands.test_wiki import TEXT
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from campaigns.devices import amd
-from campaigns.rules.device_gate import MIB, Activity
+from campaigns.rules.noise.device_gate import MIB, Activity
 
 BUS, OTHER = "0000:0c:00.0", "0000:22:00.0"
 LISTED = [

@@ -123,6 +123,7 @@ def test_it_sweeps_as_far_as_cache_and_memory_ask(cache_mib, available_mib, larg
     assert cpu._largest_mib(cache_mib * MIB, available_mib * MIB) == largest_mib
 
 
+@pytest.mark.judged
 def test_it_measures_this_cpu(monkeypatch):
     # The largest of them takes seconds for what this CPU has no unit for.
     monkeypatch.setattr(cpu_matmul, "SIZES", cpu_matmul.SIZES[1:])

@@ -7,7 +7,7 @@ import pytest
 from campaigns.devices import idle
 from campaigns.devices.discover import Device
 from campaigns.devices.idle import is_gated, look, look_at_all, look_closely
-from campaigns.rules.device_gate import NOT_TOLD, Activity, Gate
+from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Gate
 
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1, "GPU-aaaa1111")
 CPU = Device("cpu", "cpu", "Some CPU", "x", "native", 1, "x")

@@ -17,18 +17,22 @@ from hypothesis import strategies as st
 from campaigns.lineage import git as program
 from campaigns.lineage import repository
 from campaigns.lineage.git import LineageError
-from campaigns.lineage.repository import Entry, repository_of, write
+from campaigns.lineage.repository import PlannedCommit, repository_of, write
 
 BRANCH = "optimize/copy_cpp_test-cpu_2026-11-22"
-FIRST = Entry("[opt] copy round-1: baseline\n", {"v0.cpp": "time 100", "ref.py": ""}, 1_700_000_000)
-SECOND = Entry("[opt] copy round-2: faster (+5.0 %)\n", {"v0.cpp": "time 50"}, 1_700_000_060)
+FIRST = PlannedCommit(
+    "[opt] copy round-1: baseline\n", {"v0.cpp": "time 100", "ref.py": ""}, 1_700_000_000
+)
+SECOND = PlannedCommit(
+    "[opt] copy round-2: faster (+5.0 %)\n", {"v0.cpp": "time 50"}, 1_700_000_060
+)
 # By a plain `git commit`. Whatever changes these makes other commits of every old campaign.
 KNOWN = ["1587bae4", "97703db5"]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 entries = st.lists(
     st.builds(
-        Entry,
+        PlannedCommit,
         st.just("[opt]\n") | texts.map(lambda text: f"[opt]\n\n    {text!r}\n"),
         st.dictionaries(st.sampled_from(["v0.cpp", "ref.py", "src/a b.h"]), texts, min_size=1),
         st.integers(0, 4_000_000_000),
@@ -64,7 +68,7 @@ def test_it_makes_one_commit_of_each_entry() -> None:
 
 @tuned(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chain=entries)
-def test_it_gives_the_same_hashes_when_it_is_made_again(chain: Sequence[Entry]) -> None:
+def test_it_gives_the_same_hashes_when_it_is_made_again(chain: Sequence[PlannedCommit]) -> None:
     shutil.rmtree(repository_of(7), ignore_errors=True)
     hashes = write(7, BRANCH, chain)
     assert log() == hashes
@@ -159,7 +163,7 @@ def test_it_leaves_what_it_has_where_a_new_one_can_not_be_made_either(
 
 def test_it_refuses_a_path_that_leaves_the_tree() -> None:
     with pytest.raises(LineageError, match="plain path"):
-        write(7, BRANCH, [Entry("x\n", {"../owned": ""}, 0)])
+        write(7, BRANCH, [PlannedCommit("x\n", {"../owned": ""}, 0)])
     assert not repository_of(7).exists()
 
 

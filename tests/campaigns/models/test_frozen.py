@@ -11,8 +11,8 @@ from django.db import IntegrityError, transaction
 
 from campaigns.models import Campaign, Protocol
 from campaigns.models.transitions import claim
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

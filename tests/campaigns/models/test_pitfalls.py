@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 
 from campaigns.models import Campaign, CampaignState, Pitfall, PitfallKind, Placeholder
 from campaigns.models.transitions import claim
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 

@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client, override_settings
 
 from campaigns.models import Campaign, IllegalTransition, Round
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.models import Immutable
 from tests.around import built_around
 from tests.campaigns.steps import cast
@@ -48,7 +48,7 @@ def key(
         with override_settings(DATA_DIR=folder / "data"), pytest.MonkeyPatch.context() as patch:
             cast.set_the_scene(patch)
             script = cast.Script([["time 50"]])
-            patch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+            patch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
             campaign = cast.make_campaign(folder)
             bench = cast.make_bench(cast.Judge())
             return run_here(campaign.pk, bench, lambda message: None).pk
@@ -219,7 +219,9 @@ def begun(db: None, tmp_path: Path) -> Campaign:
     """One that has no round yet."""
     cast.make_platform()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+        patch.setattr(
+            "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
+        )
         return cast.make_campaign(tmp_path)
 
 

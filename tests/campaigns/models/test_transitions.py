@@ -16,7 +16,7 @@ from campaigns.models import (
 )
 from campaigns.models.campaign import AbortReason
 from campaigns.models.transitions import LEGAL, is_legal, move, require_legal
-from campaigns.rules.stop import StopReason
+from campaigns.rules.stop.policy import StopReason
 from tests.campaigns.steps import cast
 
 KINDS = {"campaign": CampaignState, "round": RoundState, "evaluation": EvaluationState}
@@ -66,7 +66,9 @@ def test_it_leads_nowhere_from_a_finished_state() -> None:
 
 @pytest.fixture
 def campaign(db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Campaign:
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    monkeypatch.setattr(
+        "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
+    )
     return cast.make_campaign(tmp_path)
 
 

@@ -11,13 +11,13 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator import problem as problems
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.distributions import DISTRIBUTIONS
+from campaigns.evaluator.problem.distributions import DISTRIBUTIONS
 from tests.evaluator import small
 
 TEXT = (Path(__file__).parents[3] / "docs" / "problems.md").read_text()
 KEYS = {*problems.REQUIRED, *problems.OPTIONAL, *problems.TOLERANCES, *problems.CHECKS}
 VALUES = {*problems.SETS, *problems.CASE_KINDS, *problems.REFRESHES, *problems.DIRECTIONS}
-TABLES = {"files", "tolerance", "check", "case"}
+TABLES = {"files", "flags", "tolerance", "check", "case"}
 
 
 @pytest.mark.parametrize("name", sorted(KEYS | set(problems.OF_A_CASE) - TABLES))
@@ -31,6 +31,7 @@ def test_it_names_every_value(value):
     assert f"`{value}`" in TEXT
 
 
+@pytest.mark.judged
 def test_its_example_is_a_problem_that_a_kernel_passes(tmp_path):
     folder = tmp_path / "leaky"
     folder.mkdir()

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.backends.cuda import target_flags
-from campaigns.evaluator.backends.kernel_names import cuda_kernels, triton_kernels
+from campaigns.evaluator.builds.kernel_names import cuda_kernels, triton_kernels
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.rules.dispatch import Bound, Predicate
+from campaigns.rules.dispatch.predicate import Bound, Predicate
 from tests.campaigns.problems.test_problems import reference_module, run_cpp, worst_margin
 from tests.campaigns.proposers.test_recipes import chained, v0
 
@@ -163,7 +163,6 @@ def test_r19_a_predicate_may_ask_for_the_integers_that_solve_receives():
         given_integers("hip", v0("softmax", "cpp"))
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
 def test_r19_two_cuda_sources_compile_as_one(tmp_path):
     plain = v0("softmax", "cuda")
@@ -213,7 +212,7 @@ def run_kernel(input, output, N, D):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.judged
 def test_r19_two_triton_modules_are_one_that_is_right(tmp_path):
     plain = v0("softmax", "triton")
     right = Source("kernel.py", MODULE.format(block=16, more=""))

@@ -12,7 +12,7 @@ import pytest
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
-from campaigns.proposers.search.tunables import find_tunables
+from campaigns.syntax.tunables import find_tunables
 from tests.campaigns.problems.test_problems import (
     SMALL,
     reference_module,
@@ -89,6 +89,7 @@ def test_it_computes_the_same_after_each_cpp_rewrite(backend, op, names, tmp_pat
     assert worst_margin(op, run) <= 1
 
 
+@pytest.mark.judged
 def test_it_computes_the_same_after_each_triton_rewrite_and_compiles(tmp_path):
     for _, op, names in (chain for chain in CHAINS if chain[0] == "triton"):
         before = chained(op, "triton", names[:-1])

@@ -14,8 +14,8 @@ import os
 import sys
 from pathlib import Path
 
-from campaigns.evaluator.backends.no_gpu import install_stub
 from campaigns.evaluator.backends.triton import compile_for, load_entry
+from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.processes import describe_status, fork
 from tests.campaigns.problems.test_problems import SMALL, reference_module, worst_margin

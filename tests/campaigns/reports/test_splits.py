@@ -15,9 +15,9 @@ from campaigns.evaluator.contract import (
     Timing,
 )
 from campaigns.models import Campaign, Case, Problem, Protocol
+from campaigns.problems.shipped import problem_folder
+from campaigns.records.targets import CaseTarget, target_of
 from campaigns.reports.splits import NO_LAUNCH, NO_TILE, splits_of
-from campaigns.reports.stored import CaseTarget, target_of
-from campaigns.shipped import problem_folder
 from knowledge.models import Platform
 from tests.kept_wiki import put_wiki
 

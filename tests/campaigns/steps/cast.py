@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.bell import Next
 from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import (
     CaseReport,
@@ -31,18 +30,20 @@ from campaigns.evaluator.contract import (
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Direction, Draft, Failure, Hypothesis, Situation, Variant
-from campaigns.rules.buckets import Bucket
-from campaigns.rules.goal import parse_goal
-from campaigns.rules.stop import StopPolicy
-from campaigns.steps.advance import advance
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
-from campaigns.steps.evaluate import Bench, evaluate
-from campaigns.steps.reproduce import reproduce
-from campaigns.steps.run_here import run_here
-from campaigns.steps.wait_for_device import wait_for_device
-from campaigns.steps.worker_beat import worker_beat
-from campaigns.waits import Cause
+from campaigns.records.device_waits import Cause
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.goal import parse_goal
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.steps.lifecycle.advance import advance
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.steps.measuring.reproduce import reproduce
+from campaigns.steps.measuring.wait_for_device import wait_for_device
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import Next
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
@@ -102,11 +103,16 @@ REF = "def setup(*, N, seed, device): ...\ndef reference(**inputs): ...\n"
 
 def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every case is 10 µs at best, by two cited ceilings; "search" is the one proposer."""
-    at = "campaigns.steps.set_target"
-    monkeypatch.setattr(f"{at}.work_model", lambda folder, cases: {c.name: WORK for c in cases})
+    monkeypatch.setattr(
+        "campaigns.steps.lifecycle.set_target.work_model",
+        lambda folder, cases: {c.name: WORK for c in cases},
+    )
+    at = "campaigns.records.ceilings"
     monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
     monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype, **_: [COMPUTE])
-    monkeypatch.setattr("campaigns.steps.create_campaign.proposer_names", lambda: ("search",))
+    monkeypatch.setattr(
+        "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
+    )
 
 
 def make_platform() -> Platform:
@@ -292,10 +298,10 @@ def hypothesis(index: int) -> Hypothesis:
     )
 
 
-def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> Bench:
+def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> WorkerContext:
     """A bench on the test device, or on another of its model."""
     make_platform()
-    return Bench(judge, device, worker_beat(name, device))
+    return WorkerContext(judge, device, worker_beat(name, device))
 
 
 def waiting_campaign(parent: Path) -> tuple[Campaign, Worker]:
@@ -335,18 +341,18 @@ def assert_legal_course(campaign: Campaign) -> None:
     assert course[-1] == fresh(campaign).state
 
 
-def measure_all(campaign: Campaign, bench: Bench) -> None:
+def measure_all(campaign: Campaign, bench: WorkerContext) -> None:
     """Measure what the next step asks for."""
     for key in step(campaign).measure:
         evaluate(key, bench)
 
 
-def run_again(campaign: Campaign, bench: Bench) -> Campaign:
+def run_again(campaign: Campaign, bench: WorkerContext) -> Campaign:
     """Run the campaign on to its end, or until it is held."""
     return run_here(campaign.pk, bench, lambda message: None)
 
 
-def reproduce_all(bench: Bench) -> None:
+def reproduce_all(bench: WorkerContext) -> None:
     """What this worker does for accepted gains until nothing is left."""
     for _ in range(20):
         jobs = reproduce()

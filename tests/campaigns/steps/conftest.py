@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.steps.evaluate import Bench
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 
@@ -25,7 +25,7 @@ def judge() -> cast.Judge:
 
 
 @pytest.fixture
-def bench(db: None, judge: cast.Judge) -> Bench:
+def bench(db: None, judge: cast.Judge) -> WorkerContext:
     return cast.make_bench(judge)
 
 
@@ -35,14 +35,14 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., cast.Script]:
 
     def put(*rounds: list[str]) -> cast.Script:
         made = cast.Script(list(rounds))
-        monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: made)
+        monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: made)
         return made
 
     return put
 
 
 @pytest.fixture
-def run(bench: Bench, tmp_path: Path) -> Callable[..., Campaign]:
+def run(bench: WorkerContext, tmp_path: Path) -> Callable[..., Campaign]:
     """Run a campaign of the tiny problem to its end in this process."""
 
     def go(v0: str = "time 100", **policy: object) -> Campaign:

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 from django.db import OperationalError
 
-from campaigns import pulse, tasks
+from campaigns import tasks
 from campaigns.devices.hold import DeviceBusy
 from campaigns.models import Worker
+from campaigns.workers import heartbeat
 from tests.campaigns.steps import cast
 
 SECOND = replace(cast.DEVICE, device="cuda:1", uuid="second")
@@ -21,7 +22,7 @@ def rung(db, monkeypatch):
     """The campaigns that were rung for; the device is the test's, and there is no other."""
     cast.make_platform()
     calls = []
-    monkeypatch.setattr(tasks, "ring", lambda campaign, following: calls.append(campaign))
+    monkeypatch.setattr(tasks, "notify", lambda campaign, following: calls.append(campaign))
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(tasks, "elsewhere", lambda worker, present: None)
     for name, value in (("service", cast.Judge()), ("device", None), ("pulse", None)):
@@ -60,7 +61,7 @@ def test_it_goes_on_at_once_with_another_device_that_is_idle(rung, monkeypatch):
     tried = measured_on(monkeypatch, cpu=None, cuda="the campaign")
     moves = [SECOND]
     monkeypatch.setattr(tasks, "elsewhere", lambda worker, present: moves.pop())
-    beating = pulse.Pulse("measure@box", cast.DEVICE)
+    beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
     monkeypatch.setattr(tasks._Process, "pulse", beating)
     run()
     assert (tried, rung) == (["cpu", "cuda:1"], ["the campaign"])
@@ -87,7 +88,7 @@ def test_it_chooses_a_device_at_its_start_even_without_a_database(rung, monkeypa
     started = []
     monkeypatch.setattr(tasks, "choose_device", choose)
     monkeypatch.setattr(tasks, "this_device", lambda: cast.DEVICE)
-    monkeypatch.setattr(pulse.Pulse, "start", lambda self: started.append(self.device))
+    monkeypatch.setattr(heartbeat.Heartbeat, "start", lambda self: started.append(self.device))
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"platform.test-cpu": None}))
     tasks.start_pulse(SimpleNamespace(hostname="measure@box", app=SimpleNamespace(amqp=amqp)))
     assert started == [SECOND if reachable else cast.DEVICE]
@@ -95,7 +96,7 @@ def test_it_chooses_a_device_at_its_start_even_without_a_database(rung, monkeypa
 
 def test_a_worker_of_the_flow_chooses_none(rung, monkeypatch):
     monkeypatch.setattr(tasks, "choose_device", None)
-    monkeypatch.setattr(pulse.Pulse, "start", lambda self: None)
+    monkeypatch.setattr(heartbeat.Heartbeat, "start", lambda self: None)
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"default": None}))
     tasks.start_pulse(SimpleNamespace(hostname="flow@box", app=SimpleNamespace(amqp=amqp)))
     assert tasks._Process.pulse.device is None

@@ -1,11 +1,15 @@
-"""A worker's pulse rings for its own passport, and only that worker answers the ring (R11)."""
+"""A worker's heartbeat rings for its own passport, and only that worker answers the ring (R11)."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from campaigns import pulse, tasks
+from campaigns import tasks
 from campaigns.models import Passport, Worker
+from campaigns.records import passport_due
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.take_passport import take_passport
+from campaigns.workers import heartbeat
 from tests.campaigns.steps import cast
 
 
@@ -18,10 +22,10 @@ def host(db, monkeypatch, settings, tmp_path):
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(tasks._Process, "device", None)
     monkeypatch.setattr(tasks._Process, "service", cast.Judge())
-    monkeypatch.setattr(tasks, "is_free", lambda worker, device: True)
-    monkeypatch.setattr("campaigns.steps.passport.is_free", lambda worker, device: True)
-    monkeypatch.setattr("campaigns.steps.passport.host_facts", lambda device: {"host": "box"})
-    monkeypatch.setattr(pulse, "ring_worker", rung.append)
+    monkeypatch.setattr(passport_due, "is_free", lambda worker, device: True)
+    for step in (note_host, take_passport):
+        monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: {"host": "box"})
+    monkeypatch.setattr(heartbeat, "notify_worker", rung.append)
     return rung
 
 
@@ -44,13 +48,13 @@ def test_it_leaves_the_ring_for_another_worker_alone(host):
 
 
 def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
-    monkeypatch.setattr(tasks, "is_free", lambda worker, device: False)
+    monkeypatch.setattr(passport_due, "is_free", lambda worker, device: False)
     run("measure@box", "measure@box")
     assert not Passport.objects.exists()
 
 
 def test_the_pulse_rings_while_a_passport_is_due(host):
-    beating = pulse.Pulse("measure@box", cast.DEVICE)
+    beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
     beating.beat()
     assert [worker.name for worker in host] == ["measure@box"]
     # The next look is not due yet, and after the passport nothing is.
@@ -62,5 +66,5 @@ def test_the_pulse_rings_while_a_passport_is_due(host):
 
 
 def test_the_pulse_of_a_worker_that_only_advances_rings_for_none(host):
-    pulse.Pulse("flow@box", None).beat()
+    heartbeat.Heartbeat("flow@box", None).beat()
     assert host == []

@@ -30,18 +30,19 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign
-from campaigns.rules.buckets import Bucket
+from campaigns.rules.verdict.buckets import Bucket
 from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
-from campaigns.steps.advance import advance
-from campaigns.steps.confirm import confirm
-from campaigns.steps.evaluate import Bench, evaluate
-from campaigns.steps.open_round import open_round
-from campaigns.steps.worker_beat import worker_beat
+from campaigns.steps.lifecycle.advance import advance
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.workers.context import WorkerContext
+from campaigns.steps.rounds.open_round import open_round
+from campaigns.steps.measuring.worker_beat import worker_beat
 campaign = Campaign.objects.get()
 confirm(campaign)
 device = this_device()
 with EvaluatorService() as service:
-    bench = Bench(service, device, worker_beat("opener", device))
+    bench = WorkerContext(service, device, worker_beat("opener", device))
     while campaign.state != "analyze":
         for key in advance(campaign).measure:
             evaluate(key, bench)

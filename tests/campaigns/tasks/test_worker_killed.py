@@ -12,7 +12,7 @@ import pytest
 from tests.campaigns.tasks.conftest import Installation
 from tests.evaluator import small
 
-pytestmark = pytest.mark.storage
+pytestmark = [pytest.mark.storage, pytest.mark.sentinel]
 
 # Twice the work that is needed, which no compiler leaves out.
 KERNEL = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.sample import build_sample
 from tests.campaigns.steps import cast
 

@@ -11,7 +11,7 @@ def press(page, campaign, verb):
 @pytest.fixture
 def rung(monkeypatch):
     bells = []
-    monkeypatch.setattr("campaigns.views.controls.ring", lambda campaign, n: bells.append(n))
+    monkeypatch.setattr("campaigns.views.controls.notify", lambda campaign, n: bells.append(n))
     return bells
 
 

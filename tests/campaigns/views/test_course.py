@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from campaigns.models import Campaign, CampaignState
-from campaigns.steps.restart import take_restart
+from campaigns.models import Campaign, CampaignState, RestartAnswer
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +26,7 @@ def go(monkeypatch, tmp_path):
     def run(before=lambda campaign: None) -> Campaign:
         cast.set_the_scene(monkeypatch)
         script = cast.Script([["time 100"]] * 9)
-        monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+        monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
         campaign, bench = cast.make_campaign(tmp_path, restart="ask"), cast.make_bench(cast.Judge())
         for _ in range(60):
             before(campaign)
@@ -52,7 +52,7 @@ def test_r40_it_says_what_each_answer_does_and_until_when(page, viewer, go):
     shown = read(viewer, campaign)
     assert BAND in shown
     assert "do-restart" not in shown
-    take_restart(campaign)
+    answer_restart(campaign, RestartAnswer.TAKEN)
     html = read(page, campaign)
     assert BAND not in html
     masked = html.split('data-restart="taken"')[1].split("</dd>")[0]

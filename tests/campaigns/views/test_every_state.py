@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.steps import cast
 
 PAGES = ("home", "campaigns")
@@ -34,9 +34,9 @@ def test_it_shows_a_draft(page, tmp_path):
 @pytest.mark.parametrize("v0", ["time 100", "wrong"])
 def test_it_shows_each_step_of_a_campaign(page, tmp_path, monkeypatch, v0):
     script = cast.Script([["time 50"], ["crash"]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
     monkeypatch.setattr(
-        "campaigns.steps.set_target.work_model",
+        "campaigns.steps.lifecycle.set_target.work_model",
         lambda folder, cases: {case.name: cast.WORK for case in cases},
     )
     campaign = cast.make_campaign(tmp_path, v0, max_rounds=3)

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import load_command_class
 from django.urls import reverse
 
-from campaigns.findings.kinds import Kind
 from campaigns.models import Campaign
 from campaigns.reports.report import render_report
-from campaigns.steps.run_here import run_here
+from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
 
@@ -31,7 +31,7 @@ def campaign(db, monkeypatch, tmp_path) -> Campaign:
     """Round 2 is refused, round 3 is accepted with a flag and with what is allowed."""
     cast.set_the_scene(monkeypatch)
     script = cast.Script([[FORKS, FORKS + " "], [KEEPS]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
     made = cast.make_campaign(tmp_path)
     return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
 
@@ -101,7 +101,7 @@ def test_it_writes_findings_and_policy_into_the_report(page, campaign):
 
 @pytest.fixture
 def rung(monkeypatch):
-    monkeypatch.setattr("campaigns.views.new_campaign.ring", lambda *a: None)
+    monkeypatch.setattr("campaigns.views.new_campaign.notify", lambda *a: None)
 
 
 def test_it_offers_a_stance_for_every_kind(page, db):

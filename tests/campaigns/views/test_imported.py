@@ -10,12 +10,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from campaigns.lineage.brought.files import Trail, read_path, read_zip
 from campaigns.models import ImportedCampaign
-from campaigns.steps.import_trail import import_trail, plan_import
+from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
+from campaigns.trails.exporters.archive import packed
+from campaigns.trails.importers.files import TrailFiles, read_path, read_zip
 from tests.campaigns.sample import HOSTILE
 
-TRAILS = Path(__file__).parents[1] / "lineage" / "brought" / "trails"
+TRAILS = Path(__file__).parents[1] / "trails" / "importers" / "trails"
 pytestmark = pytest.mark.django_db
 
 
@@ -51,6 +52,19 @@ def test_a_plan_stores_nothing(page):
     assert "a trail of kernel-optimize" in body
     assert "nothing is stored yet" in body
     assert not ImportedCampaign.objects.exists()
+
+
+def test_a_plan_shows_what_experiences_claim_and_their_times_make_no_trend(page):
+    path = TRAILS / "experiences"
+    data = packed("run", {"experiences.json": (path / "experiences.json").read_text()})
+    sent = {"trail": SimpleUploadedFile("a.zip", data), "plan": "1"}
+    body = page.post("/c/imported/", sent).content.decode()
+    assert "experiences: 2 (1 failure, 1 success)" in body
+    assert "largest claimed gain: 7.7×" in body
+    row, _ = import_trail(plan_import(read_path(path)))
+    shown = page.get(row.get_absolute_url()).content.decode()
+    assert "Trend of what is claimed" not in shown
+    assert "0.4516 ms" in shown
 
 
 @pytest.mark.parametrize(
@@ -112,7 +126,7 @@ def test_its_files_come_back_as_they_were(page, brought):
 def test_what_others_wrote_stays_text(page):
     texts = {n: t.replace("Wider tile", HOSTILE) for n, t in
              read_path(TRAILS / "optimize").files.items()}  # fmt: skip
-    row, _ = import_trail(plan_import(Trail(HOSTILE, texts)))
+    row, _ = import_trail(plan_import(TrailFiles(HOSTILE, texts)))
     urls = [row.get_absolute_url(), reverse("imported_round", args=[row.pk, 2]), "/c/imported/"]
     for url in [*urls, reverse("imported_file", args=[row.pk, "logs/performance_trend.md"])]:
         body = page.get(url).content.decode()

@@ -12,15 +12,18 @@ from django.urls import reverse
 
 from campaigns.lineage.records import branch_of
 from campaigns.models import Campaign, CampaignState
+from campaigns.records.judged_rounds import standard_of
 from campaigns.reports.checklist import checklist
-from campaigns.rules.intake import Intake, intake_from
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.reports.report import render_report
+from campaigns.rules.target.intake import Intake, intake_from
+from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import LABELS
 from tests.campaigns.sample import PLATFORM, PROBLEM
 
 SAID = {
-    "primary_metric": "bytes_per_s",
+    "guard": "strict",
     "git_branch": "optimize/mine",
     "reference_project": "a project of ours",
     "constraints": "<b>no</b> tensor cores",
@@ -79,6 +82,29 @@ def test_an_error_calls_a_field_as_the_form_does(page, sample):
     for name, label in LABELS.items():
         choice = f'name="{name}"' in body and label in body
         assert f'<label for="new-{name}">{label}</label>' in body or choice, name
+
+
+def test_r13_a_strict_guard_is_what_its_rounds_are_judged_by_and_is_shown(page, sample, capsys):
+    assert standard_of(sample, has_incumbent=True).guard is GuardPolicy.DEFAULT
+    assert "default: a round is rejected" in render_report(sample)
+    said = ["--problem", "softmax", "--platform", PLATFORM, "--backend", "cuda", "--draft"]
+    call_command("campaign", "new", *said, "--guard", "strict", "--json")
+    made = Campaign.objects.get(pk=json.loads(capsys.readouterr().out)["campaign"])
+    assert standard_of(made, has_incumbent=True).guard is GuardPolicy.STRICT
+    words = "strict: a round is rejected if a protected case loses more than 3 %"
+    call_command("campaign", "show", str(made.pk))
+    assert f"guard: {words}" in capsys.readouterr().out
+    assert words in page.get(reverse("campaign", args=[made.pk])).content.decode()
+    assert words in render_report(made)
+
+
+def test_r13_the_form_offers_the_guards(page, sample):
+    body = page.get("/c/new", {"platform": PLATFORM, "guard": "strict"}).content.decode()
+    assert '<option value="strict" selected>strict: a round is rejected' in body
+    assert "--guard strict" in body
+    answer, made = draft_of(page, guard="lax")
+    assert (answer.status_code, made) == (422, None)
+    assert ">Guard</a>: &#x27;lax&#x27;; accepted: default, strict" in answer.content.decode()
 
 
 @pytest.mark.storage
@@ -141,7 +167,7 @@ def test_the_command_shows_a_manifest_before_it_creates(sample, capsys, tmp_path
     said = capsys.readouterr().out
     assert f"platform: {PLATFORM} (manifest.yaml:L3)" in said
     assert "rounds: 9 (typed)" in said
-    assert "primary_metric: auto (the default)" in said
+    assert "git_branch: optimize/theirs (manifest.yaml:L5)" in said
     assert "not taken: manifest.yaml:L6: project_skill: turbo: kopt has no such choice" in said
     assert "nothing is created yet" in said
     assert Campaign.objects.count() == before

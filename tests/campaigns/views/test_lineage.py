@@ -8,8 +8,8 @@ from django.utils.html import escape
 
 from campaigns.lineage.git import LineageError
 from campaigns.models import Commit
-from campaigns.steps import commit_accepted as step
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.rounds import commit_accepted as step
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
@@ -37,7 +37,9 @@ def uncommitted(db, tmp_path, monkeypatch):
 
     cast.set_the_scene(monkeypatch)
     monkeypatch.setattr(step, "write", write)
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: cast.Script([["time 50"]]))
+    monkeypatch.setattr(
+        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
+    )
     made = cast.make_campaign(tmp_path)
     return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
 
@@ -77,11 +79,11 @@ def test_it_lists_the_chain_in_the_report(page, sample, commits, name):
 
 @pytest.mark.parametrize("finished", [True, False])
 def test_it_says_when_a_round_is_committed(page, db, tmp_path, monkeypatch, finished):
-    monkeypatch.setattr("campaigns.steps.close_round.commit_accepted", lambda campaign: None)
-    monkeypatch.setattr("campaigns.steps.finish.commit_accepted", lambda campaign: None)
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.commit_accepted", lambda campaign: None)
+    monkeypatch.setattr("campaigns.steps.lifecycle.finish.commit_accepted", lambda campaign: None)
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
     made, bench = cast.make_campaign(tmp_path), cast.make_bench(cast.Judge())
     if finished:
         cast.run_again(made, bench)

@@ -3,10 +3,10 @@
 import pytest
 
 from campaigns.evaluator.contract import Function, MachineCode
-from campaigns.lineage.trail.tried import trail_of
-from campaigns.lineage.trail.versions import version_files
 from campaigns.reports.report import render_report
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.trails.exporters.judged_rounds import trail_of
+from campaigns.trails.exporters.kernel_opt_skill import version_files
 from tests.campaigns.steps import cast
 
 SOLVE = Function("void run<float>(x)", 40, {"vector_256": 8, "call": 2}, {"ex<b>pf": 2})
@@ -21,7 +21,7 @@ def measured(db, monkeypatch, tmp_path):
     def run(code):
         cast.set_the_scene(monkeypatch)
         script = cast.Script([["time 50"], ["time 80"]])
-        monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+        monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
         campaign = cast.make_campaign(tmp_path, max_rounds=3)
         run_here(campaign.pk, cast.make_bench(cast.Judge(code=code)), lambda message: None)
         return cast.fresh(campaign)

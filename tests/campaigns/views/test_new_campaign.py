@@ -31,7 +31,7 @@ def wiki(db):
 @pytest.fixture
 def rung(monkeypatch):
     bells = []
-    monkeypatch.setattr("campaigns.views.new_campaign.ring", lambda *a: bells.append(a))
+    monkeypatch.setattr("campaigns.views.new_campaign.notify", lambda *a: bells.append(a))
     return bells
 
 

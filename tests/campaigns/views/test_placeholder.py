@@ -6,8 +6,8 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.models import CampaignState, Placeholder
-from campaigns.steps.confirm import confirm
-from campaigns.steps.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.steps import cast
 
 SAID = {"question": "bandwidth", "value": "1 GB/s", "reason": "the sheet comes <b>soon</b>"}
@@ -16,7 +16,7 @@ SAID = {"question": "bandwidth", "value": "1 GB/s", "reason": "the sheet comes <
 @pytest.fixture(autouse=True)
 def no_bandwidth(db, monkeypatch):
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.steps.set_target.bandwidth_ceilings", lambda platform: [])
+    monkeypatch.setattr("campaigns.records.ceilings.bandwidth_ceilings", lambda platform: [])
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Case, Problem
-from campaigns.shipped import shipped_problems
+from campaigns.problems.shipped import shipped_problems
 
 
 def test_it_shows_cases_classes_tolerance_reference_and_v0(page, sample):

@@ -7,8 +7,8 @@ from django.core.management import load_command_class
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from campaigns.case_table import case_row
 from campaigns.evaluator.contract import CaseReport, Timer, Timing
+from campaigns.records.case_table import case_row
 from campaigns.reports.dispatch import dispatch_of
 from tests.campaigns.sample import HOSTILE
 
@@ -175,7 +175,7 @@ def test_it_assigns_a_change_to_its_parts(page, sample, name):
 
 
 def split_by(round_, when, **runs):
-    """Make a stored round a dispatch split, as `campaigns.steps.split` writes it."""
+    """Make a stored round a dispatch split, as `campaigns.steps.rounds.split` writes it."""
     stored = {"when": when, "taken": list(runs)[-1:], "runs": runs, "pair": ["a", "b"]}
     round_.split = stored
     return round_

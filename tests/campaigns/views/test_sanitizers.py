@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.evaluator.contract import Fault, Sanitized
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 
 CLEAN = Sanitized("AddressSanitizer", True)
@@ -18,7 +18,7 @@ def told(page, db, monkeypatch, tmp_path):
     def read(*said, text="time 50"):
         cast.set_the_scene(monkeypatch)
         script = cast.Script([[text]])
-        monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+        monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
         campaign = cast.make_campaign(tmp_path, max_rounds=2)
         run_here(campaign.pk, cast.make_bench(cast.Judge(said=said)), lambda message: None)
         html = page.get(f"/c/{campaign.pk}/r/2/").content.decode()

@@ -10,8 +10,8 @@ from django.urls import reverse
 from campaigns.models import EvaluationKind, Round, StandingAnswer
 from campaigns.models.transitions import claim
 from campaigns.reports.report import render_report
-from campaigns.steps.answer_standing import answer_standing
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.rounds.answer_standing import answer_standing
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def ended(db, monkeypatch, tmp_path, judge, starter):
     """Round 2 was accepted; round 3 was fast in its first session only."""
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"], ["time 30"]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
 
     def change_mood(job):
         if job.candidate.text == "time 30":

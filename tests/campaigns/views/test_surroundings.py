@@ -8,8 +8,9 @@ from campaigns.evaluator.contract import Moment, Report
 from campaigns.management.facts import round_facts, round_text
 from campaigns.models import Verdict, Void
 from campaigns.reports.surroundings import seen_table
-from campaigns.steps.passport import take_passport
-from campaigns.steps.run_here import run_here
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.take_passport import take_passport
 from tests.campaigns.rules.builders import case, report, timing
 from tests.campaigns.steps import cast
 
@@ -44,7 +45,7 @@ def run(db, monkeypatch, tmp_path):
     """Run a campaign with one candidate under that judge; a passport first, if wanted."""
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"]])
-    monkeypatch.setattr("campaigns.steps.propose.proposer", lambda name: script)
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
 
     def go(judge, *, passport=False):
         bench = cast.make_bench(judge)
@@ -108,7 +109,8 @@ def test_it_names_the_passport_where_one_holds(page, run):
 
 def test_it_says_why_a_passport_was_not_used(page, run, monkeypatch):
     facts = {"driver": "old"}
-    monkeypatch.setattr("campaigns.steps.passport.host_facts", lambda device: dict(facts))
+    for step in (note_host, take_passport):
+        monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: dict(facts))
     bench = cast.make_bench(cast.Judge())
     taken = take_passport("why", bench)
     bench.worker.versions = {**bench.worker.versions, "driver": "new"}

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from campaigns.evaluator.contract import load_report
 from campaigns.models import Campaign
 from campaigns.models.transitions import claim
-from campaigns.reports.stored import target_of
+from campaigns.records.targets import target_of
 from campaigns.templatetags.campaign_parts import gate_citation
 from knowledge.specs.cited import Cited
 from tests.campaigns.steps import cast

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from campaigns.models import Evaluation, EvaluationState
 from campaigns.models.transitions import move
-from campaigns.steps.wait_for_device import wait_for_device
-from campaigns.waits import Cause, wait_of
+from campaigns.records.device_waits import Cause, wait_of
+from campaigns.steps.measuring.wait_for_device import wait_for_device
 from tests.campaigns.steps import cast
 
 HTMX = {"HX-Request": "true"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.backends.base import Unsupported
+from campaigns.evaluator.builds.compile import Unsupported
 from campaigns.evaluator.contract import Function
 from campaigns.evaluator.machine_code import read
 from campaigns.evaluator.sandbox.workplace import Ended

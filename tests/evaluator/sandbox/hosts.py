@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import dump
 from campaigns.evaluator.processes import adopt_orphans
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.supervisor import Outside, supervise
+from campaigns.evaluator.service.supervisor import Outside, supervise
 
 
 def whole() -> None:

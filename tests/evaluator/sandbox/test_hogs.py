@@ -12,8 +12,9 @@ import pytest
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Phase, Report, Source
-from campaigns.evaluator.sandbox import audit, limits, view
+from campaigns.evaluator.sandbox import limits, view
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.seccomp import audit
 from campaigns.evaluator.sandbox.warden import _with_descendants
 from tests.evaluator import small
 from tests.evaluator.small import LOOP, source

@@ -19,19 +19,11 @@ from typing import Any
 import pytest
 
 from campaigns.evaluator.processes import fork, wait_status
-from campaigns.evaluator.sandbox import (
-    calls,
-    cgroup,
-    filters,
-    identity,
-    landlock,
-    namespaces,
-    numbers,
-    seccomp,
-    warden,
-)
+from campaigns.evaluator.sandbox import calls, cgroup, identity, landlock, namespaces, warden
 from campaigns.evaluator.sandbox.layers import Layer, Plan
 from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.sandbox.seccomp import filters, numbers
+from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
 ROOT = os.getuid() == 0
 QUIET = filters.Permissions(

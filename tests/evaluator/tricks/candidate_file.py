@@ -1,16 +1,13 @@
-"""The tricks of this folder; what their headers may say is told in `devices/trust/trick.py`."""
+"""The tricks that come with kopt; `benchmarks/trick.py` says what their headers hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from campaigns.devices.trust import trick
-from campaigns.devices.trust.trick import Trick
-
-HERE = Path(__file__).parent
+from campaigns.benchmarks import trick
+from campaigns.benchmarks.trick import TRICKS, Trick
 
 
 def every(kind: str, backend: str) -> Iterator[Trick]:
     """All tricks of one kind ("cheats" or "honest") for one backend."""
-    return trick.every(HERE, kind, backend)
+    return trick.every(TRICKS, kind, backend)

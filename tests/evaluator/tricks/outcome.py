@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.benchmarks.trick import Trick, job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.trust.trick import Trick, job_of
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from tests.evaluator.tricks.candidate_file import every
 

@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
-from campaigns.devices.trust.trick import Trick
+from campaigns.benchmarks.trick import Trick
 from campaigns.evaluator.backends.cpp import compiler
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import Part, Split
-from campaigns.rules.dispatch import Bound, Predicate
+from campaigns.rules.dispatch.predicate import Bound, Predicate
 from tests.evaluator.tricks.outcome import params
 
 
@@ -28,7 +28,6 @@ def beside_itself(trick: Trick, times: int) -> Source:
     return made
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("trick", params("honest", "cpp"))
 def test_r19_an_honest_kernel_can_be_a_part_of_a_dispatcher(trick, tmp_path):
     made = beside_itself(trick, 2)

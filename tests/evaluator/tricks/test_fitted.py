@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.devices.trust.trick import job_of, read
+from campaigns.benchmarks.trick import TRICKS, job_of, read
 from campaigns.evaluator.contract import Outcome
-from campaigns.rules.buckets import Bucket, Declared
-from campaigns.rules.decision import Reason
-from campaigns.rules.gates import Standard
-from campaigns.rules.repeats import repeats
-from campaigns.rules.verdict import decide
-from tests.evaluator.tricks.candidate_file import HERE
+from campaigns.rules.verdict.buckets import Bucket, Declared
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
+from campaigns.rules.verdict.repeats import repeats
 
 AGAINST = Standard(has_incumbent=True)
 W1 = replace(AGAINST, declared=Declared(Bucket.W1, 30.0, 2000.0))
@@ -29,10 +28,10 @@ W1 = replace(AGAINST, declared=Declared(Bucket.W1, 30.0, 2000.0))
 def test_r20_it_refuses_what_is_faster_where_inputs_come_again(
     service, tmp_path, name, found, as_weight_cache
 ):
-    job = job_of(read(HERE / name, HERE), tmp_path / "scratch", "cpu", "native")
+    job = job_of(read(TRICKS / name, TRICKS), tmp_path / "scratch", "cpu", "native")
     report = service.evaluate(replace(job, protocol=replace(job.protocol, blocks=3)))
     assert report.outcome is Outcome.PASSED, report.reason
-    decision = decide(report, AGAINST)
+    decision = decide_session(report, AGAINST)
     assert decision.reason is Reason.FITTED, decision
     assert "fitted to the benchmark" in decision.sentence
     gate = next(gate for gate in decision.gates if gate.name == "repeats")

@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
-from campaigns.devices.trust.trick import read
+from campaigns.benchmarks.trick import read
 from campaigns.evaluator.contract import Outcome
-from tests.evaluator.tricks.candidate_file import HERE, every
+from tests.architecture.source_tree import ROOT
+from tests.evaluator.tricks.candidate_file import every
 from tests.evaluator.tricks.outcome import evaluate, held_to, params
 
 LEAST = {"cheats": 80, "honest": 40}
@@ -29,6 +30,7 @@ def test_it_lets_pass_on_a_gpu(service, trick, tmp_path):
     held_to(trick, evaluate(service, trick, tmp_path, "cuda:0"))
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize("trick", [*params("cheats", "cuda"), *params("honest", "cuda")])
 def test_it_compiles_what_only_runs_on_a_gpu(trick, tmp_path):
     nvcc = shutil.which("nvcc")
@@ -66,4 +68,4 @@ def test_it_finds_every_problem():
         for backend in BACKENDS:
             for trick in every(kind, backend):
                 assert (trick.problem / "problem.toml").is_file(), trick.path
-                assert trick.problem.is_relative_to(HERE.parents[2])
+                assert trick.problem.is_relative_to(ROOT / "campaigns")

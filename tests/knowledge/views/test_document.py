@@ -169,9 +169,9 @@ def test_a_long_document_stays_usable(admin_client, db, page_text):
     ]
     text = page_text(TDP, *facts) + "".join(f"line {n}\n" for n in range(5000))
     take_files({"docs/hardware/x-1.md": text}, ImportOptions())
-    began = time.perf_counter()
+    began = time.process_time()
     page = admin_client.get(X1).content
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     assert page.count(b"<tr id=") > 5000
     assert len(page) < 3_000_000
     assert took < 4, f"{took:.1f} s"

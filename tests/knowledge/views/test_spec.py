@@ -51,7 +51,7 @@ def test_it_says_the_command_that_asks_the_same(viewer, wiki, page_text):
     (wiki / "docs/hardware/x-1.md").write_text(page_text(line))
     import_wiki(wiki, vouched=True)
     bandwidth = Spec.objects.preferred().get(metric="memory_bandwidth")
-    command = "python manage.py spec get x-1 memory_bandwidth --per GCD"
+    command = ".venv/bin/python manage.py spec get x-1 memory_bandwidth --per GCD"
     assert f"<code>{command}</code>" in page_of(viewer, bandwidth)
 
 

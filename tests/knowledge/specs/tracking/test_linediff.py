@@ -36,7 +36,7 @@ def test_it_starts_and_ends_anywhere():
 
 def test_a_text_of_blank_lines_takes_no_minutes():
     old = "\n".join("" if n % 2 else f"line {n}" for n in range(5000))
-    began = time.perf_counter()
+    began = time.process_time()
     rows = diff_lines(old, old.replace("line 2", "row 2"))
     assert any(row.html == "row 2" for row in rows)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

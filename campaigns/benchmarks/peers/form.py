@@ -1,0 +1,163 @@
+"""A candidate as a plain function over tensors, the form in which other evaluators take one.
+
+Used inside their processes: the sources that `kernelbench` and `sol` write import this. Inputs are
+drawn from the torch seed that the evaluator has set, so that its own seeds decide.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from campaigns.evaluator.builds.signature import ENTRY, argument_types
+from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.layout import Layout, ScalarArg
+from campaigns.evaluator.problem import load_problem
+
+if TYPE_CHECKING:
+    import torch
+
+# Names the file that whoever takes a time holds, so that no two times are taken at once.
+TURN = "KOPT_TRUST_TURN"
+
+
+class Form:
+    """One problem with the parameters of one case; tensors are in the problem's own order."""
+
+    def __init__(self, problem: str, params: Mapping[str, Param]) -> None:
+        self.spec = load_problem(Path(problem))
+        self.case = Case("case", params)
+        self._reference = Reference(self.spec.folder)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Names, shapes and dtypes; drawn apart from the evaluator's own random numbers."""
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            return self._reference.layout(self.case, "cpu")
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """(atol, rtol) of the first output, 0 where it must be exact."""
+        # Loads torch, which a host of the web side need not have.
+        from campaigns.evaluator.judge.correctness.tolerance import tolerances
+
+        found = tolerances(self.spec, self.layout)[self.layout.outputs[0].name]
+        return (0.0, 0.0) if found.exact else (found.atol, found.rtol)
+
+    def draw(self, device: object) -> list[torch.Tensor]:
+        """New inputs on `device`."""
+        import torch
+
+        seed = int(torch.randint(2**31 - 1, (1,)))
+        example = self._reference.example(self.case, seed, str(device))
+        return [example.inputs[arg.name] for arg in self.layout.inputs]
+
+    def named(self, device: object) -> dict[str, torch.Tensor]:
+        """New inputs by name."""
+        names = [arg.name for arg in self.layout.inputs]
+        return dict(zip(names, self.draw(device), strict=True))
+
+    def answer(self, *inputs: torch.Tensor) -> Any:
+        """What the reference says: one tensor, or a tuple of them."""
+        return self.call(self._right, *inputs)
+
+    def call(self, run: Callable[..., None], *inputs: torch.Tensor) -> Any:
+        """`run` with keywords, on outputs allocated here: one tensor, or a tuple of them."""
+        outputs = self.blank(inputs[0].device)
+        self.into(run, inputs, outputs)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def blank(self, device: object) -> list[torch.Tensor]:
+        """New outputs as `torch.empty` gives them."""
+        import torch
+
+        place = torch.device(str(device))
+        return [
+            torch.empty(arg.shape, dtype=getattr(torch, arg.dtype), device=place)
+            for arg in self.layout.outputs
+        ]
+
+    def into(
+        self,
+        run: Callable[..., None],
+        inputs: tuple[Any, ...],
+        outputs: list[Any] | tuple[Any, ...],
+    ) -> None:
+        """`run` with keywords, on the tensors given."""
+        names = [arg.name for arg in (*self.layout.inputs, *self.layout.outputs)]
+        run(**self._numbers, **dict(zip(names, (*inputs, *outputs), strict=True)))
+
+    def compiled(self, library: Path, text: str) -> Callable[..., None]:
+        """`solve` of a shared object made from the source `text`, to be called with keywords."""
+        solve = getattr(ctypes.CDLL(str(library)), ENTRY)
+        solve.argtypes = argument_types(text, library.name, self.layout)
+        solve.restype = None
+        order = [(arg.name, isinstance(arg, ScalarArg)) for arg in self.layout.args]
+
+        def run(**given: Any) -> None:
+            solve(*(given[name] if number else given[name].data_ptr() for name, number in order))
+
+        return run
+
+    def _right(self, **given: Any) -> None:
+        self._reference.expected(given, tuple(arg.name for arg in self.layout.outputs))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int | float]:
+        return {arg.name: arg.value for arg in self.layout.args if isinstance(arg, ScalarArg)}
+
+
+@contextmanager
+def turn_to_time() -> Iterator[None]:
+    """Wait until nobody else takes a time, and take one. Evaluators may check meanwhile."""
+    place = os.environ.get(TURN)
+    if not place:
+        yield
+        return
+    with Path(place).open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def in_turn(timed: Callable[..., Any]) -> Callable[..., Any]:
+    """`timed`, taking its turn; what it is given and answers is not touched."""
+
+    def waited(*arguments: Any, **options: Any) -> Any:
+        with turn_to_time():
+            return timed(*arguments, **options)
+
+    return waited
+
+
+def stand_in_for(*names: str) -> list[str]:
+    """Put an empty module that has every name where one is not installed; those so replaced.
+
+    For what an evaluator imports at its top and an evaluation never uses.
+    """
+    replaced = [n for n in names if n not in sys.modules and importlib.util.find_spec(n) is None]
+    for name in replaced:
+        module = ModuleType(name)
+        module.__spec__ = ModuleSpec(name, None)
+        module.__getattr__ = _attribute  # type: ignore[method-assign]
+        sys.modules[name] = module
+    return replaced
+
+
+def _attribute(name: str) -> Callable[..., None]:
+    """Whatever is asked for, but nothing that tells what a module is: `inspect` reads those."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return lambda *given, **more: None

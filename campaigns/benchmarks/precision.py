@@ -1,0 +1,369 @@
+"""How good the judge's clock is on this device: three questions.
+
+Does the slope of bursts agree with the driver's tracer, with CUDA events, and with itself in
+another session? How often is a change claimed when a kernel is compared with itself (A/A)? And how
+often is it seen when one is faster by a few percent?
+
+Gains are known of `chain`, whose values go through multiply-adds that leave them as they are. The
+factors are arguments, so no compiler can know that, and next to the chains nothing takes time.
+"""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+from statistics import median
+
+from campaigns.benchmarks.harness import (
+    ALIKE,
+    Benchmark,
+    BenchmarkError,
+    BenchReport,
+    Progress,
+    ReportTable,
+    Row,
+    devices_alike,
+    name_of,
+    option,
+    versions,
+)
+from campaigns.benchmarks.services import Station, held, open_stations, spread
+from campaigns.benchmarks.trick import TRICKS
+from campaigns.devices.discover import Device
+from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
+from campaigns.evaluator.backends import base as backends
+from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, Timing
+from campaigns.evaluator.problem import ProblemSpec, load_problem
+from campaigns.problems.shipped import problem_folder, shipped_folders
+from campaigns.rules.noise.gain import noise_floor
+from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
+
+SESSIONS, SAME, KNOWN, LIMIT_S = 3, 40, 10, 3600.0
+CHAIN = TRICKS / "problems" / "chain"
+# As in the sources of `chain`, and how much longer the other one is.
+STEPS, GAIN = 2000, 0.03
+# Values: about a millisecond of a CPU's core, a tenth of one of a large GPU.
+VALUES = {"cpu": 512, "gpu": 1 << 20}
+# From some 5 µs to some 5 ms of a large GPU.
+LENGTHS = (150, 1_500, 15_000, 150_000)
+# Shorter kernels are stated, longer ones are held to AGREEMENT with the device's own time.
+SHORT_US = 20.0
+AGREEMENT, REPEATED = 0.01, 0.005
+CLOCK_NOTE = (
+    f"Kernels over {SHORT_US:.0f} µs are held to {AGREEMENT:.0%} of device time, shorter ones are "
+    "stated. Events are the device's own time from the end of a burst to that of the next, per "
+    "call, the median of five. The tracer adds up kernels alone, launched one by one, without what "
+    "lies between them; some take longer while it looks. Medians of sessions are held to "
+    f"{REPEATED:.1%}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedKernel:
+    """What is evaluated. job_at: on every case of it, against itself or a slower one."""
+
+    problem: str
+    backend: str
+    job_at: Callable[[Station], Job]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One kernel on one case, in microseconds per call.
+
+    slope_us, event_us, device_us: medians over the sessions. repeats_within: how far a session's
+    median is from the median of all, as a share of it. low_us, high_us: the 10th and 90th
+    percentile of all samples.
+    """
+
+    kernel: TimedKernel
+    case: str
+    timer: str
+    slope_us: float
+    low_us: float
+    high_us: float
+    event_us: float | None
+    device_us: float | None
+    repeats_within: float
+
+    def row(self) -> Row:
+        return {
+            "problem": self.kernel.problem,
+            "backend": self.kernel.backend,
+            "case": self.case,
+            "timer": self.timer,
+            "slope µs": self.slope_us,
+            "p10–p90": f"{self.low_us:.4g}–{self.high_us:.4g}",
+            "repeats within": f"{self.repeats_within:.2%}",
+            "tracer µs": self.device_us,
+            "slope/tracer": _apart(self.slope_us, self.device_us),
+            "events µs": self.event_us,
+            "slope/events": _apart(self.slope_us, self.event_us),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the rules said of one kernel against another, or against itself.
+
+    gain: a fraction, by the judge's slopes. event_gain: the same by CUDA events, where there are.
+    """
+
+    kernel: str
+    verdict: Verdict
+    gain: float
+    event_gain: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One comparison to make. name: of what is compared."""
+
+    name: str
+    job_at: Callable[[Station], Job]
+
+
+@dataclass(frozen=True, slots=True)
+class Laboratory:
+    """Where kernels are read and compared. After `deadline` no comparison is begun any more."""
+
+    stations: Sequence[Station]
+    deadline: float
+    progress: Progress
+
+    def readings(self, kernels: Sequence[TimedKernel], sessions: int) -> list[Reading]:
+        """Of every kernel on each of its cases; all sessions of a kernel are on one device."""
+
+        def read(kernel: TimedKernel, station: Station) -> list[Reading]:
+            reports = [_evaluate(kernel.job_at(station), station) for _ in range(sessions)]
+            self.progress(f"{kernel.problem} {kernel.backend}: {len(reports[0].cases)} cases read")
+            by_case = zip(*(report.cases for report in reports), strict=True)
+            return [_reading(kernel, cases) for cases in by_case]
+
+        found = spread(read, kernels, self.stations)
+        return [reading for readings in found for reading in readings]
+
+    def compared(self, asked: Sequence[Contrast], times: int) -> list[Compared]:
+        """Each in turn, so many comparisons in all; those that were begun in time."""
+
+        def compare(one: Contrast, station: Station) -> Compared | None:
+            if time.monotonic() > self.deadline:
+                return None
+            found = _judged(one.name, _evaluate(one.job_at(station), station))
+            self.progress(f"{found.kernel}: {found.verdict} ({found.gain:+.2%})")
+            return found
+
+        return list(filter(None, spread(compare, islice(cycle(asked), times), self.stations)))
+
+
+def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
+    """Read every kernel; compare each in turn with itself, and known gains of their backends.
+
+    On GPUs chains of known lengths are read as well, by each of the backends.
+    """
+    devices, deadline = devices_alike(options.device), time.monotonic() + options.limit_s
+    kernels = list(_shipped(devices[0], options.problem, options.backend))
+    if not kernels:
+        raise BenchmarkError("--problem, --backend: no kernel of them is timed on this device")
+    used = dict.fromkeys(kernel.backend for kernel in kernels)
+    lengths = LENGTHS if devices[0].kind == "gpu" else ()
+    known = [_chain(backend, round(STEPS * (1 + GAIN))) for backend in used]
+    chains = [_chain(backend, steps, steps) for backend in used for steps in lengths]
+    with held(devices) as folder, open_stations(devices, folder) as stations:
+        laboratory = Laboratory(stations, deadline, progress)
+        readings = laboratory.readings([*kernels, *chains], options.sessions)
+        # The fewer ones first, should the time not suffice for all.
+        slower = [Contrast(f"{one.problem}, {one.backend}", one.job_at) for one in known]
+        gains = laboratory.compared(slower, options.known)
+        alone = [contrast for one in kernels for contrast in _alone(one, stations[0])]
+        same = laboratory.compared(alone, options.same)
+    return report_of(devices, readings, same, gains)
+
+
+def report_of(
+    devices: Sequence[Device],
+    readings: Sequence[Reading],
+    same: Sequence[Compared],
+    known: Sequence[Compared],
+) -> BenchReport:
+    """What was read, compared with itself, and compared with a slower one."""
+    quiet = sum(one.verdict is Verdict.NO_CHANGE for one in same)
+    found = sum(one.verdict is Verdict.ACCEPTED for one in known)
+    return BenchReport(
+        title="Precision of the judge's clock",
+        device=name_of(devices),
+        verdict=f"A/A: {quiet} of {len(same)} comparisons of a kernel with itself showed no "
+        f"change. True gains of {GAIN:.0%}: {found} of {len(known)} found.{_clock(readings)}",
+        tables=[
+            ReportTable("Clock", [one.row() for one in readings], [CLOCK_NOTE]),
+            ReportTable("Compared with itself", list(_by_kernel(same))),
+            ReportTable(
+                f"Compared with a kernel that takes {GAIN:.0%} longer", list(_by_kernel(known))
+            ),
+        ],
+        versions=versions(devices[0], "torch", "triton"),
+    )
+
+
+PRECISION = Benchmark(
+    "precision",
+    "slope against device time, A/A comparisons, and gains that are known",
+    (
+        ALIKE,
+        option("--backend", action="append", help="default: all that run on the device"),
+        option("--problem", action="append", help="shipped name or folder; default: all"),
+        option("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}"),
+        option("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
+        option("--known", type=int, default=KNOWN, help=f"true gains; default: {KNOWN}"),
+        option(
+            "--limit-s",
+            type=float,
+            default=LIMIT_S,
+            help=f"default: {LIMIT_S:.0f}; then what has been compared is reported",
+        ),
+    ),
+    measure_precision,
+)
+
+
+def chain_source(backend: str, steps: int) -> Source:
+    """The kernel of `chain` with chains of so many steps."""
+    name = load_problem(CHAIN).files[backend]
+    return Source(name, (CHAIN / name).read_text().replace(str(STEPS), str(steps)))
+
+
+def _shipped(
+    device: Device, problems: Sequence[str] | None, wanted: Sequence[str] | None
+) -> Iterator[TimedKernel]:
+    folders = [problem_folder(name) for name in problems] if problems else shipped_folders()
+    timed = {name for name, backend in backends.every().items() if device.kind in backend.kinds}
+    for spec in map(load_problem, folders):
+        for backend in spec.files:
+            if backend in timed and (not wanted or backend in wanted):
+                yield TimedKernel(spec.name, backend, _v0(spec, backend))
+
+
+def _v0(spec: ProblemSpec, backend: str) -> Callable[[Station], Job]:
+    def job_at(station: Station) -> Job:
+        protocol = CPU_PROTOCOL if station.device.kind == "cpu" else GPU_PROTOCOL
+        return v0_job(station.device, spec, backend, station.scratch, protocol)
+
+    return job_at
+
+
+def _chain(backend: str, against: int, steps: int = STEPS) -> TimedKernel:
+    """A chain of so many steps against one of `against`."""
+    v0 = _v0(load_problem(CHAIN), backend)
+
+    def job_at(station: Station) -> Job:
+        return replace(
+            v0(station),
+            cases=(Case(f"{steps} steps", {"N": VALUES[station.device.kind]}),),
+            candidate=chain_source(backend, steps),
+            incumbent=chain_source(backend, against),
+        )
+
+    return TimedKernel(CHAIN.name, backend, job_at)
+
+
+def _alone(kernel: TimedKernel, station: Station) -> Iterator[Contrast]:
+    """The kernel on every case alone, against itself."""
+
+    def on(case: Case) -> Callable[[Station], Job]:
+        return lambda station: replace(kernel.job_at(station), cases=(case,))
+
+    for case in kernel.job_at(station).cases:
+        yield Contrast(f"{kernel.problem}, {kernel.backend}, {case.name}", on(case))
+
+
+def _evaluate(job: Job, station: Station) -> Report:
+    report = station.service.evaluate(job)
+    if report.outcome is not Outcome.PASSED:
+        raise BenchmarkError(f"{job.problem.name}: {report.outcome}: {report.reason}")
+    return report
+
+
+def _reading(kernel: TimedKernel, cases: Sequence[CaseReport]) -> Reading:
+    """cases: the same one in every session."""
+    timings = [_timed(case.candidate) for case in cases]
+    medians = [median(timing.samples_us) for timing in timings]
+    ordered = sorted(us for timing in timings for us in timing.samples_us)
+    slope_us = median(medians)
+    return Reading(
+        kernel=kernel,
+        case=cases[0].case,
+        timer=str(timings[0].timer),
+        slope_us=slope_us,
+        low_us=ordered[len(ordered) // 10],
+        high_us=ordered[-1 - len(ordered) // 10],
+        event_us=_median([timing.event_us for timing in timings]),
+        device_us=_median([timing.device_us for timing in timings]),
+        repeats_within=max(abs(one / slope_us - 1) for one in medians),
+    )
+
+
+def _judged(kernel: str, report: Report) -> Compared:
+    decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
+    if decision.gain is None:
+        raise BenchmarkError(f"{kernel}: {decision.sentence}")
+    case = report.cases[0]
+    new, old = (_timed(arm).event_us for arm in (case.candidate, case.incumbent))
+    by_events = old / new - 1 if old and new else None
+    return Compared(kernel, decision.verdict, decision.gain.gain, by_events)
+
+
+def _timed(timing: Timing | None) -> Timing:
+    if timing is None:
+        raise BenchmarkError("a case was not timed")
+    return timing
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _clock(readings: Sequence[Reading]) -> str:
+    """How many of the kernels that are held to device time agree with it; empty without any."""
+    long = [reading for reading in readings if reading.slope_us > SHORT_US]
+    events = [one.slope_us / one.event_us - 1 for one in long if one.event_us]
+    tracer = [one.slope_us / one.device_us - 1 for one in long if one.device_us]
+    if not events and not tracer:
+        return ""
+    repeats = max(reading.repeats_within for reading in readings)
+    return (
+        f" Clock: of kernels over {SHORT_US:.0f} µs {_agreeing(events)} are within {AGREEMENT:.0%} "
+        f"of the device's events, {_agreeing(tracer)} of the driver's tracer; medians of sessions "
+        f"are within {repeats:.2%}."
+    )
+
+
+def _agreeing(apart: Sequence[float]) -> str:
+    return f"{sum(abs(one) <= AGREEMENT for one in apart)} of {len(apart)}"
+
+
+def _by_kernel(compared: Sequence[Compared]) -> Iterator[Row]:
+    for kernel in dict.fromkeys(one.kernel for one in compared):
+        these = [one for one in compared if one.kernel == kernel]
+        counts = Counter(one.verdict.replace("_", " ") for one in these)
+        yield {
+            "kernel": kernel,
+            "times": len(these),
+            "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in counts.items()),
+            "gains by slope": _span([one.gain for one in these]),
+            "gains by events": _span([g for one in these if (g := one.event_gain) is not None]),
+        }
+
+
+def _span(gains: Sequence[float]) -> str | None:
+    return f"{min(gains):+.2%} to {max(gains):+.2%}" if gains else None
+
+
+def _apart(slope_us: float, other_us: float | None) -> str | None:
+    return f"{slope_us / other_us - 1:+.2%}" if other_us else None

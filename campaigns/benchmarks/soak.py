@@ -1,0 +1,309 @@
+"""Many evaluations in a row by one service: what do they leave behind, does it become slower?"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+from campaigns.benchmarks.census import Census, descendants, left_behind, take
+from campaigns.benchmarks.harness import (
+    DEVICE,
+    Benchmark,
+    BenchmarkError,
+    BenchReport,
+    Progress,
+    ReportTable,
+    option,
+    versions,
+)
+from campaigns.benchmarks.services import Station
+from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
+from campaigns.devices.discover import Device, this_device
+from campaigns.devices.hold import hold
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.processes import adopt_orphans
+from campaigns.rules.noise.gain import Gain, Pair, interval
+
+EVALUATIONS, HOSTILE_EVERY = 1000, 5
+TIMED_BACKENDS = {"cpu": "cpp", "gpu": "cuda"}
+# How much throughput may be lost.
+LOST = 0.05
+# When the worn service is compared with a fresh one: on so many kinds, those whose evaluations took
+# most nearly the same time again and again; so many pairs of each at a time, and how often, until
+# the interval lies on one side of what may be lost.
+FRESH_KINDS, FRESH_PAIRS, TIMES = 3, 8, 8
+SEED = 1
+# Few kinds, so that each is evaluated many times.
+HONEST_KINDS = 8
+# What ended is gone at once, also a crew in reserve that is told to; a driver may take a while.
+SETTLE_S = 75.0
+PROGRESS_EVERY = 25
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SoakRun:
+    """One evaluation. expected: it ended as the candidate's file says."""
+
+    kind: str
+    outcome: str
+    expected: bool
+    wall_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """before, after: the counts. leaks: by kind, in words, also what was left at the very end."""
+
+    before: Census
+    after: Census
+    leaks: dict[str, str]
+
+
+def soak(options: Namespace, progress: Progress) -> BenchReport:
+    """Honest and hostile candidates in turn, each list over and over; then the comparison."""
+    count, every = options.evaluations, options.hostile_every
+    if not 2 <= every <= count:
+        raise BenchmarkError(f"--hostile-every {every}: 2 to {count} is accepted")
+    device = this_device(options.device)
+    backends = options.backend or [TIMED_BACKENDS[device.kind]]
+    tricks = chosen(device, options.tricks, backends)
+    hostile = [trick for trick in tricks if not trick.honest]
+    honest = _spread([trick for trick in tricks if trick.honest], HONEST_KINDS)
+    if not honest or not hostile:
+        raise BenchmarkError(f"--tricks {options.tricks}: honest and dishonest ones are needed")
+    order = list(_order(honest, hostile, count, every))
+    with hold(device):
+        runs, left, gain = _soaked(device, honest, order, progress)
+    return report_of(device, runs, left, gain)
+
+
+SOAK = Benchmark(
+    "soak",
+    "many evaluations in a row: leaks and slowness",
+    (
+        DEVICE,
+        option("--evaluations", type=int, default=EVALUATIONS, help=f"default: {EVALUATIONS}"),
+        option(
+            "--hostile-every", type=int, default=HOSTILE_EVERY, help=f"default: {HOSTILE_EVERY}"
+        ),
+        option("--tricks", type=Path, default=TRICKS, help="folder; default: kopt's own"),
+        option("--backend", action="append", help="default: the one that is timed"),
+    ),
+    soak,
+)
+
+
+def kept(change: Gain) -> bool | None:
+    """Whether at most LOST of throughput is lost; None where the interval cannot tell."""
+    if change.low >= -LOST:
+        return True
+    return False if change.high < -LOST else None
+
+
+def report_of(
+    device: Device, runs: Sequence[SoakRun], left: Leftovers, against_fresh: Gain
+) -> BenchReport:
+    """What was left behind, and the worn service against a fresh one."""
+    level = kept(against_fresh)
+    held = level is True and not left.leaks
+    said = "held" if held else "not held" if left.leaks or level is False else "not known"
+    outcomes = Counter(run.outcome for run in runs)
+    unexpected = [f"{run.kind}: {run.outcome}" for run in runs if not run.expected]
+    pairs = f"at least {against_fresh.pairs} pairs of each kind"
+    loss = f"{against_fresh.gain:+.1%} ({against_fresh.low:+.1%} to {against_fresh.high:+.1%}"
+    leaks = "; ".join(f"{kind}: {words}" for kind, words in left.leaks.items())
+    names = [*left.before.names, *left.before.numbers]
+    before, after = left.before.counts(), left.after.counts()
+    return BenchReport(
+        title=f"{len(runs)} evaluations in a row",
+        device=device.name,
+        verdict=f"No leak, and at most {LOST:.0%} of throughput lost: {said}."
+        + (f" Left behind: {leaks}." if leaks else ""),
+        held=held,
+        notes=[
+            f"Throughput of the same service after all of them against a fresh one: {loss}, "
+            f"{against_fresh.kind}, {pairs}). Both are asked in alternation, on the {FRESH_KINDS} "
+            "kinds whose evaluations took most nearly the same time."
+        ],
+        tables=[
+            ReportTable(
+                "Outcomes", [{"outcome": o, "evaluations": n} for o, n in outcomes.items()]
+            ),
+            ReportTable(
+                "Ended otherwise than the candidate's file says",
+                [{"evaluation": each} for each in unexpected[:SHOWN]],
+            ),
+            ReportTable(
+                "Left behind",
+                [{"what": n, "before": before[n], "after": after[n]} for n in names],
+                ["After a first evaluation of each honest kind, and again after the last one."],
+            ),
+        ],
+        versions=versions(device, "torch"),
+    )
+
+
+def _soaked(
+    device: Device, honest: Sequence[Trick], order: Sequence[Trick], progress: Progress
+) -> tuple[list[SoakRun], Leftovers, Gain]:
+    known = frozenset(descendants(os.getpid()))
+    with _own_temporary_folder() as folder, _orphans_come_here(), EvaluatorService() as service:
+        station = Station(device, service, folder / "scratch")
+        # The first of each kind is not counted: the service starts, compilers come into memory.
+        for trick in honest:
+            _evaluate(station, trick)
+        pid = service.process_id
+        if pid is None:
+            raise BenchmarkError("the evaluator service does not run")
+        watch = _Watch(device, pid, folder, known)
+        service.rest()
+        before = watch.settled(None)
+        runs = []
+        for number, trick in enumerate(order, 1):
+            runs.append(_evaluate(station, trick))
+            if number % PROGRESS_EVERY == 0:
+                progress(f"{number}/{len(order)}: {dict(Counter(one.outcome for one in runs))}")
+        if service.process_id != pid:
+            raise BenchmarkError("the evaluator service was started anew on the way")
+        service.rest()
+        after = watch.settled(before)
+        progress("the same service against a fresh one")
+        gain = _against_fresh(station, _steady(honest, runs), progress)
+        service.close()
+        leaks = left_behind(before, after) | watch.when_ended()
+    return runs, Leftovers(before, after, leaks), gain
+
+
+def _order(
+    honest: Sequence[Trick], hostile: Sequence[Trick], evaluations: int, hostile_every: int
+) -> Iterator[Trick]:
+    """One in `hostile_every` is hostile; each list is gone through again and again."""
+    for number in range(1, evaluations + 1):
+        hostile_so_far = number // hostile_every
+        if number % hostile_every == 0:
+            yield hostile[(hostile_so_far - 1) % len(hostile)]
+        else:
+            yield honest[(number - hostile_so_far - 1) % len(honest)]
+
+
+def _evaluate(station: Station, trick: Trick) -> SoakRun:
+    device = station.device
+    job = job_of(trick, station.scratch, device.device, device.target)
+    begun = time.perf_counter()
+    report = station.service.evaluate(job)
+    wall_s = time.perf_counter() - begun
+    passed_fairly = report.outcome is Outcome.PASSED and "no_gain" in trick.outcomes
+    expected = passed_fairly or report.outcome in trick.outcomes
+    return SoakRun(trick.name, str(report.outcome), expected, wall_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """What to look at. service: its process id. known: children that were here before it."""
+
+    device: Device
+    service: int
+    folder: Path
+    known: frozenset[int]
+
+    def settled(self, before: Census | None) -> Census:
+        """The census once what is ending has ended, or after SETTLE_S."""
+        deadline = time.monotonic() + SETTLE_S
+        while True:
+            self._reap()
+            found = take(self.device, self.service, self.folder)
+            quiet = not left_behind(before, found) if before else not any(descendants(self.service))
+            if quiet or time.monotonic() > deadline:
+                return found
+            time.sleep(0.5)
+
+    def when_ended(self) -> dict[str, str]:
+        """What is there after the service was closed."""
+        self._reap()
+        children = [str(child) for child in self._adopted()]
+        files = [str(path) for path in self.folder.rglob("*")]
+        found = {"processes at the end": children, "files at the end": files}
+        return {kind: ", ".join(names[:5]) for kind, names in found.items() if names}
+
+    def _adopted(self) -> list[int]:
+        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        return [child for child in map(int, listed) if child not in {self.service, *self.known}]
+
+    def _reap(self) -> None:
+        """Wait for adopted ones that have ended; only those that still run are left behind."""
+        for child in self._adopted():
+            os.waitpid(child, os.WNOHANG)
+
+
+def _against_fresh(worn: Station, honest: Sequence[Trick], progress: Progress) -> Gain:
+    """Throughput of the worn service against a fresh one's; A B B A, so that drift meets both."""
+    pairs: dict[str, list[Pair]] = {trick.name: [] for trick in honest}
+    with EvaluatorService() as service:
+        fresh = Station(worn.device, service, worn.scratch)
+        _evaluate(fresh, honest[0])
+        for number in range(TIMES * FRESH_PAIRS):
+            for trick in honest:
+                order = (fresh, worn) if number % 2 else (worn, fresh)
+                took = {one.service: _evaluate(one, trick).wall_s for one in order}
+                pairs[trick.name].append((took[fresh.service], took[worn.service]))
+            if (number + 1) % FRESH_PAIRS:
+                continue
+            change = interval(pairs, SEED)
+            progress(f"{number + 1} pairs of each kind: {change.brief}")
+            if kept(change) is not None:
+                break
+    return change
+
+
+def _steady(honest: Sequence[Trick], runs: Sequence[SoakRun]) -> list[Trick]:
+    """Of the kinds some that took the same time again and again, the steadiest first."""
+
+    def strays(trick: Trick) -> float:
+        walls = [run.wall_s for run in runs if run.kind == trick.name]
+        if len(walls) < 2:
+            raise BenchmarkError(f"{len(runs)} evaluations: too few to compare the end with")
+        low, _, high = quantiles(walls, n=4)
+        return (high - low) / median(walls)
+
+    return sorted(honest, key=strays)[:FRESH_KINDS]
+
+
+def _spread(tricks: Sequence[Trick], most: int) -> list[Trick]:
+    """So many of them, taken evenly over the list."""
+    step = max(1.0, len(tricks) / most)
+    return [tricks[int(i * step)] for i in range(min(most, len(tricks)))]
+
+
+@contextmanager
+def _orphans_come_here() -> Iterator[None]:
+    """Whatever the service loses becomes a child of this process, where it is counted."""
+    adopt_orphans()
+    try:
+        yield
+    finally:
+        adopt_orphans(adopt=False)
+
+
+@contextmanager
+def _own_temporary_folder() -> Iterator[Path]:
+    """Let this process and what it starts keep their temporary files in a folder of their own."""
+    with tempfile.TemporaryDirectory(prefix="kopt-soak-") as place:
+        old = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = tempfile.tempdir = place
+        try:
+            yield Path(place)
+        finally:
+            tempfile.tempdir = None
+            os.environ.pop("TMPDIR")
+            if old is not None:
+                os.environ["TMPDIR"] = old

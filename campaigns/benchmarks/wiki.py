@@ -1,0 +1,295 @@
+"""Is a big wiki still quick? A made-up wiki in a database of its own, and times over it.
+
+The figures are invented and go nowhere: the database is created for the measurement and dropped
+after it. Times stand beside one fetch by primary key in the same run, the least any page can cost.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+
+from campaigns.benchmarks.harness import (
+    Benchmark,
+    BenchmarkError,
+    BenchReport,
+    Progress,
+    ReportTable,
+    Row,
+    option,
+    versions,
+)
+from knowledge.exchange.check import check_wiki
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.lookup.value import find
+from knowledge.models import Citation, Document, Platform, Revision, Spec, SpecChange, SpecState
+from knowledge.models.document import text_hash
+from knowledge.specs.cited import EvidenceClass
+from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
+from knowledge.specs.metrics import METRICS, MetricDefinition
+
+LOOKUPS = 500
+SHEETS = 40
+IMPORTS = (1_000, 10_000)  # new values of one platform; ten times as many take ten times as long
+PER_IMPORTED = 500  # values of one imported document
+SEED = 3
+ROWS_AT_ONCE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class WikiSize:
+    """How big the made-up wiki is."""
+
+    specs: int
+    documents: int
+    specs_per_platform: int = 200
+
+
+def measure_wiki(options: Namespace, progress: Progress) -> BenchReport:
+    """Create the database, fill it, ask, and drop it again."""
+    size = WikiSize(options.specs, options.documents)
+    if not 1 <= size.documents <= size.specs:
+        accepted = f"1 to --specs ({size.specs}) is accepted"
+        raise BenchmarkError(f"--documents {size.documents}: {accepted}")
+    with TemporaryDirectory() as folder, _own_database(Path(folder)):
+        progress(f"filling {size.documents:,} documents with {size.specs:,} values …")
+        fill(size)
+        progress("asking …")
+        return _asked(size, Path(folder))
+
+
+WIKI = Benchmark(
+    "wiki",
+    "lookup, sheet, check and import of a made-up big wiki",
+    (
+        option("--specs", type=int, default=100_000, help="default: 100000"),
+        option("--documents", type=int, default=5_000, help="default: 5000"),
+    ),
+    measure_wiki,
+)
+
+
+@contextmanager
+def _own_database(folder: Path) -> Iterator[None]:
+    """Point the connection at a fresh database with all tables, and back afterwards."""
+    before = connection.settings_dict["NAME"]
+    test = connection.settings_dict["TEST"]
+    if connection.vendor == "sqlite":
+        test["NAME"] = str(folder / "wiki.sqlite3")
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    try:
+        yield
+    finally:
+        connection.creation.destroy_test_db(str(before), verbosity=0)
+
+
+def fill(size: WikiSize) -> None:
+    """Platforms, documents with their spec lines, specs, citations and history."""
+    count = -(-size.specs // size.specs_per_platform)
+    platforms = Platform.objects.bulk_create(
+        Platform(
+            slug=f"made-up-{n}",
+            name=f"Made-up {n}",
+            vendor=f"Maker {n % 7}",
+            arch=f"Arch {n % 23}",
+            kind="gpu",
+            target="sm_1",
+            aliases=[f"Made-up {n}"],
+        )
+        for n in range(count)
+    )
+    per_document = -(-size.specs // size.documents)
+    asked = list(islice(_questions(), size.specs_per_platform))
+    lines = ((platforms[n // len(asked)], _facts(n, asked)) for n in range(size.specs))
+    for number in range(size.documents):
+        _document(number, list(islice(lines, per_document)))
+    if connection.vendor in ("sqlite", "postgresql"):
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+
+
+Question = tuple[MetricDefinition, dict[str, str]]  # with its qualifiers
+
+
+def _questions() -> Iterator[Question]:
+    """Every number of a platform; then the peaks again, at one clock after another."""
+    numeric = [metric for metric in METRICS.values() if metric.numeric]
+    yield from ((metric, {}) for metric in numeric)
+    clocked = [metric for metric in numeric if "clock" in metric.qualifiers]
+    for clock in count(1000):
+        yield from ((metric, {"clock": f"{clock}MHz"}) for metric in clocked)
+
+
+def _facts(n: int, asked: Sequence[Question]) -> SpecFacts:
+    """The n-th made-up value; every question has one preferred answer."""
+    metric, qualifiers = asked[n % len(asked)]
+    shown = f"{1 + n % 997} {metric.unit}"
+    return SpecFacts(
+        metric.name,
+        shown,
+        EvidenceClass.DOCUMENTED,
+        SourceKind.VENDOR,
+        "made up",
+        rank=Rank.PREFERRED,
+        qualifiers=qualifiers,
+    )
+
+
+def _document(number: int, group: list[tuple[Platform, SpecFacts]]) -> None:
+    path = f"docs/made-up/{number}.md"
+    head = _head(f"Made-up {number}", group[0][0].slug)
+    text = head + "".join(f"{facts}\n" for _, facts in group)
+    document = Document.objects.create(path=path, title=f"Made-up {number}", origin="made up")
+    revision = Revision.objects.create(
+        document=document, number=1, sha256=text_hash(text), text=text
+    )
+    specs = Spec.objects.bulk_create(
+        (_spec(platform, facts) for platform, facts in group), batch_size=ROWS_AT_ONCE
+    )
+    first = head.count("\n") + 1
+    Citation.objects.bulk_create(
+        Citation(
+            spec=spec,
+            revision=revision,
+            first_line=first + n,
+            last_line=first + n,
+            quote=str(facts),
+        )
+        for n, (spec, (_, facts)) in enumerate(zip(specs, group, strict=True))
+    )
+    SpecChange.objects.bulk_create(
+        SpecChange(spec=spec, action="approved", state=spec.state, rank=spec.rank) for spec in specs
+    )
+
+
+def _head(name: str, slug: str) -> str:
+    block = PlatformFacts(slug, name, "Maker", "Arch", PlatformKind.GPU, "sm_1")
+    return f"# {name}\n\n## Platform\n\n{block}\n\n## Specs\n\n"
+
+
+def made_up_folder(values: int) -> dict[str, str]:
+    """Path → text of documents with so many values of one platform that is not there yet."""
+    head = _head("Brought", "brought")
+    asked = list(islice(_questions(), values))
+    lines = [f"{_facts(n, asked)}\n" for n in range(values)]
+    return {
+        f"docs/brought/{first}.md": head + "".join(lines[first : first + PER_IMPORTED])
+        for first in range(0, values, PER_IMPORTED)
+    }
+
+
+def _spec(platform: Platform, facts: SpecFacts) -> Spec:
+    return Spec(
+        platform=platform,
+        metric=facts.metric,
+        value=facts.value,
+        unit=facts.unit,
+        shown=facts.shown,
+        qualifiers=dict(facts.qualifiers),
+        evidence=facts.evidence,
+        source_kind=facts.source_kind,
+        source=facts.source,
+        rank=facts.rank,
+        state=SpecState.APPROVED,
+    )
+
+
+def _asked(size: WikiSize, folder: Path) -> BenchReport:
+    draw = random.Random(SEED)
+    keys = list(Spec.objects.values_list("pk", flat=True))
+    asked = Spec.objects.select_related("platform").in_bulk(draw.sample(keys, LOOKUPS))
+    slugs = list(Platform.objects.values_list("slug", flat=True))
+    fetches = [_ms(partial(Spec.objects.get, pk=key)) for key in asked]
+    lookups = [_ms(partial(_look_up, spec)) for spec in asked.values()]
+    gc.collect()
+    gc.freeze()  # as kopt.asgi does: what filling left behind is not of these pages
+    client = Client(headers={"host": "localhost"})
+    client.force_login(get_user_model().objects.create_superuser("bench"))
+    _sheet(client, slugs[0])
+    sheets = [_ms(partial(_sheet, client, slug)) for slug in draw.choices(slugs, k=SHEETS)]
+    check_s = _ms(partial(_check, folder / "empty")) / 1e3
+    plans = [(values, _ms(partial(_plan, values)) / 1e3) for values in IMPORTS]
+    ratio = median(lookups) / median(fetches)
+    numbers = ".".join(map(str, connection.get_database_version()))
+    return BenchReport(
+        title=f"A wiki of {size.specs:,} values on {connection.vendor} {numbers}",
+        device="",
+        verdict=f"A lookup costs {ratio:.1f}× a fetch by primary key (medians of the same run, "
+        f"{LOOKUPS} each). Checking every citation took {check_s:.1f} s.",
+        notes=[f"{size.documents:,} documents and {len(slugs):,} platforms, made up for this run."],
+        tables=[
+            ReportTable(
+                "Questions",
+                [
+                    _row("lookup of one question", lookups, "p95 under 20 ms"),
+                    _row("spec sheet, whole page", sheets, "under 200 ms"),
+                    _row("fetch by primary key", fetches, ""),
+                ],
+            ),
+            ReportTable(
+                "Imports",
+                [
+                    {"values": values, "plan s": took, "values per s": round(values / took)}
+                    for values, took in plans
+                ],
+            ),
+        ],
+        versions=versions(None, "django"),
+    )
+
+
+def _row(question: str, times_ms: Sequence[float], limit: str) -> Row:
+    """p95: 19 of 20 are faster."""
+    high = quantiles(times_ms, n=20)[-1]
+    return {
+        "question": question,
+        "median ms": median(times_ms),
+        "p95 ms": high,
+        "held to": limit,
+    }
+
+
+def _look_up(spec: Spec) -> None:
+    found = find(spec.platform, spec.metric, **spec.qualifiers)
+    if found is None or found.pk != spec.pk or found.citation is None:
+        raise RuntimeError(f"{spec} was not found by its own question")
+
+
+def _sheet(client: Client, slug: str) -> None:
+    answer = client.get(f"/w/p/{slug}/")
+    if answer.status_code != 200:
+        raise RuntimeError(f"/w/p/{slug}/ answered {answer.status_code}")
+
+
+def _check(folder: Path) -> None:
+    folder.mkdir()
+    if problems := check_wiki(folder):
+        raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
+
+
+def _plan(values: int) -> None:
+    """Plan an import of so many values, which is to run it and to take it back."""
+    plan = plan_import(WikiFiles("brought", made_up_folder(values)), None).plan
+    if plan["refused"] or plan["counts"]["specs_added"] != values:
+        raise RuntimeError(f"the made-up import is not taken: {plan['documents'][0]['note']}")
+
+
+def _ms(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1e3

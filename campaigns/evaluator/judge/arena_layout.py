@@ -1,0 +1,170 @@
+"""Arena layout: each arm has one arena, in which the slots of one case at a time are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+
+from campaigns.evaluator.contract import Case, Job, Param
+from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
+from campaigns.evaluator.judge.case_context import Answers, CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.judge.correctness.compare import Tolerance
+from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
+from campaigns.evaluator.judge.correctness.one_pass import passes_for
+from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
+from campaigns.evaluator.judge.integrity import surroundings
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.timing.schedule import calls_to_prove
+from campaigns.evaluator.layout import Layout, Shift
+from campaigns.evaluator.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.wire import Ask
+
+MIB = 1 << 20
+# A ring of slots below this many times the last-level cache may stay in it, so that is scrubbed.
+COLD_RING = 4
+# The largest share of the free memory for one arm's slots. The judge may hold the inputs of all
+# slots once more; on a CPU other programs need memory, too.
+ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
+# The share of the last-level cache that a warm burst's slots may take: other data needs the rest.
+WARM_SHARE = 0.25
+
+
+class ArenaLayout:
+    """Arenas by arm, and the layouts of a job's cases.
+
+    Raises ProblemError where a weight of problem.toml is not an input.
+    """
+
+    def __init__(
+        self, job: Job, spec: ProblemSpec, reference: Reference, quiescence: DeviceQuiescence | None
+    ) -> None:
+        self._job = job
+        self._spec = spec
+        self._reference = reference
+        self._quiescence = quiescence
+        self._device = torch.device(job.device)
+        self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
+        self._require_weights()
+        dtypes = {arg.dtype for layout in self.layouts.values() for arg in layout.tensors}
+        wanted = [getattr(torch, dtype) for dtype in sorted(dtypes)]
+        self._passes = passes_for(self._device, wanted, reference.note)
+        self._arenas: dict[str, Arena] = {}
+        self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
+        # Seconds that inputs and reference of one call take, by case.
+        self._proofs_s: dict[str, float] = {}
+        self._cache_bytes = surroundings.last_level_cache_bytes(self._device)
+        self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
+
+    def _require_weights(self) -> None:
+        inputs = {arg.name for layout in self.layouts.values() for arg in layout.inputs}
+        for name in self._spec.weights:
+            if name not in inputs:
+                where, listed = f"{self._spec.folder.name}/problem.toml", ", ".join(sorted(inputs))
+                words = f"weights: {name!r} is no tensor that is only read; accepted: {listed}"
+                raise ProblemError(f"{where}: {words}")
+
+    def share(self, channels: Mapping[str, RunnerChannel]) -> None:
+        """Give each runner its arena; the runner locks itself down after this.
+
+        Raises HostError where there is too little memory.
+        """
+        size, limit_s = self._arena_bytes(), self._job.protocol.limits.load_s
+        for name, channel in channels.items():
+            arena = self._arenas[name] = Arena(size, self._device)
+            gate = [channel.gate.fd] if channel.gate else []
+            channel.ask(Ask.ATTACH, arena.handle, limit_s, [*arena.fds, *gate])
+
+    def most(self, layout: Layout) -> int:
+        """How many slots of this layout there are."""
+        size = next(iter(self._arenas.values())).size
+        return slots_that_fit(size, layout, self._job.protocol.max_slots)
+
+    def most_warm(self, layout: Layout) -> int:
+        """How many slots stay in the last-level cache together."""
+        return int(WARM_SHARE * self._cache_bytes) // layout.stride
+
+    def most_proven(self, context: CaseContext) -> tuple[int, str]:
+        """How many calls can be proven in time, the same for both arms; and why not all."""
+        name, most = context.case.name, self.most(context.layout)
+        if name not in self._proofs_s:
+            self._proofs_s[name] = min(context.proof_s() for _ in range(2))
+        proof_s = self._proofs_s[name]
+        fewer = calls_to_prove(most, proof_s)
+        why = f"{proof_s:.2g} s of inputs and reference for each" if fewer < most else ""
+        return fewer, why
+
+    def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
+        """The slots of an arm; its runner does not know them yet. most: None for all that fit."""
+        count = self.most(layout) if most is None else most
+        return self._arenas[channel.name].slots(layout, count)
+
+    def tell(self, channel: RunnerChannel, case: Case, slots: Slots) -> None:
+        """Have a runner work on these slots from now on."""
+        channel.case = case.name
+        channel.ask(Ask.CASE, (slots.layout, slots.count), self._job.protocol.limits.load_s)
+
+    def lay(self, channel: RunnerChannel, case: Case, layout: Layout) -> tuple[CaseContext, Slots]:
+        """Lay out a case for a runner: what judges its calls, and the slots."""
+        slots = self.slots(channel, layout)
+        self.tell(channel, case, slots)
+        return self.context(case, slots), slots
+
+    def lay_near(
+        self, channel: RunnerChannel, case: Case, shift: Shift | None
+    ) -> tuple[CaseContext, Slots] | None:
+        """Lay out a declared case with shifted addresses, or a hidden case near it.
+
+        None where its slots do not fit. Raises BadReference where the problem refuses the case.
+        """
+        layout = self._reference.layout(case, self._job.device, shift)
+        if case not in self._job.cases:
+            self._reference.takes(case, self._job.device)
+        if self.most(layout) < 1:
+            return None
+        return self.lay(channel, case, layout)
+
+    def context(self, case: Case, slots: Slots) -> CaseContext:
+        ring = slots.rows.numel()
+        scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
+        context = CaseContext(
+            case=case,
+            layout=slots.layout,
+            reference=self._reference,
+            supply=InputSupply(self._reference, case, slots.layout, self._job.device, self._passes),
+            tolerances=tolerances(self._spec, slots.layout),
+            refresh=self._spec.refresh,
+            device=self._device,
+            scrub=scrub,
+            limit_s=self._job.protocol.limits.call_s,
+            quiescence=self._quiescence,
+        )
+        return replace(context, tolerances=self._of_usual_size(context))
+
+    def _of_usual_size(self, context: CaseContext) -> Mapping[str, Tolerance]:
+        """The tolerances of a case, which are the same wherever its slots lie."""
+        params = tuple(sorted(context.case.params.items()))
+        if params not in self._tolerances:
+
+            def draw(count: int) -> list[Answers]:
+                truth = context.supply.fresh(count, "setup")
+                return [context.expect(truth, k, None) for k in range(count)]
+
+            self._tolerances[params] = of_usual_size(context.tolerances, context.layout, draw)
+        return self._tolerances[params]
+
+    def _arena_bytes(self) -> int:
+        protocol = self._job.protocol
+        free = surroundings.free_bytes(self._device)
+        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
+        largest = max(layout.stride for layout in self.layouts.values())
+        if usable < 2 * largest:
+            raise HostError(
+                f"a case needs 2 × {largest / MIB:.1f} MiB for its slots, "
+                f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
+            )
+        return min(largest * max(protocol.max_slots, 2), usable)

@@ -1,0 +1,190 @@
+"""What the checks and bursts of one case share, and how their answers are compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.errors import BadReference
+from campaigns.evaluator.judge.arena import Slots, as_integers, copy_of
+from campaigns.evaluator.judge.correctness.compare import (
+    OutputComparison,
+    Tolerance,
+    compare,
+    quick,
+)
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
+from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.correctness.undecided import NONE, Others, forgiven
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.timing.gather import Gather
+from campaigns.evaluator.layout import Layout, TensorArg
+
+Answers = Mapping[str, torch.Tensor]
+# (output name, found, wanted) → what to compare with the wanted answer.
+Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+    """Compare what was found as it is."""
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class CaseContext:
+    """One case of one arm: how its inputs are made and its answers judged.
+
+    tolerances: by output name. scrub: memory whose reading empties the caches, or None. quiescence:
+    None where a stopped runner cannot leave work on the device. gathers: those in use, by where
+    their slots begin and how many there are.
+    """
+
+    case: Case
+    layout: Layout
+    reference: Reference
+    supply: InputSupply
+    tolerances: Mapping[str, Tolerance]
+    refresh: str
+    device: torch.device
+    scrub: torch.Tensor | None
+    limit_s: float
+    quiescence: DeviceQuiescence | None
+    gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)
+
+    def wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def proof_s(self) -> float:
+        """Measure the seconds that inputs and reference of one call take."""
+        started = time.perf_counter()
+        self.expect(self.supply.fresh(1, self.refresh), 0, None)
+        self.wait()
+        return time.perf_counter() - started
+
+    def expect(self, truth: BurstInputs, k: int, precision: torch.dtype | None) -> Answers:
+        """What slot `k` should hold, computed from the judge's own inputs.
+
+        precision: the dtype that floating tensors are raised to first; None keeps their own, and so
+        does a reference that cannot run in another dtype.
+        """
+        return self.answer(self.given(truth, k), precision)
+
+    def answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        """The same for given inputs, which may be more precise than a slot could hold."""
+        if precision is None or not self.reference.can_be_raised:
+            return self._answer(inputs, None)
+        try:
+            return self._answer(inputs, precision)
+        except BadReference:
+            # Raises where the inputs are wrong in any precision.
+            answers = self._answer(inputs, None)
+        self.reference.can_be_raised = False
+        self.reference.note(
+            "the reference does not run in float64 (it fixes dtypes or reads bits), so answers are "
+            "compared in its own precision"
+        )
+        return answers
+
+    def changes(self, truth: BurstInputs, arg: TensorArg, k: int) -> torch.Tensor:
+        """Which elements of an output a call on slot `k` changes, if that starts with contents."""
+        before = self._empty(arg)
+        truth.write(arg, k, before.view(1, -1))
+        after = self.expect(truth, k, None)[arg.name]
+        return (as_integers(before) != as_integers(after)).reshape(-1)
+
+    def given(self, truth: BurstInputs, k: int) -> dict[str, Any]:
+        """The arguments of a call on slot `k`, in order, in copies of their own."""
+        return self._one(self.given_all(truth, k, 1), 0)
+
+    def answer_all(self, rows: Mapping[str, torch.Tensor]) -> Answers:
+        """[slots, elements] of each output, in the reference's own precision; worked out in place.
+
+        rows: see `given_all`.
+        """
+        names = tuple(arg.name for arg in self.layout.outputs)
+        for k in range(len(rows[names[0]])):
+            self.reference.expected(self._one(rows, k), names)
+        return {name: rows[name] for name in names}
+
+    def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
+        """[slots, elements] of every tensor; outputs that calls only write hold anything."""
+        found = {}
+        for arg in self.layout.tensors:
+            dtype = getattr(torch, arg.dtype)
+            found[arg.name] = torch.empty((count, arg.count), dtype=dtype, device=self.device)
+        for arg in self.layout.given:
+            truth.write(arg, first, found[arg.name])
+        return found
+
+    def _one(self, rows: Mapping[str, torch.Tensor], k: int) -> dict[str, Any]:
+        """The arguments of one call, in order; its tensors lie in `rows`."""
+        found: dict[str, Any] = dict(scalars(self.layout))
+        for arg in self.layout.tensors:
+            # Detached, or a reference that works with gradients would make all rows need them.
+            found[arg.name] = rows[arg.name][k].detach().view(arg.shape)
+        return {arg.name: found[arg.name] for arg in self.layout.args}
+
+    def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        def copied(value: Any) -> Any:
+            """A reference may write to its inputs."""
+            if not isinstance(value, torch.Tensor):
+                return value
+            raised = precision if value.is_floating_point() and precision else value.dtype
+            return value.to(raised, copy=True)
+
+        kwargs = {arg.name: copied(inputs[arg.name]) for arg in self.layout.args}
+        names = tuple(arg.name for arg in self.layout.outputs)
+        self.reference.expected(kwargs, names)
+        return {name: kwargs[name].detach() for name in names}
+
+    def all_right(self, slots: Slots, want: Answers, first: int) -> torch.Tensor:
+        """[slots] Which slots from `first` on are right, by a quick comparison."""
+        count = len(next(iter(want.values())))
+        right = torch.ones(count, dtype=torch.bool, device=self.device)
+        for arg in self.layout.outputs:
+            found = slots.all(arg)[first : first + count]
+            right &= self.supply.passes.close(found, want[arg.name], self.tolerances[arg.name])
+        return right
+
+    def right(self, slots: Slots, want: Answers, k: int, near: Others = NONE) -> bool:
+        """Whether slot `k` holds what is wanted; each output is read once, into a copy."""
+        return all(
+            is_right(
+                forgiven(copy_of(slots.one(arg, k)), want[arg.name], near.get(arg.name)),
+                want[arg.name],
+                self.tolerances[arg.name],
+            )
+            for arg in self.layout.outputs
+        )
+
+    def closer_look(
+        self,
+        slots: Slots,
+        want: Answers,
+        k: int,
+        tolerances: Mapping[str, Tolerance] | None = None,
+        forgive: Forgive = as_it_is,
+    ) -> OutputComparison:
+        """The comparison of slot `k` with the largest error, over its outputs."""
+        allowed = tolerances or self.tolerances
+        found = []
+        for arg in self.layout.outputs:
+            have = forgive(arg.name, copy_of(slots.one(arg, k)), want[arg.name])
+            one = compare(have, want[arg.name], allowed[arg.name])
+            message = one.message and f"output {arg.name}: {one.message}"
+            found.append(replace(one, message=message, output=arg.name))
+        return max(found, key=lambda comparison: comparison.margin)
+
+    def _empty(self, arg: TensorArg) -> torch.Tensor:
+        return torch.empty(arg.shape, dtype=getattr(torch, arg.dtype), device=self.device)
+
+
+def is_right(found: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> bool:
+    one = quick(found.reshape(1, -1), want.reshape(1, -1), tolerance)
+    return bool(one) or compare(found, want, tolerance).ok

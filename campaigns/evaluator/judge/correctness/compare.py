@@ -1,0 +1,142 @@
+"""Is an output right? Finite first, every element, and an empty comparison is an error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class OutputComparison:
+    """margin is the worst error as a share of what is accepted, by element or by norm.
+
+    Errors are infinite where an element is finite on one side only. output: its argument's name.
+    """
+
+    ok: bool
+    max_abs_error: float
+    max_rel_error: float
+    margin: float
+    message: str = ""
+    norm_error: float = 0.0
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """By element: error at most atol + rtol * |expected|; by norm: at most norm * |expected|.
+
+    Integers and booleans are compared bit by bit where `exact`; then the rest does not matter.
+    usual: the norm of an answer counts for this at the least.
+    """
+
+    atol: float
+    rtol: float
+    norm: float = math.inf
+    exact: bool = False
+    usual: float = 0.0
+
+    @property
+    def by_element(self) -> Tolerance:
+        """For a sample of the elements, whose norm says little."""
+        return replace(self, norm=math.inf)
+
+
+def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """[answers] True where every element is finite and within tolerance; False: compare closely.
+
+    found, expected: [answers, elements]. A NaN makes its own comparison False, so it can only fail
+    here.
+    """
+    if found.numel() == 0:
+        return torch.zeros(len(found), dtype=torch.bool, device=found.device)
+    if not expected.is_floating_point():
+        return (_whole(found) == _whole(expected)).all(1)
+    bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
+    # An infinite bound would let the wrong infinity pass.
+    bound.clamp_(max=torch.finfo(expected.dtype).max)
+    error = found - expected
+    right = (error.abs() <= bound).all(1)
+    if math.isfinite(tolerance.norm):
+        right &= within_norm(_norms(error), _norms(expected), tolerance)
+    return right
+
+
+def within_norm(errors: torch.Tensor, sizes: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """[answers] Whether the norms of their errors are accepted, by the norms of what is wanted."""
+    if not math.isfinite(tolerance.norm):
+        return torch.ones_like(errors, dtype=torch.bool)
+    return errors <= tolerance.norm * sizes.clamp_min(tolerance.usual)
+
+
+def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> OutputComparison:
+    """Compare in the precision of `expected` (the caller gives float64 where it can)."""
+    if found.numel() == 0 or found.shape != expected.shape:
+        raise ValueError(f"nothing to compare: {tuple(found.shape)} and {tuple(expected.shape)}")
+    found, expected = _whole(found), _whole(expected)
+    want = expected if expected.is_floating_point() else expected.to(torch.float64)
+    have = found.to(want.dtype)
+    usual = torch.isfinite(want)
+    error = (have - want).abs()
+    bound = want.abs() * tolerance.rtol + tolerance.atol
+    same = found == expected if tolerance.exact else have == want
+    exact = same | (torch.isnan(want) & torch.isnan(have))
+    share = torch.where(exact, 0.0, torch.inf if tolerance.exact else error / bound)
+    # What is finite on one side only is infinitely wrong, and so is a NaN where none is wanted.
+    share = torch.where(usual & torch.isfinite(have) | exact, share, torch.inf)
+    finite_error = torch.where(usual & torch.isfinite(have), error, 0.0)
+    relative = finite_error / want.abs().clamp_min(torch.finfo(want.dtype).tiny)
+    relative = torch.where(usual & (want != 0), relative, 0.0)
+    norm_error = _norm_error(finite_error, torch.where(usual, want, 0.0), tolerance.usual)
+    lost = bool((~(usual & torch.isfinite(have) | exact)).any())
+    by_element, by_norm = float(share.max()), norm_error / tolerance.norm
+    message = ""
+    if by_element > 1:
+        message = _first_bad(have, want, share)
+    elif by_norm > 1:
+        message = (
+            f"every element is within its tolerance, but the norm of the error is {norm_error:.2g} "
+            f"of the answer's and {tolerance.norm:.2g} is accepted (a lower precision?)"
+        )
+    return OutputComparison(
+        ok=not message,
+        max_abs_error=math.inf if lost else float(finite_error.max()),
+        max_rel_error=math.inf if lost else float(relative.max()),
+        margin=max(by_element, by_norm),
+        message=message,
+        norm_error=math.inf if lost else norm_error,
+    )
+
+
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Booleans as the bytes they are: only 0 and 1 are right, and torch takes any byte for true."""
+    return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor
+
+
+def _norms(tensor: torch.Tensor) -> torch.Tensor:
+    """[answers] of [answers, elements]."""
+    wide = torch.float64 if tensor.dtype is torch.float64 else torch.float32
+    return torch.linalg.vector_norm(tensor, dim=1, dtype=wide)
+
+
+def _norm(tensor: torch.Tensor) -> torch.Tensor:
+    return _norms(tensor.reshape(1, -1))
+
+
+def _norm_error(error: torch.Tensor, want: torch.Tensor, usual: float) -> float:
+    """|error| / |want|; 0 where nothing is wanted, since a share of nothing says nothing."""
+    size = max(float(_norm(want)), usual)
+    return float(_norm(error)) / size if size > 0 else 0.0
+
+
+def _first_bad(have: torch.Tensor, want: torch.Tensor, share: torch.Tensor) -> str:
+    wrong = share.reshape(-1) > 1
+    at = int(wrong.to(torch.uint8).argmax())
+    count = int(wrong.sum())
+    found, expected = float(have.reshape(-1)[at]), float(want.reshape(-1)[at])
+    return (
+        f"{count} of {wrong.numel()} elements wrong, the first at {at}: "
+        f"{found:.9g} where {expected:.9g} is expected"
+    )

@@ -1,0 +1,127 @@
+"""Outputs that a reference starts from, found by running it from other contents.
+
+A problem may update its outputs in place (`y += a * x`, one new row of a cache). No declaration is
+needed: the answer then depends on what an output held before the call. Such outputs begin every
+call with what `setup` gave them; all others begin with poison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.errors import BadReference
+from campaigns.evaluator.judge.arena import as_integers
+
+# Where a reference differs from itself on the same inputs (atomics, its own dice), what other
+# contents change has to stand out of that.
+STANDS_OUT = 8.0
+
+Answers = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class InPlaceOutputs:
+    """Outputs by what a reference does with them; those that it only writes are in neither."""
+
+    updated: frozenset[str]
+    unwritten: frozenset[str]
+
+
+def started_from(
+    inputs: Mapping[str, Any], outputs: tuple[str, ...], run: Callable[[dict[str, Any]], None]
+) -> InPlaceOutputs:
+    """Which outputs' first contents matter, and which are left as they were.
+
+    run: the reference, which writes into the tensors that it is given.
+    """
+
+    def answers(begin: Answers) -> Answers:
+        given = {name: _copy(value) for name, value in inputs.items()} | dict(begin)
+        run(given)
+        return {name: given[name] for name in outputs}
+
+    def begin(changed: str = "") -> dict[str, torch.Tensor]:
+        made = {name: _copy(inputs[name]) for name in outputs}
+        return made | ({changed: _other(made[changed])} if changed else {})
+
+    usual = answers(begin())
+    noise = _apart(usual, answers(begin()))
+    updated, unwritten = set(), set()
+    for name in outputs:
+        try:
+            after = answers(begin(name))
+        except BadReference:
+            # It failed with other contents, so it depends on them.
+            updated.add(name)
+            continue
+        if _same(after[name], begin(name)[name]) and _same(usual[name], begin()[name]):
+            unwritten.add(name)
+            continue
+        apart = _apart(usual, after)
+        if any(apart[each] > STANDS_OUT * noise[each] for each in outputs):
+            updated.add(name)
+    return InPlaceOutputs(frozenset(updated), frozenset(unwritten))
+
+
+@contextmanager
+def marked_blanks() -> Iterator[None]:
+    """Within, `torch.empty` gives NaN or the largest integer instead of what lay there before.
+
+    https://docs.pytorch.org/docs/stable/deterministic.html
+    """
+    # The debug mode sets the same switch; `use_deterministic_algorithms` would import a compiler of
+    # kernels besides, which takes seconds.
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+def is_blank(tensor: torch.Tensor) -> bool:
+    """Whether a tensor made within `marked_blanks` was given no contents.
+
+    Such a one is never handed to a candidate: what lay there before is the judge's.
+    """
+    if tensor.is_floating_point():
+        return bool(torch.isnan(tensor).all())
+    if tensor.dtype is torch.bool:
+        return False
+    return bool((tensor == torch.iinfo(tensor.dtype).max).all())
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _other(tensor: torch.Tensor) -> torch.Tensor:
+    """Different from `tensor` in every element, and of much the same size."""
+    if tensor.dtype is torch.bool:
+        return ~tensor
+    if not tensor.is_floating_point():
+        return tensor ^ 1
+    return -torch.nan_to_num(tensor, nan=0.0, posinf=0.0, neginf=0.0) - 1
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool(torch.equal(as_integers(one), as_integers(other)))
+
+
+def _apart(one: Answers, other: Answers) -> dict[str, float]:
+    return {name: _farthest(one[name], other[name]) for name in one}
+
+
+def _farthest(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The largest difference of two elements; those that are equal bit by bit count for none."""
+    differ = as_integers(one) != as_integers(other)
+    if not bool(differ.any()):
+        return 0.0
+    return float(
+        torch.nan_to_num((one.double() - other.double()).abs()[differ], nan=torch.inf).max()
+    )

@@ -1,0 +1,329 @@
+"""Input sets that `setup` would hardly draw, and cases near the declared ones.
+
+A kernel that is right only for the declared shapes and distribution is wrong. Sets are derived from
+the problem's own example; integers that may be indices, and numbers, stay as they are.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.judge.correctness.structure import keeps
+from campaigns.evaluator.problem import CheckSpec
+
+# Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
+LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0
+# The set whose rows are all cancellation.
+ALIKE = "constant"
+# What an honest kernel may be off by there: in errors of the reference at the problem's own
+# precision, and in changes of the exact answer when the inputs are off by what rounding makes of a
+# sum over a row. Constant rows, say, are all cancellation. Steps that all round the same way add up
+# over all of a long row; with random signs so long a row would only hide what cancels in it.
+OWN_ERRORS, CHANGES = 16.0, 4.0
+LONGEST_ROW, LONGEST_SUM = 1 << 10, 1 << 18
+# A smaller integer parameter is more likely a switch or a count of heads than a size.
+LEAST_FREE = 16
+MOST_MOVED = 7
+# The kind of hidden sizes that is tried only where problem.toml says which sizes are free, and that
+# a problem need not take all the same.
+TINY_SIZES = "tiny and far smaller"
+# The kind that moves numbers, not sizes: by so much, and only down, where most bounds are not.
+OTHER_NUMBERS, LEAST_SHARE, MOST_SHARE = "somewhat smaller", 0.7, 0.95
+# The kind that is tried with some sets, too, which show what the end of a row is left out of.
+WITH_SETS, FOR_ENDS = "a little larger", ("lowered", "last")
+# How many elements of each input a near-duplicate changes, and of how many in a chain each changes
+# one element of one input: a key that leaves out a part of the inputs misses some of those changes.
+CHANGED, LEAST_ALONE, MOST_ALONE = 4, 3, 6
+# How often another value is drawn to find a different one.
+TRIES = 32
+# How many values a sparse set has beside zero.
+FEW_VALUES = 3
+SEED_BITS = 63
+# The one set of integers. What is this short and may be below zero is a number, not an index.
+ENDS, SHORT = "ends", (torch.int8, torch.int16)
+
+Inputs = Mapping[str, Any]
+
+
+def _beyond(values: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+    """Far above `values`; far below where nothing drawn is above zero, which may be promised."""
+    far = (values.abs() + 1) * SPIKE
+    return -far if bool((drawn < 0).any()) and not bool((drawn > 0).any()) else far
+
+
+def _spiked(drawn: torch.Tensor) -> torch.Tensor:
+    """One value far beyond all others, anywhere: no sample of a tensor shows it."""
+    made, at = drawn.clone(), random.SystemRandom().randrange(drawn.numel())
+    flat = made.reshape(-1)
+    flat[at] = _beyond(flat[at], drawn)
+    return flat.view(drawn.shape)
+
+
+def _last(drawn: torch.Tensor) -> torch.Tensor:
+    """The last value of every row far beyond all others."""
+    made = drawn.clone()
+    ends = made[..., -1:] if made.dim() else made
+    ends.copy_(_beyond(ends, drawn))
+    return made
+
+
+def _sparse(drawn: torch.Tensor) -> torch.Tensor:
+    """Half zeros, the rest a few of the drawn values: equal values here and there prove nothing.
+
+    A kernel that skips work for zeros, or for equal values, has to read all of them.
+    """
+    flat, draw = drawn.reshape(-1), random.SystemRandom()
+    # With the least and the most among them what is first in order is hardly ever one of the zeros.
+    few = torch.stack([flat.amin(), flat.amax(), flat[draw.randrange(flat.numel())]])
+    return torch.cat([few, torch.zeros_like(few)])[_which(2 * FEW_VALUES, drawn)]
+
+
+def _ends(drawn: torch.Tensor) -> torch.Tensor:
+    """Each element the least or the most that was drawn: sums that are too short overflow."""
+    return torch.stack([drawn.amin(), drawn.amax()])[_which(2, drawn)]
+
+
+def _which(below: int, like: torch.Tensor) -> torch.Tensor:
+    """For each element a number from 0 on, drawn in secret."""
+    generator = torch.Generator(like.device)
+    generator.manual_seed(random.SystemRandom().getrandbits(SEED_BITS))
+    return torch.randint(below, like.shape, generator=generator, device=like.device)
+
+
+MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "zeros": torch.zeros_like,
+    "constant": lambda x: (x[..., :1] if x.dim() else x).expand_as(x).contiguous(),
+    "large": lambda x: x * LARGE,
+    "tiny": lambda x: x * TINY,
+    "negative": lambda x: -x.abs(),
+    "positive": torch.abs,
+    "spiked": _spiked,
+    "last": _last,
+    "lowered": lambda x: x - SHIFT,
+    "shifted": lambda x: x + SHIFT,
+    "sparse": _sparse,
+    ENDS: _ends,
+}
+WORDS = {
+    "zeros": "all inputs zero",
+    "constant": "constant rows",
+    "large": f"inputs {LARGE:g} times larger",
+    "tiny": "very small inputs",
+    "negative": "no input above zero",
+    "positive": "no input below zero",
+    "spiked": "one input far beyond all others",
+    "last": "the last of every row far beyond all others",
+    "lowered": f"inputs lowered by {SHIFT:g}",
+    "shifted": f"inputs shifted by {SHIFT:g}",
+    "sparse": "many inputs zero and few values among the others",
+    ENDS: "integers at either end of their range",
+}
+
+
+def adversarial(
+    name: str, inputs: Inputs, outputs: tuple[str, ...], alone: str = ""
+) -> dict[str, Any] | None:
+    """The set `name`, made from an example; None where it would change nothing or not be finite.
+
+    alone: the one input to change; "" for all of them. An input stays as it was drawn where the
+    change would break what the problem promises of it (structure.py).
+    """
+    if name == ENDS:
+        names = [] if alone else _short(inputs, outputs)
+    else:
+        names = [alone] if alone else _floating(inputs, outputs)
+    made = {key: MAKE[name](inputs[key]) for key in names}
+    changed = {key: value for key, value in made.items() if keeps(inputs[key], value)}
+    if not all(bool(torch.isfinite(value).all()) for value in changed.values()):
+        return None
+    return {**inputs, **changed} if changed else None
+
+
+def scopes(inputs: Inputs, outputs: tuple[str, ...]) -> tuple[str, ...]:
+    """What a set is made of: all inputs, and where there are several the largest one alone.
+
+    Tiny values times tiny scales are within any tolerance, whatever a kernel makes of them.
+    """
+    names = _floating(inputs, outputs)
+    if len(names) < 2:
+        return ("",)
+    return "", max(names, key=lambda name: int(inputs[name].numel()))
+
+
+def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs]:
+    """One after the other, each almost the same as the one before.
+
+    First one element of one input is exchanged at a time, of each input if they are not many, for
+    another of the same tensor; in the last some of every input. Inputs that would not be what the
+    problem promises of them stay as they are.
+    """
+    names = _floating(inputs, outputs)
+    draw, now = random.SystemRandom(), inputs
+    order = draw.sample(names, len(names)) * LEAST_ALONE
+    for name in order[: max(LEAST_ALONE, min(len(names), MOST_ALONE))]:
+        now = _exchanged(now, [name], 1)
+        yield now
+    if names:
+        yield _exchanged(now, names, CHANGED)
+
+
+def _exchanged(inputs: Inputs, names: list[str], count: int) -> dict[str, Any]:
+    made = dict(inputs)
+    for name in names:
+        for _ in range(min(count, max(1, made[name].numel() // 2))):
+            made[name] = _with_another(made[name])
+    return made
+
+
+def _with_another(old: torch.Tensor) -> torch.Tensor:
+    """One element exchanged for any other, or for its neighbour where only that keeps an order."""
+    flat, draw = old.reshape(-1), random.SystemRandom()
+    to, last = draw.randrange(flat.numel()), flat.numel() - 1
+    near = [at for at in (to - 1, to + 1) if 0 <= at <= last and flat[at] != flat[to]]
+    far = (draw.randrange(flat.numel()) for _ in range(TRIES))
+    for source in (next((at for at in far if flat[at] != flat[to]), to), *near):
+        new = flat.clone()
+        new[to] = flat[source]
+        if keeps(old, new.view(old.shape)):
+            return new.view(old.shape)
+    return old
+
+
+def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
+    return [
+        name
+        for name, value in inputs.items()
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and name not in outputs
+    ]
+
+
+def _short(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
+    tensors = {k: v for k, v in inputs.items() if isinstance(v, torch.Tensor) and k not in outputs}
+    return [k for k, v in tensors.items() if v.dtype in SHORT and bool((v < 0).any())]
+
+
+def rounded(
+    inputs: Inputs, outputs: tuple[str, ...], *, alike: bool = True
+) -> list[dict[str, Any]]:
+    """The inputs in float64: off by rounding with random signs, and all the same way.
+
+    alike: whether the values of a row may be, so that its steps may all round the same way.
+    """
+    made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
+    for key in _floating(inputs, outputs):
+        value = inputs[key]
+        row, wide = value.shape[-1] if value.dim() else 1, value.double()
+        signs = torch.randint(0, 2, value.shape, device=value.device) * 2 - 1
+        steps = min(row if alike else math.isqrt(row), LONGEST_ROW)
+        made[0][key] = wide * (1 + _rounds(value.dtype, steps) * signs)
+        made[1][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
+    return made
+
+
+def nudged(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The inputs in float64, each off by a part of its rounding; then by the opposite part.
+
+    What lies on an edge is on either side of it in one of the two, whatever it is divided by.
+    """
+    made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
+    for key in _floating(inputs, outputs):
+        wide = inputs[key].double()
+        row = inputs[key].shape[-1] if wide.dim() else 1
+        part = torch.rand_like(wide).mul_(2).sub_(1) * _rounds(
+            inputs[key].dtype, min(row, LONGEST_ROW)
+        )
+        made[0][key], made[1][key] = wide * (1 + part), wide * (1 - part)
+    return made
+
+
+def _rounds(dtype: torch.dtype, steps: int) -> float:
+    """The share of a value that rounding in so many steps makes of it, at the most."""
+    if dtype is torch.float64:
+        return float(steps * torch.finfo(dtype).eps)
+    return float(steps * torch.finfo(torch.float32).eps + torch.finfo(dtype).eps) / 2
+
+
+def free_parameters(case: Case, check: CheckSpec) -> tuple[str, ...]:
+    """The parameters of a case that a hidden case may move."""
+    if check.free is not None:
+        return tuple(name for name in check.free if _is_size(case.params.get(name), 1))
+    return tuple(name for name, value in case.params.items() if _is_size(value, LEAST_FREE))
+
+
+def free_numbers(case: Case, check: CheckSpec) -> tuple[str, ...]:
+    """The parameters of a case that are numbers, not sizes, and that a hidden case may move."""
+    found = (name for name, value in case.params.items() if isinstance(value, float) and value)
+    return tuple(name for name in found if check.free is None or name in check.free)
+
+
+def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
+    """Cases near the declared one and far smaller ones, each free parameter by itself.
+
+    Each kind in the order in which its cases should be tried, since a setup may refuse some. They
+    are drawn anew for every evaluation, so nothing can be fitted to them. Sizes that share no
+    factor with the declared one come first, so that no block which fits this fits those; but of an
+    even size all of them are odd, and a kernel can be careful with odd ones alone. So there are
+    some of each kind of remainder; and some that are less than one vector, where the problem says
+    that its sizes are free: a kernel for large ones that is guessed at has not promised those.
+    """
+    sizes = {name: int(case.params[name]) for name in free_parameters(case, check)}
+    draws: dict[str, Callable[[int], list[int]]] = {
+        "a little smaller": partial(_sizes_near, sign=-1),
+        WITH_SETS: partial(_sizes_near, sign=+1),
+        "even and little other": partial(_sizes_of, part=2),
+        "by fours and little other": partial(_sizes_of, part=4),
+        "far smaller": partial(_sizes_between, low=1 / 3, high=2 / 3),
+    }
+    if check.free is not None:
+        draws[TINY_SIZES] = _few
+    found = {kind: _moved(case, sizes, draw) for kind, draw in draws.items() if sizes}
+    numbers = {name: float(case.params[name]) for name in free_numbers(case, check)}
+    return {**found, OTHER_NUMBERS: _moved(case, numbers, _shares_of)} if numbers else found
+
+
+def _moved(
+    case: Case, values: Mapping[str, Any], draw: Callable[[Any], Sequence[Param]]
+) -> list[Case]:
+    """Cases with other values of these parameters, as many as `draw` gives of each."""
+    drawn = [draw(value) for value in values.values()]
+    found = [dict(zip(values, each, strict=True)) for each in zip(*drawn, strict=False)]
+    return [Case(case.name, {**case.params, **each}) for each in found]
+
+
+def _shares_of(value: float) -> list[float]:
+    draw = random.SystemRandom()
+    return [value * draw.uniform(LEAST_SHARE, MOST_SHARE) for _ in range(MOST_MOVED)]
+
+
+def _sizes_near(size: int, sign: int) -> list[int]:
+    moves = random.SystemRandom().sample(range(1, MOST_MOVED + 1), MOST_MOVED)
+    near = [max(1, size + sign * move) for move in moves]
+    return sorted(near, key=lambda other: math.gcd(size, other))
+
+
+def _sizes_of(size: int, part: int) -> list[int]:
+    """Sizes near `size` which `part` divides, a power of two, and twice that does not."""
+    first = max(1, size - 2 * part)
+    found = [n for n in range(first, size + 2 * part + 1) if n % (2 * part) == part and n != size]
+    return random.SystemRandom().sample(found, len(found))
+
+
+def _sizes_between(size: int, low: float, high: float) -> list[int]:
+    draw = random.SystemRandom()
+    return [max(1, draw.randint(int(size * low), int(size * high))) for _ in range(MOST_MOVED)]
+
+
+def _few(size: int) -> list[int]:
+    draw, most = random.SystemRandom(), max(1, min(LEAST_FREE, size) - 1)
+    return [draw.randint(1, most) for _ in range(MOST_MOVED)]
+
+
+def _is_size(value: Param | None, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

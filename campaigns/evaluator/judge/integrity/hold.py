@@ -1,0 +1,260 @@
+"""Stop the runners while the judge works, so that they cannot compute early or late.
+
+A runner's threads share the judge's memory. Awake while inputs are refreshed, they could have
+answers ready before the clock starts; awake while outputs are compared, they could still write
+them; and a waiting arm could slow the other one down. A stopped process may wake: a signal
+continues it, for example from a timer of its own. So the judge also checks whether a stopped
+process has run since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+
+from campaigns.evaluator.errors import HostError
+
+# Stopped, traced, ended; D runs none of its own code and takes its signals before it does again.
+AT_REST, STOPPED = frozenset("TtZXD"), frozenset("Tt")
+LIMIT_S = 5.0
+ROUNDS = 100
+# A process that was sent SIGSTOP runs none of its own code. One that still used so much processor
+# time, or slept this often, has woken itself or makes system calls that do not end; one that did
+# neither had no core to stop on. The signal is repeated every AGAIN_S.
+OWN_DOING_S, SLEEPS = 1.0, 20
+AGAIN_S = 0.01
+# Lines of a thread's status. What stands before them, its name, can hold no line break.
+TELLING = (b"State:", b"voluntary_ctxt_switches:", b"nonvoluntary_ctxt_switches:")
+# User and system time, in ticks, behind the name in /proc/<pid>/stat.
+TIMES = slice(11, 13)
+
+# Larger than any of these files, except for a long list of children.
+PART = 8192
+
+Standing = dict[str, tuple[bytes, ...]]
+
+
+class StopRefused(Exception):
+    """A process of a runner kept the judge from stopping it; the message says how."""
+
+    def __init__(self, words: str, pid: int) -> None:
+        super().__init__(words)
+        self.pid = pid
+
+
+class ProcessHold:
+    """Stops and continues every process of the runners.
+
+    That is every process below the supervisor, except the judge and the wardens between the
+    supervisor and a runner.
+    """
+
+    def __init__(self) -> None:
+        self._me = os.getpid()
+        self._supervisor = os.getppid()
+        self._frozen = False
+        self._awake: set[int] = set()
+        self._ours: set[int] = {self._me}
+        self._runners: dict[str, int] = {}
+        # The threads of each process when all were stopped, without those that were continued
+        # since.
+        self._stood: dict[int, Standing] = {}
+
+    def know(self, name: str, runner: int) -> None:
+        """Remember an arm's runner, before it has read any of its candidate."""
+        self._runners[name] = pid = runner
+        while (pid := parent_of(pid)) not in (self._supervisor, 0):
+            self._ours.add(pid)
+
+    def freeze(self) -> None:
+        """Stop them all and wait until none runs. Raises StopRefused, HostError."""
+        if os.getppid() != self._supervisor or self._supervisor <= 1:
+            # The processes found below it would belong to something else.
+            raise HostError("the judge has lost its supervisor")
+        deadline = time.monotonic() + LIMIT_S
+        stopped: set[int] = set()
+        self._frozen, self._awake = True, set()
+        for _ in range(ROUNDS):
+            fresh = self._others() - stopped
+            if not fresh:
+                self._stood = {pid: _standing(pid) for pid in stopped}
+                return
+            for pid in fresh:
+                _signal(pid, signal.SIGSTOP)
+            used_s = {pid: _used_s(pid) for pid in fresh}
+            for pid in fresh:
+                _await_rest(pid, deadline, used_s[pid])
+            stopped |= fresh
+        raise StopRefused("it keeps starting processes", max(fresh))
+
+    def moved(self) -> int:
+        """A process that has run since it was stopped and was not continued; 0 if there is none."""
+        return next((pid for pid, stood in self._stood.items() if _standing(pid) != stood), 0)
+
+    def whose(self, pid: int) -> str:
+        """The name of the arm that a process belongs to; an orphan can only be the candidate's."""
+        found = (n for n, runner in self._runners.items() if pid in {runner} | below(runner))
+        return next(found, "candidate")
+
+    def with_children(self, runner: int) -> set[int]:
+        """The processes that `thaw` continues with a runner; looked up before the clock runs."""
+        return {runner} | below(runner)
+
+    def thaw(self, runner: int, family: set[int] | None = None) -> None:
+        """Continue one runner and the processes that it started; orphans stay stopped."""
+        if not self._frozen or runner in self._awake:
+            return
+        self._awake.add(runner)
+        for pid in family or self.with_children(runner):
+            self._stood.pop(pid, None)
+            _signal(pid, signal.SIGCONT)
+
+    def kill(self, runner: int) -> None:
+        """End one runner and what it started."""
+        for pid in {runner} | below(runner):
+            _signal(pid, signal.SIGKILL)
+
+    def _others(self) -> set[int]:
+        return below(self._supervisor) - self._ours - below(self._me)
+
+
+def below(pid: int) -> set[int]:
+    """All processes started by `pid` or by those; the process itself is not among them."""
+    found: set[int] = set()
+    left = [pid]
+    while left:
+        children = _children(left.pop()) - found
+        found |= children
+        left += children
+    return found
+
+
+def _children(pid: int) -> set[int]:
+    found: set[int] = set()
+    # A process or thread that ends while it is read has no children to name.
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                found.update(map(int, _whole(f"/proc/{pid}/task/{thread}/children").split()))
+    return found
+
+
+def parent_of(pid: int) -> int:
+    """The process id of a parent; 0 above the first process, and of one that has ended."""
+    try:
+        return int(_stat(f"/proc/{pid}/stat")[1])
+    except OSError:
+        return 0
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        raise HostError(f"the judge may not stop process {pid} of a runner") from None
+
+
+def _await_rest(pid: int, deadline: float, used_s: float) -> None:
+    """Wait until a process is at rest. used_s: its processor time when it was sent SIGSTOP."""
+    stood, again = _standing(pid), time.monotonic() + AGAIN_S
+    while not _at_rest(pid):
+        now = time.monotonic()
+        if now > min(again, deadline) and _used_s(pid) - used_s > OWN_DOING_S:
+            raise StopRefused(f"it ran on for {OWN_DOING_S:g} s after it was stopped", pid)
+        if now > deadline:
+            if _slept(stood, _standing(pid)):
+                raise StopRefused(f"it could not be stopped within {LIMIT_S:g} s", pid)
+            raise HostError(f"process {pid} of a runner did not stop within {LIMIT_S:g} s")
+        if now > again:
+            # It may have stopped and woken itself before it was looked at.
+            _signal(pid, signal.SIGSTOP)
+            again = now + AGAIN_S
+        os.sched_yield()
+
+
+def _slept(before: Standing, after: Standing) -> bool:
+    """Whether a thread has gone to sleep and woken, which none does on its way to being stopped."""
+    return any(
+        thread in before and _count(lines) - _count(before[thread]) > SLEEPS
+        for thread, lines in after.items()
+    )
+
+
+def _count(lines: tuple[bytes, ...]) -> int:
+    """How often a thread gave up its CPU; 0 where the status has no such line."""
+    counts = [int(line.split()[1]) for line in lines if line.startswith(b"voluntary")]
+    return counts[0] if counts else 0
+
+
+def _used_s(pid: int) -> float:
+    """Processor time of all threads so far; 0 for a process that has ended."""
+    try:
+        ticks = sum(map(int, _stat(f"/proc/{pid}/stat")[TIMES]))
+    except OSError:
+        return 0.0
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _at_rest(pid: int) -> bool:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return True
+    return all(_thread_at_rest(pid, thread) for thread in threads)
+
+
+def _thread_at_rest(pid: int, thread: str) -> bool:
+    try:
+        state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
+    except OSError:
+        return True
+    return state in AT_REST and (state not in STOPPED or _has_left(pid, thread))
+
+
+def _has_left(pid: int, thread: str) -> bool:
+    """Whether a stopped thread is off its core; True where this host does not show it.
+
+    It counts as stopped some steps before it leaves. One whose core another thread takes in between
+    leaves much later: only then is its last switch counted, as if it had run meanwhile. Linux waits
+    until it has left before it shows its system call.
+    """
+    try:
+        return not _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(b"running")
+    except OSError:
+        return True
+
+
+def _standing(pid: int) -> Standing:
+    """State of every thread, and how often it has left its CPU; empty for an ended process.
+
+    A thread that ran in between has another count, and one that still runs another state.
+    """
+    found: Standing = {}
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                lines = _whole(f"/proc/{pid}/task/{thread}/status").splitlines()
+                found[thread] = tuple(line for line in lines if line.startswith(TELLING))
+    return found
+
+
+def _stat(path: str) -> list[str]:
+    """The fields after the name, which is in brackets and may hold any byte."""
+    stat = _whole(path)
+    return stat[stat.rindex(b")") + 2 :].decode("ascii").split()
+
+
+def _whole(path: str) -> bytes:
+    """A file of /proc. Not by `Path`, since every thread of every runner is read at every stop."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(file, PART):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(file)

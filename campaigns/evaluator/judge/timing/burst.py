@@ -1,0 +1,164 @@
+"""One burst: n calls on n fresh slots between two readings of the judge's clock, each call proven.
+
+Stop the runners, refresh every input, poison every output, wait for the device, start the clock,
+let one runner continue, wait until it says done, and at once run the fence: read secret positions
+of all outputs. The clock stops when the fence has read them, so work that is still running either
+delays the fence or is seen by it. Then, with the clock and the runners stopped, compare every
+output with the reference, and check that nothing else has changed. On a GPU the runner is stopped
+while it spins on the start signal; on a CPU it finds its question when it continues.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container
+from typing import Protocol
+
+from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.judge.integrity.proof import prove
+from campaigns.evaluator.judge.timing.fence import OutputFence
+from campaigns.evaluator.judge.timing.prepared_slots import (
+    USUAL,
+    WARM,
+    BurstOptions,
+    PreparedSlots,
+    set_up,
+)
+from campaigns.evaluator.wire import Ask
+
+# A burst in which a stopped process ran is made again. This may happen once to an honest runner
+# that the host was slow to stop; it happens every time to one that wakes itself.
+ATTEMPTS = 5
+# How many slots are made ready for an idle burst.
+IDLE_SLOTS = 4
+
+
+class Probed(Protocol):
+    """What the judge does with a burst besides taking its time."""
+
+    @property
+    def proven(self) -> Container[int]:
+        """The slots whose answers `check` compares."""
+
+    def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
+        """Before the runner continues; may exchange the contents of slots."""
+
+    def during(self, started: float) -> None:
+        """After the start signal, sent at `started` on the judge's clock (`time.perf_counter`)."""
+
+    def check(self) -> None:
+        """After the burst, with the runners stopped."""
+
+
+def run_burst(
+    context: CaseContext,
+    channel: RunnerChannel,
+    slots: Slots,
+    calls: int,
+    options: BurstOptions = USUAL,
+    probed: Probed | None = None,
+) -> float:
+    """Seconds on the judge's clock for `calls` proven calls of the runner behind `channel`.
+
+    Raises what `RunnerChannel.blame` makes of a call that is late, wrong, or wrote elsewhere.
+    """
+    for _ in range(ATTEMPTS):
+        prepared, fence = _ready(context, channel, slots, calls, options, probed)
+        seconds, restless = _attempt(prepared, fence, options, probed)
+        if restless is None:
+            return seconds
+        channel.forgive(restless)
+    raise restless or RuntimeError("no attempts")
+
+
+def _attempt(
+    prepared: PreparedSlots, fence: OutputFence, options: BurstOptions, probed: Probed | None
+) -> tuple[float, Exception | None]:
+    """Seconds of one burst, and the error to raise where a stopped process ran."""
+    context, channel = prepared.context, prepared.channel
+    _settle(context, channel, cold=options.cold)
+    before = channel.restless()
+    seconds = _clocked(context, channel, fence, prepared.calls, options.rest_s, probed)
+    other = channel.restless()
+    channel.freeze()
+    if probed is None:
+        prove(prepared, fence)
+    else:
+        prove(prepared, fence, probed.proven)
+        probed.check()
+    return seconds, before or other or channel.restless()
+
+
+def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
+    """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
+    context.wait()
+    if cold and context.quiescence is not None:
+        context.quiescence.require_quiet(channel)
+
+
+def _ready(
+    context: CaseContext,
+    channel: RunnerChannel,
+    slots: Slots,
+    calls: int,
+    options: BurstOptions,
+    probed: Probed | None,
+) -> tuple[PreparedSlots, OutputFence]:
+    """Pose the question, stop the runner, and make slots and fence ready."""
+    order = _order(context, channel, calls)
+    channel.pose(calls, context.limit_s)
+    prepared = set_up(context, channel, slots, calls, options, order)
+    if probed is not None:
+        prepared = probed.prepare(prepared)
+    return prepared, OutputFence(
+        context, slots.part(0, max(calls, options.breadth)), prepared.truth, calls
+    )
+
+
+def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
+    """Send the runner the order of its next calls, before their slots are filled."""
+    if channel.gate is not None:
+        return tuple(range(calls))
+    order = context.supply.shuffled(range(calls))
+    channel.ask(Ask.ORDER, order, context.limit_s)
+    return tuple(order)
+
+
+def idle_burst(
+    context: CaseContext, channel: RunnerChannel, slots: Slots, *, cold: bool, rest_s: float = 0.0
+) -> float:
+    """Seconds of a burst in which the runner makes no call, with a fence as usual.
+
+    rest_s: see `BurstOptions`.
+    """
+    channel.pose(0, context.limit_s)
+    few = min(slots.count, IDLE_SLOTS)
+    prepared = set_up(context, channel, slots, few, USUAL if cold else WARM)
+    # On a CPU memory that no burst has used is not mapped yet, and mapping it takes far longer.
+    breadth = few if context.device.type == "cpu" else slots.count
+    fence = OutputFence(context, slots.part(0, breadth), prepared.truth, few)
+    _settle(context, channel, cold=cold)
+    return _clocked(context, channel, fence, 0, rest_s)
+
+
+def _clocked(
+    context: CaseContext,
+    channel: RunnerChannel,
+    fence: OutputFence,
+    calls: int,
+    rest_s: float = 0.0,
+    probed: Probed | None = None,
+) -> float:
+    """Seconds from the start signal until the fence has read its positions."""
+    channel.start_burst(calls)
+    channel.rest(rest_s)
+    started = time.perf_counter()
+    channel.go()
+    if probed is not None:
+        probed.during(started)
+    channel.done(context.limit_s)
+    fence.look()
+    context.wait()
+    return time.perf_counter() - started

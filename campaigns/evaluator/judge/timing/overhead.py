@@ -1,0 +1,120 @@
+"""Overhead: what a burst takes besides its calls, measured before the runner has loaded anything.
+
+Overhead cancels from the difference of two bursts when it is the same in both. It may differ for
+two reasons. First, the candidate's process knows how many calls a burst has: if it were slow in the
+short burst alone, its calls would seem shorter than they are. So measured overhead bounds a call's
+time from below: a long burst, less the overhead, divided by its calls. Second, after some
+milliseconds of waiting, the host's processors are slower to notice that a device has finished. The
+judge makes its own part of this equal in all bursts (`BurstOptions.rest_s`) and measures the rest,
+some 10 µs for twice the length.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy
+
+from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.judge.timing.burst import idle_burst
+from campaigns.evaluator.wire import Ask
+
+TRIES = 5
+# How long the device works in bursts that measure the growth, in ms.
+STAYS_MS = (1.0, 2.0, 4.0, 8.0, 16.0)
+ROUNDS = 6
+# Extra time of a burst for waking a kernel's threads: for two, and for each further CPU.
+WAKING_S, WAKING_EACH_S = 6e-5, 5e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How a burst's overhead grows: by `doubling_s` whenever its length doubles.
+
+    shortest_s, longest_s: of the measured bursts; beyond them nothing is added.
+    """
+
+    doubling_s: float = 0.0
+    shortest_s: float = 1.0
+    longest_s: float = 1.0
+
+    @classmethod
+    def fitted(cls, points: Sequence[tuple[float, float]]) -> Growth:
+        """The line through (seconds of a burst, seconds of overhead), by least squares.
+
+        A line, because single bursts scatter by more than overhead grows: correcting by single
+        points would add as much error as it removes.
+        """
+        lengths, overheads = [list(column) for column in zip(*points, strict=True)]
+        doubling_s = float(numpy.polyfit(numpy.log2(lengths), overheads, 1)[0])
+        return cls(max(0.0, doubling_s), min(lengths), max(lengths))
+
+    def at(self, seconds: float) -> float:
+        """Seconds of overhead more than that of the shortest burst."""
+        known_s = min(max(seconds, self.shortest_s), self.longest_s)
+        return self.doubling_s * math.log2(known_s / self.shortest_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """Seconds of a burst of no calls. cold: with emptied caches, the median; warm: the least."""
+
+    cold_s: float
+    warm_s: float
+    growth: Growth
+
+    @property
+    def allowed_s(self) -> float:
+        """The largest part of a timed burst that its calls need not explain."""
+        return self.cold_s + waking_s()
+
+
+def measure(context: CaseContext, channel: RunnerChannel, slots: Slots, growth: Growth) -> Overhead:
+    """Measure before a candidate is loaded: later its process could make such a burst slow."""
+    warm, cold = (
+        [idle_burst(context, channel, slots, cold=cold) for _ in range(TRIES)]
+        for cold in (False, True)
+    )
+    return Overhead(cold_s=statistics.median(cold), warm_s=min(warm), growth=growth)
+
+
+def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> Growth:
+    """Measure bursts of no calls in which the device works, before a candidate is loaded.
+
+    The growth is a property of the host, so one value serves both arms and favours neither. It is
+    zero where the kernel runs on a CPU.
+    """
+    if any(context.device.type != "cuda" for context, _, _ in arms):
+        return Growth()
+    # Alternating, so that a change of the host affects all of them.
+    rounds = [[[_stay(*arm, ms) for ms in STAYS_MS] for arm in arms] for _ in range(ROUNDS)]
+    # The first round runs with cold code and tables.
+    by_length = list(zip(*chain.from_iterable(rounds[1:]), strict=True))
+    return Growth.fitted([(_median(seen, 0), _median(seen, 1)) for seen in by_length])
+
+
+def _stay(
+    context: CaseContext, channel: RunnerChannel, slots: Slots, ms: float
+) -> tuple[float, float]:
+    """Seconds of a burst in which the device works for `ms`, and those of them that it is idle."""
+    channel.ask(Ask.STAY, ms, context.limit_s)
+    rest_s = (STAYS_MS[-1] - ms) * 1e-3
+    seconds = idle_burst(context, channel, slots, cold=True, rest_s=rest_s)
+    worked_s = channel.ask(Ask.STAY, 0.0, context.limit_s).x
+    return seconds, seconds - worked_s
+
+
+def _median(rows: Sequence[tuple[float, float]], column: int) -> float:
+    return statistics.median(row[column] for row in rows)
+
+
+def waking_s() -> float:
+    """How long the threads of an honest kernel may take to wake on this host."""
+    return WAKING_S + WAKING_EACH_S * (os.cpu_count() or 1)

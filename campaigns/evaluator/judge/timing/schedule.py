@@ -1,0 +1,107 @@
+"""How many calls make a burst, and in which order the two arms take turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+# A short burst has one in so many calls of the long one; their difference gives the time.
+SHORT_SHARE = 8
+# How long the proof of one burst may take, and the least calls of a burst all the same.
+PROOF_S, LEAST_PROVEN = 0.5, 16
+# Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
+ALIKE = 1.5
+# A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
+UNEXPLAINED = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class BurstLengths:
+    """Calls in the short and in the long burst of one arm on one case."""
+
+    short: int
+    long: int
+
+    def slope_us(self, short_s: float, long_s: float) -> float:
+        """Per-call time in microseconds: overhead that is the same in both bursts cancels."""
+        return (long_s - short_s) / (self.long - self.short) * 1e6
+
+    def time_us(self, short_s: float, long_s: float, allowed_s: float) -> tuple[float, bool]:
+        """Per-call time in microseconds, and whether the short burst fits the long one.
+
+        It is the slope, but at least the long burst's time per call less the largest possible
+        overhead, `allowed_s`. So being slow in the short burst gains nothing.
+        """
+        slope_us, least_us = self.slope_us(short_s, long_s), (long_s - allowed_s) / self.long * 1e6
+        return max(slope_us, least_us), slope_us > 0 and least_us <= UNEXPLAINED * slope_us
+
+
+def choose_lengths(call_s: float, burst_ms: float, most: int) -> BurstLengths:
+    """Lengths whose difference takes about `burst_ms`, within `most` slots (at least 2)."""
+    wanted = ceil(burst_ms / 1e3 / max(call_s, 1e-9))
+    long = min(most, wanted + max(1, wanted // (SHORT_SHARE - 1)))
+    long = max(2, long)
+    return BurstLengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
+
+
+def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
+    """By arm the call time for which its lengths are chosen; calls_s: as calibrated.
+
+    Overhead grows with a burst's length, so similar arms get equal lengths.
+    """
+    least_s = min(calls_s.values())
+    if max(calls_s.values()) > ALIKE * least_s:
+        return calls_s
+    return dict.fromkeys(calls_s, least_s)
+
+
+def lengthen(
+    lengths: BurstLengths, long_s: float, burst_ms: float, most: int
+) -> BurstLengths | None:
+    """Longer bursts where the long one takes at most half of `burst_ms`; else None.
+
+    long_s: time of its calls. A runner that was slow while lengths were chosen would otherwise be
+    measured by too few calls.
+    """
+    if long_s > burst_ms / 2e3 or lengths.long >= most:
+        return None
+    wanted = choose_lengths(long_s / lengths.long, burst_ms, most).long
+    # In steps, since one burst may have been short by mistake.
+    long = min(max(wanted, 2 * lengths.long), 8 * lengths.long, most)
+    return BurstLengths(max(1, long // SHORT_SHARE), long)
+
+
+def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
+    """The same within `most` slots; None where those are too few for two lengths."""
+    if most < 2:
+        return None
+    long = min(lengths.long, most)
+    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
+
+
+def calls_to_prove(most: int, proof_s: float) -> int:
+    """How many of `most` calls can be proven within PROOF_S.
+
+    proof_s: of inputs and reference for one call. Proving all calls of a burst with a slow
+    reference (Python loops) could take longer than an evaluation may last.
+    """
+    return min(most, max(LEAST_PROVEN, int(PROOF_S / max(proof_s, 1e-9))))
+
+
+def calibrate(burst: Callable[[int], float], most: int) -> float:
+    """Seconds per call, roughly: grow the burst until it outweighs its own overhead."""
+    calls, before = 1, burst(1)
+    while True:
+        more = min(most, calls * 4)
+        now = burst(more)
+        if more == most or (now > 2 * before and now > 2e-3) or now > 20e-3:
+            return max((now - before) / (more - calls), now / more / 20) if more > calls else now
+        calls, before = more, now
+
+
+def turns(blocks: int, arms: list[str]) -> Iterator[str]:
+    """A B B A, `blocks` times; a lone arm takes as many turns as it would have had."""
+    first, last = arms[0], arms[-1]
+    for _ in range(blocks):
+        yield from (first, last, last, first) if first != last else (first, first)

@@ -1,0 +1,203 @@
+"""Which system calls a candidate or a compiler may make, and what becomes of the others.
+
+Everything that computes stays: memory, threads, files by path (other layers bound those), the
+devices' ioctl. What a kernel never needs fails with EPERM, so that code which tries and goes on
+does go on. Calls younger than our tables do not exist.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.evaluator.sandbox.seccomp import bpf
+from campaigns.evaluator.sandbox.seccomp.bpf import ALLOW, NOTIFY, Rule, Test, errno_verdict
+from campaigns.evaluator.sandbox.seccomp.numbers import (
+    LAST_KNOWN,
+    X32_BIT,
+    audit_architecture,
+    has,
+    number,
+)
+
+# Made all the time; answered first on kernels that keep no list of calls that always pass.
+OFTEN = ("futex", "read", "write", "sched_yield", "recvmsg", "sendto", "clock_gettime")
+
+# What a candidate never needs. Grouped by what it would reach.
+OTHER_PROCESSES = (
+    *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease"),
+    *("kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "setsid", "setpgid"),
+    *("setpriority", "ioprio_set", "sched_setscheduler", "sched_setattr", "sched_setparam"),
+    "migrate_pages",
+)
+NETWORK = ("socket", "connect", "bind", "listen", "accept", "accept4")
+FILE_SYSTEMS = (
+    *("mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "fsconfig", "fspick"),
+    *("open_tree", "move_mount", "mount_setattr", "swapon", "swapoff", "quotactl", "quotactl_fd"),
+    *("open_by_handle_at", "name_to_handle_at", "mknod", "mknodat", "acct"),
+    *("statmount", "listmount"),
+    *("fanotify_init", "fanotify_mark", "inotify_init", "inotify_init1", "inotify_add_watch"),
+)
+THE_SYSTEM = (
+    *("reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module"),
+    *("bpf", "perf_event_open", "userfaultfd", "syslog", "vhangup", "lookup_dcookie", "uselib"),
+    *("nfsservctl", "iopl", "ioperm", "modify_ldt", "sethostname", "setdomainname"),
+    *("clock_settime", "settimeofday", "adjtimex", "clock_adjtime"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register"),
+    # These take from a number of events that the whole host shares, and empty its caches to disk.
+    *("io_setup", "sync", "syncfs"),
+)
+RIGHTS = (
+    *("unshare", "setns", "seccomp", "capset", "setuid", "setgid", "setreuid", "setregid"),
+    *("setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "setrlimit"),
+    *("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"),
+    *("lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules"),
+    *("keyctl", "add_key", "request_key", "memfd_secret"),
+)
+SHARED_OBJECTS = (
+    *("shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop"),
+    *("msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink"),
+)
+# What Landlock does not know of: mode, owner, times and labels of a file, by its name alone or by a
+# descriptor that may only read.
+ATTRIBUTES = (
+    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"),
+    *("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr"),
+    *("fremovexattr", "removexattrat", "utime", "utimes", "futimesat", "utimensat"),
+)
+# A GPU's driver and tracer may use these two; on a CPU they are only ways round a limit.
+HOST_ONLY = ("memfd_create", "socketpair")
+PROGRAMS = ("fork", "vfork", "execve", "execveat")
+# Calls with a path that are looked at where attempts are counted; they then go on, and the view and
+# Landlock decide. Which argument is the path, and which the flags of an open.
+PATHS: dict[str, tuple[int, int | None]] = {
+    "open": (0, 1),
+    "openat": (1, 2),
+    "openat2": (1, None),
+    "symlink": (0, None),
+    "symlinkat": (0, None),
+    "link": (0, None),
+    "linkat": (1, None),
+    **dict.fromkeys(("creat", "truncate", "unlink", "rename", "mkdir"), (0, None)),
+    **dict.fromkeys(("unlinkat", "renameat", "renameat2", "mkdirat"), (1, None)),
+}
+READ_ONLY = {"open", "openat", "openat2", "symlink", "symlinkat", "link", "linkat"}
+
+NEW_NAMESPACE = 0x7E020000
+# A thread as libraries make them: memory, working folder, open files and signals are everybody's.
+# One with a table of files of its own would count anew how many may be open.
+CLONE_THREAD = 0x00010000 | 0x00000800 | 0x00000400 | 0x00000200 | 0x00000100
+# prctl: a death signal, own memory maps, tracer, filter, adopting orphans, capabilities.
+PRCTL = (1, 8, 22, 24, 28, 35, 36, 47, 0x59616D61)
+QUERY_PERSONALITY = 0xFFFFFFFF
+# fcntl: who is signalled and how when a descriptor is ready, leases and notices on files. Such a
+# signal reaches any process of the same user, and no rule on `kill` would see it.
+FCNTL = (8, 10, 15, 1024, 1026)
+# madvise: holes in a shared file, and huge pages made of what lies in it. The file is the judge's:
+# it would be read faster, for having been changed, than memory that a caller brings along.
+ADVICE = tuple(Test(2, "equal", advice) for advice in (9, 25))
+# ioctl by the kind in its second byte: of sockets (the runner's own was made outside of its network
+# namespace, and tells of the network there), and of files' flags, by a descriptor that may read.
+IOCTL = (Test(1, "equal", 0x8900, mask=0xFFFFFF00), Test(1, "equal", 0x6600, mask=0xFF00))
+# An open that shortens a file though it may only read: Landlock asks for nothing more before its
+# third version, nor of `truncate`.
+CUTS = os.O_TRUNC
+ACCESS = os.O_ACCMODE | os.O_TRUNC
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """programs: it may start programs. on_gpu: it uses a driver. shares_uid: others run as it does.
+
+    notify: refused calls are handed to the warden, which counts and refuses them; paths too.
+    changes_files: it may cut files by name and change their attributes, since it sees nobody's but
+    its own, or is a compiler.
+    """
+
+    programs: bool
+    on_gpu: bool
+    shares_uid: bool
+    notify: bool
+    changes_files: bool
+
+
+def program(allowed: Permissions) -> bytes:
+    """The BPF program for this process. Raises OSError on an architecture without tables."""
+    refused = NOTIFY if allowed.notify else errno_verdict(errno.EPERM)
+    never: list[str] = [
+        *OTHER_PROCESSES,
+        *NETWORK,
+        *FILE_SYSTEMS,
+        *THE_SYSTEM,
+        *RIGHTS,
+        *SHARED_OBJECTS,
+    ]
+    if not allowed.on_gpu:
+        never += HOST_ONLY
+    if not allowed.programs:
+        never += PROGRAMS
+    if not allowed.changes_files:
+        never += ATTRIBUTES
+    rules = [Rule(number(name), ALLOW) for name in OFTEN]
+    rules.append(Rule(number("ioctl"), refused, IOCTL, any_of=True))
+    rules += [Rule(number(name), refused) for name in never if has(name)]
+    rules += _conditional(allowed, refused)
+    if allowed.notify:
+        rules += [Rule(number(name), NOTIFY) for name in PATHS if has(name)]
+    return bpf.assemble(
+        audit_architecture(), rules, refused=refused, unknown_from=LAST_KNOWN + 1, x32_bit=X32_BIT
+    )
+
+
+def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
+    own = os.getpid()
+    # Its flags lie in memory, where a filter can not look; libc then uses clone.
+    rules = [Rule(number("clone3"), errno_verdict(errno.ENOSYS))]
+    namespaces = Test(0, "any bit", NEW_NAMESPACE)
+    thread = Test(0, "equal", CLONE_THREAD, mask=CLONE_THREAD)
+    if allowed.programs:
+        rules.append(Rule(number("clone"), refused, (namespaces,)))
+    else:
+        rules.append(Rule(number("clone"), ALLOW, (thread,), refused))
+    for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"):
+        rules.append(Rule(number(name), ALLOW, (Test(0, "equal", own),), refused))
+    options = tuple(Test(0, "equal", option) for option in PRCTL)
+    rules.append(Rule(number("prctl"), refused, options, any_of=True))
+    rules.append(Rule(number("madvise"), refused, ADVICE, any_of=True))
+    signals = tuple(Test(1, "equal", command) for command in FCNTL)
+    rules.append(Rule(number("fcntl"), refused, signals, any_of=True))
+    if allowed.programs and not allowed.notify:
+        # A compiler takes more stack. Nobody's limits but its own: one of none ends a process.
+        rules.append(Rule(number("prlimit64"), ALLOW, (Test(0, "equal", 0),), refused))
+    else:
+        # The kernel itself refuses to raise a limit; here the attempt is counted. To ask is free.
+        nothing = (Test(2, "equal", 0), Test(2, "equal", 0, high=True))
+        rules.append(Rule(number("prlimit64"), ALLOW, nothing, refused))
+    if not allowed.changes_files:
+        rules += _cutting(allowed)
+    query = (Test(0, "equal", QUERY_PERSONALITY),)
+    rules.append(Rule(number("personality"), ALLOW, query, refused))
+    rules.append(Rule(number("move_pages"), ALLOW, (Test(0, "equal", 0),), refused))
+    if allowed.shares_uid:
+        rules.append(Rule(number("sched_setaffinity"), ALLOW, (Test(0, "equal", 0),), refused))
+    return rules
+
+
+def _cutting(allowed: Permissions) -> list[Rule]:
+    """Refuse what shortens a file without a right to write it; where the warden looks, it does."""
+    rules = [Rule(number("openat2"), errno_verdict(errno.ENOSYS))]
+    if allowed.notify:
+        return rules
+    never = errno_verdict(errno.EPERM)
+    for name in filter(has, ("open", "openat")):
+        cuts = Test(PATHS[name][1] or 0, "equal", CUTS, mask=ACCESS)
+        rules.append(Rule(number(name), never, (cuts,)))
+    return [*rules, Rule(number("truncate"), never)]
+
+
+def cuts(name: str, arguments: Sequence[int]) -> bool:
+    """Whether this call would shorten a file that it may only read."""
+    flags_at = PATHS[name][1]
+    return name == "truncate" or (flags_at is not None and arguments[flags_at] & ACCESS == CUTS)

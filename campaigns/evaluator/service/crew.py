@@ -1,0 +1,249 @@
+"""The processes of one evaluation: a judge, and per arm a warden with a runner in its box.
+
+A crew can be started before its job is known: each member starts the device (0.2 to 0.3 s on a
+GPU) and waits for its order. Every crew does one job and ends; no process ever sees two candidates.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import random
+import secrets
+import signal
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from campaigns.evaluator.contract import Job, dump, load_job
+from campaigns.evaluator.judge import main as judge
+from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
+from campaigns.evaluator.runner import main as runner
+from campaigns.evaluator.sandbox import cards, warden
+from campaigns.evaluator.sandbox.identity import Lease, lease_uid
+from campaigns.evaluator.sandbox.layers import Layer, Plan
+from campaigns.evaluator.sandbox.lock import Box
+from campaigns.evaluator.service.leftovers import remove_shared_files
+
+CANDIDATE, INCUMBENT = "candidate", "incumbent"
+ARMS = (CANDIDATE, INCUMBENT)
+JUDGE = "judge"
+# A warden that is told to end has processes to kill and a record to write.
+WARDEN_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process; an order is written to `orders`, a job as a job file has it."""
+
+    pid: int
+    orders: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Memory files of one arm that this process reads: the warden's record, the build log."""
+
+    record: int
+    build_log: int
+
+
+class Crew:
+    """Judge and runners on `device`, waiting for a job. `phases` reads the judge's progress.
+
+    session: names these very processes, which end with their job; no other crew has the same.
+    """
+
+    def __init__(self, device: str, plan: Plan) -> None:
+        self.device = device
+        self.session = secrets.token_hex(8)
+        self._plan = plan
+        self._members: dict[str, Member] = {}
+        self._notes: dict[str, Notes] = {}
+        self._leases: list[Lease] = []
+        self._ended: list[int] = []
+        log = _memory_file("kopt-crew-log")
+        pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in ARMS}
+        for name in in_any_order(ARMS):
+            self._add_runner(name, pairs[name][1], log)
+        self.phases, told = os.pipe()
+        ours = {name: pair[0] for name, pair in pairs.items()}
+        # In memory and in two processes only: a file in the scratch folder could be forged.
+        self._report = _memory_file("kopt-report")
+        kept = [told, self._report, *(sock.fileno() for sock in ours.values())]
+        read_end, orders = os.pipe()
+        body = partial(_judge, (device, plan.card), ours, (told, self._report), read_end)
+        self._members[JUDGE] = Member(fork(body, log, (*kept, read_end)), orders)
+        for fd in (read_end, told, log):
+            os.close(fd)
+        for pair in pairs.values():
+            for end in pair:
+                end.close()
+
+    def _add_runner(self, name: str, sock: socket.socket, log: int) -> None:
+        notes = Notes(_memory_file("kopt-record"), _memory_file("kopt-build-log"))
+        uid = None
+        if Layer.UID in self._plan.holds:
+            self._leases.append(lease_uid())
+            uid = self._leases[-1].uid
+        read_end, orders = os.pipe()
+        runner_only = (sock.fileno(), read_end)
+        ends = warden.Ends(notes.record, notes.build_log, runner_only)
+        body = partial(_run, (self.device, self._plan.card), sock, read_end)
+        watch = partial(warden.watch, self._plan, uid, ends, body)
+        pid = fork(watch, log, (*runner_only, notes.record, notes.build_log))
+        os.close(read_end)
+        self._members[name] = Member(pid, orders)
+        self._notes[name] = notes
+
+    def report(self) -> str:
+        """What the judge wrote; only to be read once it has ended."""
+        return _whole(self._report)
+
+    def record(self, name: str) -> warden.Record:
+        """What the warden of a runner wrote down; only to be read once it has ended."""
+        text = _whole(self._notes[name].record)
+        return warden.Record(**json.loads(text)) if text else warden.Record()
+
+    def build_log(self, name: str) -> str:
+        """What the compiler of a runner said."""
+        return _whole(self._notes[name].build_log)
+
+    def order(self, job: Job) -> None:
+        """Hand out the job; a runner that it has no use for is ended."""
+        for name, told in orders_of(job).items():
+            # One that has died already is found out about by the judge, and says why in its log.
+            with (
+                contextlib.suppress(BrokenPipeError),
+                os.fdopen(os.dup(self._members[name].orders), "w") as orders,
+            ):
+                orders.write(dump(told))
+            self._close_orders(name)
+        for name in set(ARMS) - set(arms_of(job)):
+            self.end_member(name, 0.0)
+
+    def _close_orders(self, name: str) -> None:
+        member = self._members[name]
+        if member.orders >= 0:
+            os.close(member.orders)
+            self._members[name] = Member(member.pid, -1)
+
+    def end_member(self, name: str, grace_s: float) -> int | None:
+        """Its own end if that comes within `grace_s`, then the end of its process group.
+
+        Returns the wait status, or None when it could not be had.
+        """
+        if name not in self._members:
+            return None
+        self._close_orders(name)
+        pid = self._members.pop(name).pid
+        self._ended.append(pid)
+        status = wait_status(pid, grace_s)
+        if name in ARMS:
+            if status is None:
+                os.kill(pid, signal.SIGTERM)
+                wait_status(pid, WARDEN_S)
+            status = self.record(name).status
+        kill_group(pid)
+        return status if status is not None else wait_status(pid, WARDEN_S)
+
+    def end(self) -> None:
+        """End whoever is left, and whatever they have started."""
+        for name in list(self._members):
+            self.end_member(name, 0.0)
+        end_descendants()
+        remove_shared_files(self._ended)
+        for lease in self._leases:
+            lease.end()
+
+
+def arms_of(job: Job) -> tuple[str, ...]:
+    return ARMS if job.incumbent is not None else (CANDIDATE,)
+
+
+def orders_of(job: Job) -> dict[str, Job]:
+    """What each member is told. A runner learns of its own source, and not which arm it is.
+
+    A kernel that knew that it is the incumbent could hold itself back, to let another seem faster.
+    """
+    blind = replace(job, problem=Path(), scratch=Path(), cases=(), incumbent=None)
+    told = {CANDIDATE: blind, JUDGE: job}
+    if job.incumbent is not None:
+        told[INCUMBENT] = replace(blind, candidate=job.incumbent)
+    return told
+
+
+def in_any_order(names: Iterable[str]) -> list[str]:
+    """So that what comes first and what second tells nobody who is who."""
+    found = list(names)
+    random.SystemRandom().shuffle(found)
+    return found
+
+
+def start_device(device: str) -> str:
+    """Start `device` in this process; what went wrong, or ""."""
+    if not device.startswith("cuda"):
+        return ""
+    import torch
+
+    try:
+        torch.cuda.set_device(device)
+        torch.empty(1, device=device)
+    except RuntimeError as error:
+        return f"can not be started: {error}"
+    return ""
+
+
+def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: Box) -> int:
+    """place: the device and the UUID of its card, as for `cards.take`."""
+    device = cards.take(*place)
+    trouble = start_device(device)
+    job = _await(orders)
+    if job is None:
+        return 0
+    said = f"{place[0]} {trouble}" if trouble else ""
+    return runner.main(replace(job, device=device), box, sock, said)
+
+
+def _judge(
+    place: tuple[str, str],
+    channels: dict[str, socket.socket],
+    told: tuple[int, int],
+    orders: int,
+) -> int:
+    """place: as for `_run`; memory is handed over under the number that both give the device."""
+    device = cards.take(*place)
+    start_device(device)
+    if device.startswith("cuda"):
+        # Triton takes as long to import as a device to start, and a crew in reserve has the time.
+        with contextlib.suppress(ImportError):
+            importlib.import_module("campaigns.evaluator.judge.correctness.one_pass_kernels")
+    job = _await(orders)
+    if job is None:
+        return 0
+    with (job.scratch / "judge.log").open("wb") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    for name in set(ARMS) - set(arms_of(job)):
+        channels.pop(name).close()
+    pipe, report = told
+    return judge.main(replace(job, device=device), report, channels, pipe)
+
+
+def _await(orders: int) -> Job | None:
+    """The job that is ordered; None when the crew is ended without one."""
+    with os.fdopen(orders) as pipe:
+        order = pipe.read()
+    return load_job(order) if order else None
+
+
+def _memory_file(name: str) -> int:
+    return os.memfd_create(name, os.MFD_CLOEXEC)
+
+
+def _whole(fd: int) -> str:
+    return os.pread(fd, os.fstat(fd).st_size, 0).decode("utf-8", "replace")

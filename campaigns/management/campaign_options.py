@@ -1,0 +1,186 @@
+"""The arguments of `campaign`'s verbs, and what stands where none is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from campaigns.management.base_command import argument
+from campaigns.problems.shipped import shipped_problems
+from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.target.ceilings import QUESTIONS
+from campaigns.rules.target.goal import ACCEPTED
+from campaigns.rules.target.intake import Intake
+from campaigns.rules.target.roofline import LEAST_FRACTION
+from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
+from campaigns.rules.verdict.finding_kinds import Stance
+from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.trails.importers.claims import TrailRefused
+from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
+from knowledge.models import Platform
+
+KEY = argument("campaign", type=int, help="the campaign's number")
+WISH = (
+    argument("--problem", help="a shipped problem or a problem folder"),
+    argument("--backend", help="cpp, cuda or triton"),
+    argument("--platform", help="else the platform of this host's device"),
+    argument("--rounds", type=int, help="most rounds, the baseline counted; default: 20"),
+    argument("--hours", type=float, help="stop after so many hours, pauses left out"),
+    argument("--device-hours", type=float, help="stop after so many hours of measuring"),
+    argument("--goal", type=float, help="share of the ceilings to reach, in percent; default: 90"),
+    argument("--target", help=f"what to reach instead: {ACCEPTED}".replace("%", "%%")),
+    argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+    argument(
+        "--findings",
+        action="append",
+        default=[],
+        metavar="KIND=STANCE",
+        help="what becomes of a suspect construct (refused: neither built nor run); may be "
+        f"repeated. KIND: {', '.join(FindingKind)}. STANCE: {', '.join(Stance)}",
+    ),
+    argument(
+        "--own-kernel",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a kernel of a header or macro that counts as a candidate's own; may be repeated",
+    ),
+    argument(
+        "--require-sanitizers",
+        action="store_true",
+        help="accept nothing that a sanitizer of the backend did not look at",
+    ),
+    argument(
+        "--restart",
+        choices=list(RestartPolicy),
+        default=RestartPolicy.TAKE,
+        help="the restart in part that five rounds without a gain lead to; default: take",
+    ),
+    argument(
+        "--guard",
+        choices=list(GuardPolicy),
+        help="; ".join(policy.words for policy in GuardPolicy).replace("%", "%%"),
+    ),
+    argument("--git-branch", help="of the accepted rounds; default: auto"),
+    argument("--reference-project", help="where ideas may come from; not opened"),
+    argument("--constraints", help="what whoever proposes has to keep to"),
+    argument("--notes", help="whatever else should stay with the campaign"),
+    argument("--title", default=""),
+    argument("--seed", type=int),
+)
+
+
+FROM = (
+    argument(
+        "--from",
+        type=Path,
+        dest="manifest",
+        metavar="MANIFEST",
+        help="a manifest.yaml, ours "
+        "or kernel-optimize's: its values become defaults, which are shown, and no more",
+    ),
+    argument("--yes", action="store_true", help="create it with the defaults of --from"),
+)
+
+
+ASSUMED = (
+    KEY,
+    argument("question", help=", ".join(QUESTIONS)),
+    argument("value", help='value and unit, such as "4 TB/s"'),
+    argument("--why", required=True, help="stays beside every figure that it leads to"),
+    argument("--by", required=True, metavar="USER", help="the curator or lead who allows it"),
+)
+
+
+RESTART = (KEY, argument("--decline", action="store_true", help="go on without it"))
+UNMASK = (KEY, argument("round", type=int, help="the number of a masked round"))
+BISECT = (
+    KEY,
+    argument("--good", type=int, default=1, help="an accepted round that is fast; default: 1"),
+    argument("--bad", type=int, help="one that is slower; default: the last accepted"),
+    argument("--slower-than", default="3%", help="by how much it is slower; default: 3%%"),
+    argument("--case", action="append", default=[], help="a case's name; may be repeated"),
+)
+
+ONE_ROUND = argument(
+    "--round",
+    type=int,
+    dest="number",
+    metavar="K",
+    help="only this round beside its incumbent, in a folder that runs by itself",
+)
+
+# What a campaign calls a value → the option that it came from, where that has another name.
+CALLED = {
+    "max_rounds": "--rounds",
+    "max_wall_h": "--hours",
+    "max_device_h": "--device-hours",
+    "own_kernels": "--own-kernel",
+}
+
+# Options that nobody gave, neither here nor in a manifest.
+USUAL = {"rounds": StopPolicy().max_rounds, **Intake().stored}
+NEEDED = ("problem", "backend")
+
+
+def as_typed(error: Exception) -> str:
+    """What it says, with the option in place of a field whose name nobody has typed."""
+    field, colon, rest = str(error).partition(": ")
+    return f"{CALLED.get(field, field)}{colon}{rest}"
+
+
+def goal_share(percent: float) -> float:
+    """A goal in percent as a share. ValueError names the option and what is accepted."""
+    least = 100 * LEAST_FRACTION
+    if not least <= percent <= 100:
+        raise ValueError(f"--goal: {percent:g}; accepted: {least:g} to 100 percent")
+    return percent / 100
+
+
+def manifest_choices() -> ManifestChoices:
+    """What a manifest can choose from."""
+    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in shipped_problems()}
+    platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
+    return ManifestChoices(problems, platforms)
+
+
+def offered_in(manifest: Path) -> ManifestDefaults:
+    """The defaults of a manifest. Raises TrailRefused, FileNotFoundError."""
+    try:
+        text = manifest.read_text()
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrailRefused(f"{manifest}: {error}; accepted: a manifest in UTF-8") from None
+    return read_manifest(manifest.name, text, manifest_choices())
+
+
+def filled(wish: dict[str, Any], found: ManifestDefaults) -> dict[str, Any]:
+    """The wish with what the manifest says wherever no option was given."""
+    said = {o: default.value for o, default in found.defaults.items() if wish[o] in (None, [])}
+    if wish["goal"] is not None:
+        # One of the two, and the one that was typed.
+        said.pop("target", None)
+    return {**wish, **said}
+
+
+def offer_text(wish: dict[str, Any], found: ManifestDefaults) -> str:
+    """What would be created, each value with its source."""
+    lines = []
+    for option in OPTIONS:
+        default = found.defaults.get(option)
+        value = wish[option] if wish[option] not in (None, []) else USUAL.get(option)
+        if value in (None, "", []):
+            continue
+        typed = default is None or default.value != value
+        usual = value == USUAL.get(option) and default is None
+        source = "the default" if usual else "typed" if typed else default.place  # type: ignore[union-attr]
+        lines.append(f"{option}: {value} ({source})")
+    lines += [f"not taken: {line}" for line in found.left]
+    return "\n".join([*lines, "nothing is created yet; `--yes` creates it"])
+
+
+OPTIONS = (
+    *("problem", "backend", "platform", "case", "goal", "target", "rounds", "hours"),
+    *("device_hours", *Intake().stored),
+)

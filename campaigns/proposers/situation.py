@@ -1,0 +1,59 @@
+"""All that a proposer may know of a campaign (R27)."""
+
+from __future__ import annotations
+
+from campaigns.models import Campaign, Verdict
+from campaigns.proposers.base import Attempt, Situation
+from campaigns.records.dispatch_classes import classes_by_case
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.incumbent_evidence import evidence_of
+from campaigns.records.restart_mask import masked_rounds
+from campaigns.rules.verdict.decision import Reason
+
+
+def situation_of(campaign: Campaign) -> Situation:
+    """All that a proposer may know, with the stored evidence about the incumbent (R27)."""
+    incumbent = campaign.incumbent
+    if incumbent is None:
+        raise ValueError(f"{campaign}: has no incumbent to start from")
+    evidence = evidence_of(campaign)
+    return Situation(
+        problem=campaign.problem.slug,
+        op=campaign.problem.op,
+        backend=campaign.backend,
+        source=incumbent.source,
+        incumbent_round=incumbent.round.number,
+        device_kind=campaign.platform.kind,
+        history=_history(campaign),
+        evidence=evidence.facts if evidence else {},
+        seed=campaign.seed + campaign.rounds.count(),
+        classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
+        directions=_directions(campaign),
+    )
+
+
+def _directions(campaign: Campaign) -> tuple[str, ...]:
+    """What the last stagnation review named, until something is accepted (R48)."""
+    review, incumbent = campaign.reviews.last(), campaign.incumbent
+    if review is None or incumbent is None or incumbent.round.number > review.after:
+        return ()
+    return tuple(way["strategy"] for way in review.directions)
+
+
+def _history(campaign: Campaign) -> tuple[Attempt, ...]:
+    """What was tried and is not masked (R40); a round that only broke the host is none (law 8)."""
+    hidden = masked_rounds(campaign)
+    rows = Verdict.objects.filter(round__campaign=campaign).exclude(round__number__in=hidden)
+    verdicts = rows.exclude(reason=Reason.BROKEN_HOST)
+    tried = verdicts.exclude(reason=Reason.BASELINE).select_related("round").order_by("round")
+    return tuple(
+        Attempt(
+            strategy=idea.strategy,
+            params=idea.params,
+            verdict=verdict.word,
+            gain=None if verdict.gain is None else 1 + verdict.gain,
+            round=verdict.round.number,
+        )
+        for verdict in tried
+        if (idea := hypothesis_of(verdict.round))
+    )

@@ -1,0 +1,90 @@
+"""Findings in the records: a candidate's own, and what its campaign makes of each kind.
+
+The only place that knows the keys of those columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from campaigns.models import Campaign, Candidate
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, Stance
+
+
+def policy_of(campaign: Campaign) -> dict[Kind, Stance]:
+    """What the campaign makes of each kind; one of before there was a policy refuses nothing."""
+    stored: Mapping[str, str] = campaign.findings_policy or {}
+    return {kind: Stance(stored.get(kind, Stance.FLAGGED)) for kind in Kind}
+
+
+def stored_policy(policy: Mapping[Kind, Stance]) -> dict[str, str]:
+    """A policy as its campaign keeps it."""
+    return {kind.value: policy[kind].value for kind in Kind}
+
+
+def stored_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Findings as their candidate keeps them, each with the words that its kind had then."""
+    return [
+        {
+            "kind": found.kind.value,
+            "line": found.line,
+            "what": found.what,
+            "text": found.quote,
+            "meaning": found.kind.meaning,
+        }
+        for found in findings
+    ]
+
+
+def examined(candidate: Candidate, campaign: Campaign) -> Examined | None:
+    """The candidate's findings under its campaign's policy; None where it was not examined."""
+    if candidate.findings is None:
+        return None
+    findings = tuple(
+        Finding(Kind(row["kind"]), row["line"], row["what"], row["text"])
+        for row in candidate.findings
+    )
+    return Examined(candidate.file_name, findings, policy_of(campaign))
+
+
+def finding_facts(candidate: Candidate, campaign: Campaign) -> list[dict[str, Any]] | None:
+    """Each finding as data: kind, line, what, text, meaning, and what the campaign makes of it."""
+    if candidate.findings is None:
+        return None
+    policy = policy_of(campaign)
+    return [{**row, "stance": policy[Kind(row["kind"])].value} for row in candidate.findings]
+
+
+def campaign_findings(campaign: Campaign) -> list[dict[str, Any]]:
+    """Every candidate of every round with its findings; two queries."""
+    return [
+        {
+            "round": round_.number,
+            "candidates": [
+                {
+                    "ordinal": candidate.ordinal,
+                    "label": candidate.label,
+                    "file": candidate.file_name,
+                    "chosen": candidate.pk == round_.chosen_id,
+                    "findings": finding_facts(candidate, campaign),
+                }
+                for candidate in round_.candidates.all()
+            ],
+        }
+        for round_ in campaign.rounds.prefetch_related("candidates")
+    ]
+
+
+def kinds_by_stance(campaign: Campaign) -> dict[str, list[Kind]]:
+    """The campaign's policy as people read it: what is refused, what is flagged, the rest."""
+    policy = policy_of(campaign)
+    order = (Stance.REFUSED, Stance.FLAGGED, Stance.ALLOWED)
+    return {s.value: [kind for kind in Kind if policy[kind] is s] for s in order}
+
+
+def finding_counts(candidate: Candidate, campaign: Campaign) -> str:
+    """Such as "1 refused, 2 flagged"; empty where there is nothing but what is allowed."""
+    found = examined(candidate, campaign)
+    counts = {s: len(found.of(s)) if found else 0 for s in (Stance.REFUSED, Stance.FLAGGED)}
+    return ", ".join(f"{count} {stance}" for stance, count in counts.items() if count)

@@ -1,0 +1,73 @@
+"""Did device and host stay the same during a measurement (R7, R11)?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.models import Campaign, Evaluation, Void
+from campaigns.models.evaluation import AFTER_THE_ROUND
+from campaigns.models.transitions import PAUSABLE
+from campaigns.records.passports import state_of
+from campaigns.rules.noise.drift import Allowance, Drift, allowance, drifts
+from campaigns.rules.noise.passport import allowed_by, fit, typical_us
+
+
+def drift_under(evaluation: Evaluation, report: Report) -> tuple[Drift, ...]:
+    """Why this report is void; empty where it stands.
+
+    What a device shows against itself is allowed it: by its passport where one holds and fits, else
+    by what the campaign's own baseline showed.
+    """
+    if report.outcome is not Outcome.PASSED:
+        return ()
+    worker = evaluation.worker
+    state = state_of(worker, evaluation.started_at) if worker else None
+    fallback = _by_baseline(evaluation.campaign)
+
+    def allowed(case: CaseReport) -> Allowance:
+        if state is None or state.doubts or case.incumbent is None:
+            return fallback
+        found = fit(state.lengths, typical_us(case.incumbent))
+        return allowed_by(found, state.conditions) if found else fallback
+
+    return drifts(report, allowed)
+
+
+def as_host_failure(report: Report, found: tuple[Drift, ...]) -> Report:
+    """The report of a host that could not be measured on, for what has no campaign to pause."""
+    untimed = tuple(replace(case, candidate=None, incumbent=None) for case in report.cases)
+    return replace(report, outcome=Outcome.BROKEN_HOST, reason=sentence_of(found), cases=untimed)
+
+
+def sentence_of(found: tuple[Drift, ...]) -> str:
+    """What made a measurement void, in one sentence."""
+    return f"Device or host did not stay the same: {'; '.join(map(str, found))}"
+
+
+def _by_baseline(campaign: Campaign) -> Allowance:
+    """From the noise of an estimate on so many pairs to the spread of one sample."""
+    noise = campaign.noise
+    return allowance(noise["sigma"] * noise["pairs"] ** 0.5 if noise else 0.0)
+
+
+# One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many
+# in a row are one in a hundred thousand, and then something is wrong with the device.
+MOST_VOIDS = 5
+
+
+def may_repeat(evaluation: Evaluation) -> bool:
+    """Whether a void evaluation is measured again: always while its campaign can wait.
+
+    What is measured about a closed round has a bounded number of tries: no campaign waits for it.
+    """
+    waits = evaluation.kind not in AFTER_THE_ROUND and evaluation.campaign.state in PAUSABLE
+    return waits or voids_of(evaluation) + 1 < MOST_VOIDS
+
+
+def voids_of(evaluation: Evaluation) -> int:
+    """Void attempts at this evaluation so far."""
+    same = Void.objects.filter(
+        evaluation__candidate=evaluation.candidate, evaluation__kind=evaluation.kind
+    )
+    return same.count()

@@ -1,0 +1,47 @@
+"""What a round tries, as its row keeps it, and how its gain reaches real use (R21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from campaigns.models import Round
+from campaigns.rules.verdict.buckets import Bucket, Declared
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHypothesis:
+    """What a round tries, why, and how far it should move which metric."""
+
+    strategy: str = ""
+    title: str = ""
+    change: str = ""
+    rationale: str = ""
+    evidence: tuple[str, ...] = ()
+    expected_metric: str = ""
+    expected_direction: str = ""
+    expected_amount: float | None = None
+    risks: str = ""
+    scope: str = ""
+    params: dict[str, Any] = field(default_factory=dict)
+    bucket: Bucket | None = None
+    work_us: float | None = None
+    step_us: float | None = None
+
+    @property
+    def declared(self) -> Declared:
+        """What it says of its transfer to real use; a row of before buckets declares none."""
+        return Declared(self.bucket, self.work_us, self.step_us)
+
+
+def hypothesis_of(round_: Round) -> StoredHypothesis | None:
+    """Read `round.hypothesis`; None for the baseline, which tries nothing."""
+    return msgspec.convert(round_.hypothesis, StoredHypothesis) if round_.hypothesis else None
+
+
+def declared_of(round_: Round) -> Declared | None:
+    """How the round's gain reaches real use; None for the baseline."""
+    idea = hypothesis_of(round_)
+    return idea.declared if idea else None

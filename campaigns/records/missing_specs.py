@@ -1,0 +1,72 @@
+"""What a target lacks, in words: what nobody has approved, and how to obtain it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from campaigns.models import Campaign
+from knowledge.lookup.value import MATMUL, UNITS, find, how_to_obtain, peak_question
+from knowledge.models import Platform, Spec
+from knowledge.specs.cited import UNKNOWN
+from knowledge.specs.facts import UNKNOWN_VALUE, Rank
+
+Question = tuple[str, dict[str, str]]  # metric and qualifiers
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSpec:
+    """One missing ceiling. question: "bandwidth" or "compute"."""
+
+    question: str
+    message: str
+    how_to_obtain: str
+
+
+def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
+    """Say what nobody has approved of the campaign's platform, and what to do about it."""
+    asked = _bandwidth(campaign) if question == "bandwidth" else _compute(campaign)
+    platform = campaign.platform
+    names = " or ".join(" ".join([m, *(f"{k}={v}" for k, v in q.items())]) for m, q in asked)
+    ways = dict.fromkeys(how_to_obtain(platform, metric, **q) for metric, q in asked)
+    message = f"{question}: {UNKNOWN}: no approved {names} of {platform.slug}; there is no target."
+    slower = _slower(campaign, asked) if question == "compute" else ""
+    return MissingSpec(question, message + slower, "; or ".join(ways))
+
+
+def _bandwidth(campaign: Campaign) -> list[Question]:
+    """A CPU's bandwidth is measured; no document of ours knows how its memory is built."""
+    return [("copy_bandwidth" if campaign.platform.kind == "cpu" else "memory_bandwidth", {})]
+
+
+def _compute(campaign: Campaign) -> list[Question]:
+    """What lacks an answer, up to the unit whose rate the wiki calls UNKNOWN: that one blocks."""
+    problem, platform = campaign.problem, campaign.platform
+    units = UNITS.get(problem.dtype, ((MATMUL, ""),))
+    if platform.kind == "cpu" or problem.dtype not in UNITS:
+        return [(rate, {"dtype": problem.dtype}) for rate, _ in units]
+    missing: list[Question] = []
+    for _, peak in units:
+        asked = peak_question(platform, problem.dtype, peak, accumulate=problem.accumulate)
+        stored = _stored(platform, peak, asked)
+        if stored == UNKNOWN_VALUE:
+            return [*missing, (peak, asked)]
+        if stored is None:
+            missing.append((peak, asked))
+    return missing or [(units[0][1], {})]
+
+
+def _slower(campaign: Campaign, asked: list[Question]) -> str:
+    """Peaks of slower units, which are known and bound nothing."""
+    names = {metric for metric, _ in asked}
+    peaks = [peak for _, peak in UNITS.get(campaign.problem.dtype, ()) if peak not in names]
+    found = [spec for peak in peaks if (spec := find(campaign.platform, peak))]
+    return "".join(
+        f" {spec.metric} {spec.shown} is known, but a faster unit may exceed it." for spec in found
+    )
+
+
+def _stored(platform: Platform, metric: str, asked: dict[str, str]) -> str | None:
+    """What the wiki has as the answer: a value, NONE, UNKNOWN, or nothing at all."""
+    rows = Spec.objects.approved().filter(platform=platform, metric=metric, qualifiers=asked)
+    shown = list(rows.exclude(rank=Rank.DEPRECATED).values_list("shown", flat=True))
+    return shown[0] if shown else None

@@ -1,0 +1,279 @@
+"""What a campaign's target rests on, beside what the wiki says now: drift, and where it would lead.
+
+Nothing is rewritten: the target stays as it was set, in running campaigns and in finished ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from campaigns.models import Campaign
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.target.ceilings import Ceilings, target_under
+from campaigns.rules.target.roofline import Work
+from campaigns.rules.wording import duration
+from knowledge.lookup.value import cited
+from knowledge.models import DRIFT, Citation, Flag, Spec, SpecState
+from knowledge.specs.citation import CitationError, CitationState, parse_citation
+from knowledge.specs.cited import UNKNOWN, Cited, cited_in
+from knowledge.specs.facts import Rank
+
+ROLES = ("bandwidth", "compute", "busy_share")
+# Platform, metric, value as shown, path, first and last line, short hash of the revision.
+Key = tuple[int, str, str, str, int, int, str]
+
+
+class PinnedState(StrEnum):
+    """What became of a pinned value. The first two need nobody's attention."""
+
+    OK = "ok"
+    MOVED = "moved"
+    CHANGED = "changed"
+    LOST = "lost"
+    SOURCE_MISSING = "source_missing"
+    REPLACED = "replaced"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedSpec:
+    """One cited ceiling of a target.
+
+    role: of `ROLES`. used: the value with its citation as pinned. spec: where it came from; None
+    where the wiki holds no such citation. successor: the value that answers its question now, or,
+    while `decided` is false, the one that somebody has proposed in its place.
+    """
+
+    role: str
+    used: Cited
+    spec: Spec | None
+    state: PinnedState
+    successor: Spec | None = None
+    decided: bool = True
+
+    @property
+    def holds(self) -> bool:
+        return self.state in (PinnedState.OK, PinnedState.MOVED)
+
+    @property
+    def cite_state(self) -> str:
+        """The state in the words of citations; a replaced or retired value's lines still stand."""
+        states = set(CitationState)
+        return self.state.value if self.state.value in states else CitationState.OK.value
+
+    @property
+    def swapped(self) -> bool:
+        """Whether another value, or none, would take its place."""
+        return self.state is PinnedState.RETIRED or self.successor is not None
+
+    @property
+    def words(self) -> str:
+        """What became of it, in one sentence."""
+        name, old = self.used.metric, self.used.display
+        new = self.successor.shown if self.successor else ""
+        if self.state is PinnedState.REPLACED:
+            return f"{name} was revised from {old} to {new}."
+        if self.state is PinnedState.RETIRED:
+            return f"{name} {old} was retired; no approved value takes its place."
+        told = _TOLD[self.state].format(name=name, old=old)
+        return f"{told} {new} is proposed in its place." if new else told
+
+
+_TOLD = {
+    PinnedState.OK: "{name} {old} stands as it was cited.",
+    PinnedState.MOVED: "{name} {old} stands; it is cited from another place now.",
+    PinnedState.CHANGED: "The lines that {name} {old} rests on changed; nobody has answered yet.",
+    PinnedState.LOST: "The lines that {name} {old} rests on are lost; nobody has answered yet.",
+    PinnedState.SOURCE_MISSING: "The document that {name} {old} rests on is missing.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseMove:
+    """One case with the stored figures and those of the new values, in µs; None is UNKNOWN."""
+
+    case: str
+    floor_us: float | None
+    floor_would_us: float | None
+    target_us: float | None
+    target_would_us: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A campaign's pins, and its target with what has taken their place."""
+
+    pins: tuple[PinnedSpec, ...]
+    moves: tuple[CaseMove, ...]
+
+    @property
+    def revised(self) -> tuple[PinnedSpec, ...]:
+        """The pins that need attention."""
+        return tuple(pin for pin in self.pins if not pin.holds)
+
+    @property
+    def target(self) -> str:
+        return target_words([move.target_us for move in self.moves])
+
+    @property
+    def would_be(self) -> str:
+        return target_words([move.target_would_us for move in self.moves])
+
+    @property
+    def moving(self) -> tuple[CaseMove, ...]:
+        """The cases whose floor or target would be another one."""
+        return tuple(
+            move
+            for move in self.moves
+            if (move.floor_us, move.target_us) != (move.floor_would_us, move.target_would_us)
+        )
+
+    @property
+    def words(self) -> str:
+        """Where the target would go; empty where nothing has taken a pinned value's place."""
+        if not any(pin.swapped for pin in self.revised):
+            return ""
+        if not self.moving:
+            return f"The target would stay at {self.target}."
+        proposed = not all(pin.decided for pin in self.revised)
+        would = "would, once that is approved," if proposed else "would"
+        return f"The target {would} move from {self.target} to {self.would_be}."
+
+    def state_of(self, citation: str) -> str:
+        """The citation's state for a page; ok for one that is no pin of this campaign."""
+        found = (pin.cite_state for pin in self.pins if pin.used.citation == citation)
+        return next(found, CitationState.OK.value)
+
+
+def drift_of(campaign: Campaign) -> Drift:
+    """Compare each pin with the wiki now. Three queries; none before the target is set."""
+    used = [(role, found) for role in ROLES for found in cited_in(campaign.target, role)]
+    if not used:
+        return Drift((), ())
+    pins = _pins(campaign, used)
+    swaps = {pin.used: _cited(pin.successor) for pin in pins if not pin.holds and pin.swapped}
+    return Drift(tuple(pins), case_moves(campaign.target, swaps))
+
+
+def case_moves(
+    target: Mapping[str, Any], swaps: Mapping[Cited, Cited | None]
+) -> tuple[CaseMove, ...]:
+    """Each case of a stored target with these values exchanged, by the arithmetic of step 0."""
+    ceilings = Ceilings(
+        bandwidths=_swapped(cited_in(target, "bandwidth"), swaps),
+        computes=_swapped(cited_in(target, "compute"), swaps),
+        assumed={},
+    )
+    stored = target["cases"]
+    works = {name: Work(case["flops"], case["bytes"]) for name, case in stored.items()}
+    found = target_under(ceilings, works, float(target["fraction"]))["cases"]
+    return tuple(
+        CaseMove(
+            name,
+            case.get("floor_us"),
+            found[name].get("floor_us"),
+            case.get("target_us"),
+            found[name].get("target_us"),
+        )
+        for name, case in stored.items()
+    )
+
+
+def target_words(times_us: Sequence[float | None]) -> str:
+    """One time for a target of one case or more, or UNKNOWN."""
+    known = [time for time in times_us if time is not None]
+    if not known or len(known) < len(times_us):
+        return UNKNOWN
+    mean = duration(geomean(known))
+    return mean if len(known) == 1 else f"{mean} (geometric mean of {len(known)} cases)"
+
+
+def key_of(platform_id: int, used: Cited) -> Key | None:
+    """What finds the citation that was pinned; None for a text that is no citation."""
+    try:
+        line = parse_citation(used.citation)
+    except CitationError:
+        return None
+    revision = parse_qs(urlsplit(used.href).query).get("rev", [""])[0]
+    place = (line.path, line.first_line, line.last_line, revision)
+    return (platform_id, line.metric, line.shown, *place)
+
+
+def key_of_citation(spec: Spec, citation: Citation) -> Key:
+    """The same for a citation as it is stored."""
+    revision = citation.revision
+    place = (revision.document.path, citation.first_line, citation.last_line, revision.short)
+    return (spec.platform_id, spec.metric, spec.shown, *place)
+
+
+def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[PinnedSpec]:
+    metrics = {found.metric for _, found in used}
+    platform = campaign.platform_id
+    rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
+    specs = list(rows.for_sheet())
+    open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
+    flagged = dict(open_flags.values_list("spec_id", "kind"))
+    pinned = {key_of_citation(spec, c): spec for spec in specs for c in spec.cited}
+    pins = []
+    for role, found in used:
+        key = key_of(platform, found)
+        spec = pinned.get(key) if key else None
+        if spec is None:
+            pins.append(PinnedSpec(role, found, None, PinnedState.SOURCE_MISSING))
+        else:
+            pins.append(_pin(role, found, spec, specs, flagged.get(spec.pk)))
+    return pins
+
+
+def _pin(role: str, used: Cited, spec: Spec, specs: Sequence[Spec], flag: str | None) -> PinnedSpec:
+    answer = next((other for other in specs if _answers(other, spec)), None)
+    if answer is None:
+        return PinnedSpec(role, used, spec, PinnedState.RETIRED)
+    if answer.value != used.value:
+        return PinnedSpec(role, used, spec, PinnedState.REPLACED, answer)
+    if answer.pk != spec.pk:
+        return PinnedSpec(role, used, spec, PinnedState.MOVED)
+    if flag is not None:
+        return PinnedSpec(
+            role, used, spec, PinnedState(flag), _proposed(spec, specs), decided=False
+        )
+    newest = spec.citation
+    key = key_of_citation(spec, newest) if newest else None
+    # A new revision alone is no move: only another place is.
+    moved = key is not None and key[:6] != (key_of(spec.platform_id, used) or ())[:6]
+    return PinnedSpec(role, used, spec, PinnedState.MOVED if moved else PinnedState.OK)
+
+
+def _answers(other: Spec, spec: Spec) -> bool:
+    """Whether a look-up of the spec's question finds `other` now."""
+    return (
+        other.state == SpecState.APPROVED
+        and other.rank == Rank.PREFERRED
+        and other.value is not None
+        and (other.metric, other.qualifiers) == (spec.metric, spec.qualifiers)
+    )
+
+
+def _proposed(spec: Spec, specs: Sequence[Spec]) -> Spec | None:
+    """The newest proposal in place of a flagged value."""
+    waiting = [
+        other
+        for other in specs
+        if other.replaces_id == spec.pk
+        and other.state == SpecState.PROPOSED
+        and other.value is not None
+    ]
+    return waiting[-1] if waiting else None
+
+
+def _swapped(ceilings: Sequence[Cited], swaps: Mapping[Cited, Cited | None]) -> tuple[Cited, ...]:
+    exchanged = (swaps.get(found, found) for found in ceilings)
+    return tuple(found for found in exchanged if found is not None)
+
+
+def _cited(spec: Spec | None) -> Cited | None:
+    return cited(spec) if spec is not None else None

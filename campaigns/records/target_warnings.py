@@ -1,0 +1,106 @@
+"""What weakens the ceilings of a target without taking it away, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
+from campaigns.models import PitfallKind
+from campaigns.rules.target.ceilings import Ceilings
+from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak
+from campaigns.rules.wording import share
+from knowledge.lookup.measured import measured_elsewhere
+from knowledge.lookup.value import of_whole_module, spec_behind
+from knowledge.models import DRIFT, Flag, Platform
+from knowledge.specs.cited import Cited
+
+MEASURE = "run `python manage.py wiki ceilings` on this device"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetWarning:
+    """One of `PitfallKind`, with the words of its pitfall."""
+
+    kind: PitfallKind
+    message: str
+    how_to_obtain: str
+
+
+def target_warnings_of(
+    platform: Platform, ceilings: Ceilings, busy: Cited | None
+) -> list[TargetWarning]:
+    """Every caution about the ceilings that a target rests on."""
+    chosen = [cited for cited in (ceilings.bandwidth, ceilings.compute) if cited]
+    return [
+        *_whole(platform, chosen),
+        *_elsewhere(platform, chosen),
+        *_below_peak(ceilings),
+        *_flagged(platform, [*chosen, *([busy] if busy else [])]),
+        *_busy(busy),
+    ]
+
+
+def _whole(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
+    return [
+        TargetWarning(
+            PitfallKind.WHOLE_MODULE,
+            f"{cited.metric} {cited.display} of {platform.slug} is that of the whole module, and "
+            "a kernel runs on one of its dies: as a floor it is safe, as a target out of reach.",
+            f"add a sourced line for {cited.metric} with per=GCD to the document of "
+            f"{platform.slug}, or {MEASURE}",
+        )
+        for cited in of_whole_module(platform, chosen)
+    ]
+
+
+def _below_peak(ceilings: Ceilings) -> list[TargetWarning]:
+    found = (below_peak(answers) for answers in (ceilings.bandwidths, ceilings.computes))
+    return [
+        TargetWarning(
+            PitfallKind.BELOW_PEAK,
+            f"{measured.metric} {measured.display} is {share(measured.value / peak.value)} of the "
+            f"documented {peak.metric} {peak.display} (accepted as a ceiling: "
+            f"{share(LEAST_MEASURED)}): the method that was measured ends there, not the device, "
+            f"so the target rests on the peak: {measured.citation}.",
+            f"measure {measured.metric} with a faster method, such as a library with kernels for "
+            "this dtype, and import the result",
+        )
+        for measured, peak in filter(None, found)
+    ]
+
+
+def _flagged(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
+    """Flagged values stay in use, as the revision that they cite proves them; a reader is told."""
+    specs = filter(None, (spec_behind(platform, cited) for cited in chosen))
+    return [
+        TargetWarning(
+            PitfallKind.FLAGGED,
+            f"The citation of {spec.metric} is flagged: {flag.get_kind_display()}. "
+            f"{spec.shown} stands in the revision that it cites, and nobody has answered yet "
+            "whether it still holds.",
+            f"a curator answers the flag of {spec.metric} of {platform.slug} in the wiki",
+        )
+        for spec in specs
+        for flag in Flag.objects.open().filter(spec=spec, kind__in=DRIFT)
+    ]
+
+
+def _elsewhere(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
+    found = measured_elsewhere(platform, chosen)
+    if not found:
+        return []
+    names = ", ".join(spec.metric for spec in found)
+    sources = ", ".join(dict.fromkeys(spec.source for spec in found))
+    message = f"{names}: measured on another card of this model ({sources}), not on this."
+    return [TargetWarning(PitfallKind.MEASURED_ELSEWHERE, message, MEASURE)]
+
+
+def _busy(busy: Cited | None) -> list[TargetWarning]:
+    if busy is None or busy.value <= BUSY_LIMIT:
+        return []
+    message = (
+        f"Others took {share(busy.value)} of the host's CPU time while the ceilings were measured "
+        f"(accepted: {share(BUSY_LIMIT)}), so these may be too low: {busy.citation}."
+    )
+    return [TargetWarning(PitfallKind.BUSY_HOST, message, f"{MEASURE} when the host is idle")]

@@ -1,0 +1,162 @@
+"""A campaign's target, as set_target stored it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
+from campaigns.models import Campaign
+from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.target.goal import Goal, goal_from
+from campaigns.rules.target.roofline import choose_ceiling
+from knowledge.specs.cited import UNKNOWN, Cited, cited_in
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTarget:
+    """What step 0 found for one case; the times are None where a ceiling is unknown.
+
+    words: the target with its basis and arithmetic. limit: the ceiling that holds the case back.
+    """
+
+    case: str
+    flops: float
+    bytes: float
+    bound: str
+    floor_us: float | None
+    target_us: float | None
+    formula: str
+    words: str = ""
+    limit: Cited | None = None
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte."""
+        return self.flops / self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A placeholder in use: what a person allowed where nothing is cited. question: bandwidth…"""
+
+    question: str
+    shown: str
+    reason: str
+    allowed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRidge:
+    """One dtype against one memory level, and the two ceilings, None where one is unknown."""
+
+    dtype: str
+    accumulate: str
+    level: str
+    text: str
+    bandwidth: Cited | None
+    compute: Cited | None
+
+    @property
+    def is_known(self) -> bool:
+        return self.bandwidth is not None and self.compute is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignTarget:
+    """The goal as a fraction of the floor, every known ceiling with its citation, and each case.
+
+    bandwidth, compute: the ceilings that the target rests on, out of bandwidths and computes.
+    lessers: what bounds lesser precisions, which a changed one is told by.
+    provisional: the cases as placeholders would have them; no share, stop or floor rests on those.
+    goal: what was asked for. busy: the share of CPU time that others took while it was measured.
+    """
+
+    fraction: float
+    bandwidth: Cited | None
+    compute: Cited | None
+    bandwidths: tuple[Cited, ...]
+    computes: tuple[Cited, ...]
+    cases: Mapping[str, CaseTarget]
+    is_set: bool
+    lessers: tuple[Cited, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    provisional: Mapping[str, CaseTarget] = field(default_factory=dict)
+    goal: Goal = field(default_factory=Goal)
+    ridges: tuple[StoredRidge, ...] = ()
+    busy: Cited | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the ceilings may be too low because the host was busy with something else."""
+        return self.busy is not None and self.busy.value > BUSY_LIMIT
+
+    @property
+    def missing(self) -> str:
+        """What is shown instead of a target; empty where there is nothing missing."""
+        if not self.is_set or (self.bandwidth and self.compute):
+            return ""
+        return PLACEHOLDER if self.provisional else UNKNOWN
+
+    @property
+    def citations(self) -> tuple[Cited, ...]:
+        """The two ceilings that the target rests on, where they are known."""
+        return tuple(cited for cited in (self.bandwidth, self.compute) if cited)
+
+
+def target_of(campaign: Campaign) -> CampaignTarget:
+    """Read `campaign.target`, as set_target writes it; empty before step 0."""
+    stored: Mapping[str, Any] = campaign.target
+    bandwidths, computes = cited_in(stored, "bandwidth"), cited_in(stored, "compute")
+    cases = stored.get("cases") or {}
+    return CampaignTarget(
+        fraction=float(stored.get("fraction") or campaign.stop_policy.get("target_fraction", 0.9)),
+        bandwidth=choose_ceiling(bandwidths),
+        compute=choose_ceiling(computes),
+        bandwidths=bandwidths,
+        computes=computes,
+        cases={name: _case_target(name, item) for name, item in cases.items()},
+        is_set=bool(stored),
+        lessers=cited_in(stored, "lesser"),
+        goal=goal_from(campaign.goal, float(campaign.stop_policy.get("target_fraction", 0.9))),
+        ridges=tuple(_ridge(item, stored) for item in stored.get("ridges") or ()),
+        busy=next(iter(cited_in(stored, "busy_share")), None),
+        assumptions=tuple(
+            Assumption(question, item["shown"], item["reason"], item["allowed_by"])
+            for question, item in (stored.get("placeholders") or {}).items()
+        ),
+        provisional={
+            name: _case_target(name, {**cases[name], **item})
+            for name, item in (stored.get("provisional") or {}).items()
+        },
+    )
+
+
+def _ridge(item: Mapping[str, Any], stored: Mapping[str, Any]) -> StoredRidge:
+    # Targets of before this was stored have the text alone.
+    return StoredRidge(
+        dtype=str(item["dtype"]),
+        accumulate=str(stored.get("accumulate") or ""),
+        level=str(item["level"]),
+        text=str(item["text"]),
+        bandwidth=next(iter(cited_in(item, "bandwidth")), None),
+        compute=next(iter(cited_in(item, "compute")), None),
+    )
+
+
+def _case_target(name: str, value: Mapping[str, Any]) -> CaseTarget:
+    return CaseTarget(
+        case=name,
+        flops=float(value["flops"]),
+        bytes=float(value["bytes"]),
+        bound=str(value.get("bound") or ""),
+        floor_us=value.get("floor_us"),
+        target_us=value.get("target_us"),
+        formula=str(value.get("formula") or ""),
+        words=str((value.get("goal") or {}).get("words") or ""),
+        limit=next(
+            iter(cited_in(value, "bandwidth" if value.get("bound") == "memory" else "compute")),
+            None,
+        ),
+    )

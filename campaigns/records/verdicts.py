@@ -1,0 +1,146 @@
+"""What a verdict found: gains, times and classes, as its row keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.models import Campaign, Round, Verdict
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
+from campaigns.rules.verdict.expectation import Borne, borne_out
+from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
+from campaigns.rules.verdict.sanitizers import NOT_REACHED
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpread:
+    """The median of times in microseconds, with its 95 % interval."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizerResult:
+    """What sanitizers said before a gain was accepted. passed: None where none of them ran."""
+
+    passed: bool | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One case of a verdict: both arms' times, and the gain between them."""
+
+    case: str
+    time: TimeSpread | None
+    against: TimeSpread | None
+    gain: Gain | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """The gain over all cases of one config class."""
+
+    name: str
+    cases: tuple[str, ...]
+    gain: Gain
+
+
+def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
+    """What became of the round's expectation; None for the baseline, which has none.
+
+    One about a config class is held against the gain of that class (R19).
+    """
+    idea = hypothesis_of(round_)
+    if idea is None:
+        return None
+    gain = gain_of(verdict)
+    if idea.scope:
+        gain = next((c.gain for c in classes_of(verdict) if c.name == idea.scope), None)
+    return borne_out(
+        idea.expected_metric,
+        idea.expected_direction,
+        idea.expected_amount,
+        gain,
+        noise_of(verdict),
+    )
+
+
+def result_of(campaign: Campaign) -> Gain | None:
+    """The incumbent against v0, measured side by side at the end; None before or without it."""
+    stored: Mapping[str, Any] = campaign.result
+    if stored.get("gain") is None or not stored.get("pairs"):
+        return None
+    return Gain(
+        stored["gain"],
+        stored["gain_low"],
+        stored["gain_high"],
+        stored["pairs"],
+        stored.get("interval") or KIND,
+    )
+
+
+def noise_of(verdict: Verdict) -> float:
+    """The floor that the verdict stands on; the least of one that tells none."""
+    return float((verdict.noise or {}).get("value", LEAST_FLOOR))
+
+
+def gain_of(verdict: Verdict) -> Gain | None:
+    """The verdict's gain over the incumbent of its round."""
+    if verdict.gain is None or verdict.gain_low is None or verdict.gain_high is None:
+        return None
+    kind = verdict.interval_kind or KIND
+    return Gain(verdict.gain, verdict.gain_low, verdict.gain_high, verdict.pairs, kind)
+
+
+def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
+    """The verdict's cases, in the order in which they were measured."""
+    kind = verdict.interval_kind or KIND
+    return tuple(
+        CaseResult(
+            case=str(item["case"]),
+            time=_spread(item.get("time_us")),
+            against=_spread(item.get("incumbent_us")),
+            gain=_gain(item, kind),
+        )
+        for item in verdict.cases
+    )
+
+
+def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
+    """The verdict's config classes with the gain of each."""
+    kind = verdict.interval_kind or KIND
+    return tuple(
+        ClassResult(
+            name=str(item["class"]),
+            cases=tuple(map(str, item["cases"])),
+            gain=Gain(item["gain"], item["gain_low"], item["gain_high"], item["pairs"], kind),
+        )
+        for item in verdict.classes or ()
+    )
+
+
+def sanitizer_result(verdict: Verdict) -> SanitizerResult | None:
+    """What sanitizers said of the candidate; None where nothing was to be accepted."""
+    gate = next((gate for gate in verdict.gates if gate["name"] == SANITIZERS), None)
+    if gate is None or gate["found"] == NOT_REACHED:
+        return None
+    return SanitizerResult(gate["passed"], str(gate["found"]))
+
+
+def _spread(value: Mapping[str, Any] | None) -> TimeSpread | None:
+    if not value:
+        return None
+    return TimeSpread(value["median"], value["low"], value["high"], value["n"])
+
+
+def _gain(item: Mapping[str, Any], kind: str) -> Gain | None:
+    if item.get("gain") is None:
+        return None
+    pairs = (item.get("time_us") or {}).get("n", 0)
+    return Gain(item["gain"], item["gain_low"], item["gain_high"], pairs, kind)

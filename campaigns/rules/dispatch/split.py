@@ -1,0 +1,91 @@
+"""When a round calls for a dispatch split, and when a split is kept (R19)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from campaigns.rules.dispatch.classes import Divergence, divergence
+from campaigns.rules.noise.gain import Gain, improved, regressed
+from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.wording import change, share
+
+STRATEGY = "dispatch split"
+SPLIT = "split"
+# Verdicts on kernels that passed every gate but those of speed; of any other there is no use.
+_SOUND = frozenset(
+    (
+        *(Reason.PROMOTED, Reason.SLOWER, Reason.CASE_REGRESSED, Reason.WITHIN_NOISE),
+        *(Reason.NEEDS_SECOND_SESSION, Reason.NOT_REPEATED),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a round calls for. taken: the classes that the other kernel is better for.
+
+    reversed: the round was accepted all the same, so the other kernel is the incumbent of before.
+    """
+
+    divergence: Divergence
+    taken: tuple[tuple[str, Gain], ...]
+    reversed: bool
+
+    @property
+    def expected(self) -> tuple[tuple[str, float], ...]:
+        """Class → the gain to expect of it against the incumbent as it is then."""
+        return tuple(
+            (name, 1 / (1 + gain.gain) - 1 if self.reversed else gain.gain)
+            for name, gain in self.taken
+        )
+
+
+def call_for_split(reason: Reason, gains: Mapping[str, Gain], noise: float) -> Call | None:
+    """What a verdict of this reason, with these gains by class, calls for; None for no split."""
+    apart = divergence(gains, noise)
+    if apart is None or reason not in _SOUND:
+        return None
+    accepted = reason is Reason.PROMOTED
+    return Call(apart, apart.losers if accepted else apart.winners, accepted)
+
+
+def expected_saving(call: Call, cases: Mapping[str, int]) -> float:
+    """The share of the time, over all cases, that the split should save. cases: class → count."""
+    total = sum(cases.values())
+    logs = math.fsum(
+        cases.get(name, 0) * math.log1p(gain) for name, gain in call.expected if gain > -1
+    )
+    return 1 - math.exp(-logs / total) if total else 0.0
+
+
+def judge_split(
+    gains: Mapping[str, Gain], clock: Mapping[str, Gain], taken: frozenset[str], noise: float
+) -> tuple[Gate, Reason | None, str]:
+    """A split is kept only if each class that takes the variant gains and no other class loses.
+
+    clock: the same by the judge's clock, where device time decides; both have to agree. Returns
+    the gate and, where it fails, the reason and its sentence.
+    """
+    limit = f"{', '.join(sorted(taken))} gains more than {share(noise)}, and no other class loses"
+    for told in (gains, clock) if clock else (gains,):
+        lost = [name for name, g in told.items() if name not in taken and regressed(g, noise)]
+        if lost:
+            worst = min(lost, key=lambda name: told[name].gain)
+            found = f"{worst}: {_told(told[worst])}"
+            sentence = f"Rejected: the split makes another class slower, {found}."
+            return Gate(SPLIT, False, found, limit), Reason.CLASS_REGRESSED, sentence
+    for told in (gains, clock) if clock else (gains,):
+        for name in sorted(taken):
+            gain = told.get(name)
+            if gain is None or not improved(gain, noise):
+                found = f"{name}: {_told(gain) if gain else 'not measured'}"
+                sentence = f"No change shown: {found}, and the split is for that class."
+                return Gate(SPLIT, False, found, limit), Reason.CLASS_NOT_GAINED, sentence
+    found = ", ".join(f"{name}: {_told(gains[name])}" for name in sorted(taken))
+    return Gate(SPLIT, True, found, limit), None, ""
+
+
+def _told(gain: Gain) -> str:
+    return f"{change(gain.gain)} against the incumbent ({gain.span})"

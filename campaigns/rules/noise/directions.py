@@ -1,0 +1,112 @@
+"""A forward and a backward direction make one step: its time counts, and both are shown (R14).
+
+A problem that trains has two cases of each shape, one for each direction. A step takes as long as
+both together, so what is compared is the sum of their times: 6 M N K over it for a matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from campaigns.rules.noise.gain import Pair
+from campaigns.rules.noise.means import geomean
+
+
+class Direction(StrEnum):
+    """Which half of a step a case is."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Where a case belongs: the step by name, and which half of it."""
+
+    step: str
+    direction: Direction
+
+
+Halves = Mapping[str, Half]
+
+
+def both_halves(cases: Sequence[str], halves: Halves) -> dict[str, tuple[str, str]]:
+    """Step → its (forward, backward) case, of those steps that have both among `cases`."""
+    found: dict[str, dict[Direction, str]] = {}
+    for case in cases:
+        if half := halves.get(case):
+            found.setdefault(half.step, {})[half.direction] = case
+    return {
+        step: (named[Direction.FORWARD], named[Direction.BACKWARD])
+        for step, named in found.items()
+        if len(named) == len(Direction)
+    }
+
+
+def by_step(pairs: Mapping[str, Sequence[Pair]], halves: Halves) -> Mapping[str, Sequence[Pair]]:
+    """The same times with both halves of a step as one; a case without its other half stays.
+
+    Raises ValueError where halves have different numbers of pairs.
+    """
+    steps = both_halves(tuple(pairs), halves)
+    joined = {case for named in steps.values() for case in named}
+    found = {case: kept for case, kept in pairs.items() if case not in joined}
+    for step, (forward, backward) in steps.items():
+        both = zip(pairs[forward], pairs[backward], strict=True)
+        found[step] = [(f[0] + b[0], f[1] + b[1]) for f, b in both]
+    return found
+
+
+def combined_rate(forward: tuple[float, float], backward: tuple[float, float]) -> float:
+    """Work of a step over its time, from (work, rate) of each half; 6 / (2/F + 4/B) of a product.
+
+    Raises ValueError for a rate that is none.
+    """
+    for name, (_, rate) in (("forward", forward), ("backward", backward)):
+        if not rate > 0:
+            raise ValueError(f"{name}: a rate of {rate!r}; accepted: above zero")
+    time = forward[0] / forward[1] + backward[0] / backward[1]
+    return (forward[0] + backward[0]) / time
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Times of one round by direction and step, each by name of its step, in µs.
+
+    A problem of one direction has all of its cases under forward and under step.
+    """
+
+    forward: Mapping[str, float]
+    backward: Mapping[str, float]
+    step: Mapping[str, float]
+
+
+def times_by_step(times: Mapping[str, float], halves: Halves) -> Times:
+    """Take the times of a round's cases apart."""
+    steps = both_halves(tuple(times), halves)
+    if not steps:
+        return Times(times, {}, times)
+    forward = {step: times[named[0]] for step, named in steps.items()}
+    backward = {step: times[named[1]] for step, named in steps.items()}
+    return Times(forward, backward, {step: forward[step] + backward[step] for step in steps})
+
+
+def versus(now: Times, first: Times) -> str:
+    """How much faster than the first, to three decimals: "step +3.359 %, fwd …, bwd …".
+
+    Empty where the cases are not the same.
+    """
+    parts = [("fwd", now.forward, first.forward)]
+    if now.backward:
+        whole = ("step", now.step, first.step)
+        parts = [whole, *parts, ("bwd", now.backward, first.backward)]
+    if not now.step or any(set(one) != set(other) for _, one, other in parts):
+        return ""
+    return ", ".join(f"{name} {_faster(one, other)}" for name, one, other in parts)
+
+
+def _faster(now: Mapping[str, float], first: Mapping[str, float]) -> str:
+    ratio = geomean(first[name] / now[name] for name in now)
+    return f"{(ratio - 1) * 100:+.3f} %"

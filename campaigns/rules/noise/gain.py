@@ -1,0 +1,196 @@
+"""How sure a gain is: noise floor, bootstrap interval, label (R11, R12, R14; law 5)."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate
+
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.wording import change
+
+LEAST_FLOOR = 0.01
+LEAST_PAIRS = 5
+# A gain under this needs a second, independent session before anybody believes it.
+ONE_SESSION = 0.02
+SUCCESS = 0.05
+RESAMPLES = 2000
+KIND = "95% bootstrap of the geometric-mean ratio"
+POOLED_KIND = "95% bootstrap of the mean of {n} sessions, widened to their estimates"
+
+_TAIL = 0.025
+# 95 % of a normal distribution lie within this many deviations of its mean.
+_DEVIATIONS_95 = 1.96
+
+Pair = tuple[float, float]
+Pairs = Sequence[Pair]
+
+
+class Label(StrEnum):
+    """The size of a change, in the words of R12."""
+
+    SUCCESS = "success"
+    SMALL = "small"
+    MICRO = "micro"
+    TIE = "tie"
+    REGRESSION = "regression"
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A change against the incumbent as fractions (0.05: 5 % faster). pairs: least of any case."""
+
+    gain: float
+    low: float
+    high: float
+    pairs: int
+    kind: str = KIND
+
+    @property
+    def span(self) -> str:
+        """Its interval and count: "+28.4 % to +29.4 %, n=10 pairs"."""
+        return f"{change(self.low)} to {change(self.high)}, n={self.pairs} pairs"
+
+    @property
+    def brief(self) -> str:
+        """In a sentence that names its baseline and kind elsewhere."""
+        return f"{change(self.gain)} ({self.span})"
+
+
+def noise_floor(sigma_aa: float) -> float:
+    """Return the least gain that can be told from nothing: max(1 %, twice the A/A deviation)."""
+    if not 0 <= sigma_aa < math.inf:
+        raise ValueError(f"sigma_aa: {sigma_aa!r}; accepted: a fraction, zero or more")
+    return max(LEAST_FLOOR, 2 * sigma_aa)
+
+
+def stray(gain: Gain) -> float:
+    """Return how far an estimate of "no change at all" strays from zero, as one deviation."""
+    deviation = (gain.high - gain.low) / (2 * _DEVIATIONS_95)
+    return math.hypot(gain.gain, deviation)
+
+
+def interval(pairs_by_case: Mapping[str, Pairs], seed: int) -> Gain:
+    """Estimate the gain over (incumbent, candidate) times, any unit, pairs in schedule order.
+
+    The estimate is the geometric mean over cases of the median paired ratio; the interval is the
+    percentile bootstrap over the pairs within each case. Raises ValueError naming an empty case.
+    """
+    estimate, logs = _estimated(pairs_by_case, random.Random(seed))
+    return _gain(estimate, _bounds(logs), _fewest(pairs_by_case), KIND)
+
+
+def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int) -> Gain:
+    """Estimate one gain from independent sessions of the same cases, each with the same weight.
+
+    The estimate is the geometric mean of the sessions' own; the interval is the bootstrap of that
+    mean, widened to hold every session's estimate: how far sessions lie apart is a spread that no
+    resampling within them can show. pairs: of all sessions together, least of any case.
+    """
+    rng = random.Random(seed)
+    found = [_estimated(session, rng) for session in sessions]
+    estimates = [estimate for estimate, _ in found]
+    columns = zip(*(logs for _, logs in found), strict=True)
+    low, high = _bounds([math.fsum(row) / len(row) for row in columns])
+    bounds = min(low, *estimates), max(high, *estimates)
+    pairs = sum(_fewest(session) for session in sessions)
+    return _gain(geomean(estimates), bounds, pairs, POOLED_KIND.format(n=len(found)))
+
+
+def improved(gain: Gain, floor: float) -> bool:
+    """Say whether the interval is clear of zero and the gain above the noise floor."""
+    return gain.low > 0 and gain.gain > floor
+
+
+def regressed(gain: Gain, floor: float) -> bool:
+    """Say whether the interval is all below zero and the loss greater than the noise floor."""
+    return gain.high < 0 and gain.gain < -floor
+
+
+def label(gain: float, floor: float) -> Label:
+    """Name the size of a change; it says nothing about how sure it is."""
+    if gain < -floor:
+        return Label.REGRESSION
+    if gain <= floor:
+        return Label.TIE
+    if gain >= SUCCESS:
+        return Label.SUCCESS
+    return Label.SMALL if gain >= ONE_SESSION else Label.MICRO
+
+
+def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:
+    """The geometric-mean ratio of one session, and the logarithms of so many resamples of it."""
+    if not pairs_by_case:
+        raise ValueError("pairs: needs at least one case")
+    ratios = {case: _ratios(case, pairs) for case, pairs in sorted(pairs_by_case.items())}
+    estimate = geomean(statistics.median(values) for values in ratios.values())
+    columns = [_resampled_logs(values, rng) for values in ratios.values()]
+    return estimate, [math.fsum(row) / len(columns) for row in zip(*columns, strict=True)]
+
+
+def _bounds(logs: Sequence[float]) -> tuple[float, float]:
+    """The percentile interval of a bootstrap, as ratios."""
+    means = sorted(logs)
+    low, high = means[int(_TAIL * RESAMPLES)], means[math.ceil((1 - _TAIL) * RESAMPLES) - 1]
+    return math.exp(low), math.exp(high)
+
+
+def _gain(estimate: float, bounds: tuple[float, float], pairs: int, kind: str) -> Gain:
+    # Very skewed samples can push a percentile past the estimate; the wider claim is safer.
+    low, high = min(bounds[0], estimate) - 1, max(bounds[1], estimate) - 1
+    return Gain(estimate - 1, low, high, pairs, kind)
+
+
+def _fewest(pairs_by_case: Mapping[str, Pairs]) -> int:
+    return min(len(pairs) for pairs in pairs_by_case.values())
+
+
+def _ratios(case: str, pairs: Pairs) -> list[float]:
+    if not pairs:
+        raise ValueError(f"{case}: needs at least one pair of times")
+    for incumbent, candidate in pairs:
+        if not (0 < incumbent < math.inf and 0 < candidate < math.inf):
+            found = f"({incumbent!r}, {candidate!r})"
+            raise ValueError(f"{case}: {found}; accepted: pairs of finite times above zero")
+    return sorted(incumbent / candidate for incumbent, candidate in pairs)
+
+
+def _resampled_logs(ratios: Sequence[float], rng: random.Random) -> list[float]:
+    """Draw the log median of so many resamples of sorted ratios.
+
+    The median of a resample is one of few values (or the mean of two), and the probability of each
+    is known, so it is drawn directly: same distribution as resampling and sorting, far quicker.
+    """
+    medians = _median_chances(len(ratios))
+    values = [math.log((ratios[i] + ratios[j]) / 2) for i, j, _ in medians]
+    totals = list(accumulate(chance for _, _, chance in medians))
+    return rng.choices(values, cum_weights=totals, k=RESAMPLES)
+
+
+def _median_chances(n: int) -> list[tuple[int, int, float]]:
+    """List (i, j, probability): the resample's median is the mean of sorted samples i and j."""
+    middle = n // 2 + 1 if n % 2 else n // 2
+    at_most = [_at_least(middle, n, (i + 1) / n) for i in range(n)]
+    single = [high - low for low, high in zip([0.0, *at_most], at_most, strict=False)]
+    if n % 2:
+        return [(i, i, chance) for i, chance in enumerate(single)]
+    half, chances = n // 2, []
+    ways = math.comb(n, half)
+    for i in range(n):
+        # Exactly half of the draws end at sample i, and the other half starts at sample j.
+        lower = ((i + 1) / n) ** half - (i / n) ** half
+        apart = [
+            (i, j, ways * lower * (((n - j) / n) ** half - ((n - j - 1) / n) ** half))
+            for j in range(i + 1, n)
+        ]
+        rest = single[i] - math.fsum(chance for _, _, chance in apart)
+        chances += [(i, i, max(0.0, rest)), *apart]
+    return chances
+
+
+def _at_least(k: int, n: int, p: float) -> float:
+    return math.fsum(math.comb(n, m) * p**m * (1 - p) ** (n - m) for m in range(k, n + 1))

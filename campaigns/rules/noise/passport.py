@@ -1,0 +1,304 @@
+"""A worker's noise passport: what a kernel compared with itself shows on one device (R11, R12).
+
+Every session of an A/A evaluation runs one source in both arms, so whatever gain it shows is noise.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from campaigns.evaluator.contract import CaseReport, Report, Timing
+from campaigns.rules.noise.drift import (
+    HELD_DOWN,
+    LEAST_SHIFT,
+    Allowance,
+    Change,
+    allowance,
+    change_within,
+    step_in,
+)
+from campaigns.rules.noise.gain import LEAST_FLOOR, SUCCESS, interval, noise_floor, stray
+from campaigns.rules.verdict.one_session import both_arms, clock_pairs
+from campaigns.rules.wording import change, duration, share
+
+# Half of the least floor: a smaller bias hides below it, and of many pooled pairs an interval gets
+# narrow enough to be clear of zero by what nobody could ever mistake for a gain.
+LEAST_BIAS = LEAST_FLOOR / 2
+# One honest length in 20 has a 95 % interval clear of zero; half as wide again, one in 250.
+WIDER = 1.5
+# Of intervals that hold the truth 19 times in 20, so few holding it has this chance at the most.
+MISSED_CHANCE = 0.01
+INTERVAL = 0.95
+# A kernel fits between two lengths and somewhat beyond. Shorter ones are noisier, so not by much;
+# longer ones are not: on an H200 kernels of 0.04 to 3.3 ms scatter alike
+# (docs/benchmarks/precision-h200.md).
+FITS_SHORTER, FITS_LONGER = 4.0, 40.0
+# Noise comes with temperature, neighbours and drivers; a week keeps it to this machine as it is.
+USUAL_AGE = timedelta(days=7)
+# Clocks of two hosts are hardly ever further apart; a date further ahead would never get old.
+CLOCK_SKEW = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """One kernel against itself. Times in µs; everything else in fractions.
+
+    spread: half the distance between the 10th and the 90th percentile of single samples, each as a
+    share of its own session's median. gain, low, high: what all pairs together say of no change at
+    all. sigma: how far one session's estimate strays. covered: sessions whose interval holds zero.
+    moved: sessions in which the times moved to another level.
+    """
+
+    kernel: str
+    time_us: float
+    spread: float
+    gain: float
+    low: float
+    high: float
+    sigma: float
+    covered: int
+    sessions: int
+    pairs: int
+    moved: int = 0
+
+    @property
+    def floor(self) -> float:
+        """The least gain that can be told from nothing at this length."""
+        return noise_floor(self.sigma)
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether one arm comes out ahead of the same arm, well beyond the bias's own interval."""
+        end = self.low if self.gain > 0 else self.high
+        return abs(self.gain) > max(LEAST_BIAS, WIDER * abs(self.gain - end))
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the most of something that was read many times."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What was seen around all sessions; None for what the host does not tell. Units as in Moment.
+
+    changed: the most that anything changed within one session.
+    """
+
+    clock_mhz: Range | None = None
+    temperature_c: Range | None = None
+    power_w: Range | None = None
+    others: Range | None = None
+    load: Range | None = None
+    pressure: Range | None = None
+    stolen: Range | None = None
+    throttled: tuple[str, ...] = ()
+    changed: Change = field(default_factory=Change)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The lengths of a passport that a kernel lies between, and the noise they give it."""
+
+    lengths: tuple[Length, ...]
+
+    @property
+    def sigma(self) -> float:
+        return max(length.sigma for length in self.lengths)
+
+    @property
+    def spread(self) -> float:
+        return max(length.spread for length in self.lengths)
+
+
+def lengths_of(sessions: Sequence[Report], seed: int) -> tuple[Length, ...]:
+    """Evaluate A/A sessions that all measured the same cases, shortest first.
+
+    Raises ValueError without sessions and for a case that was not timed in both arms.
+    """
+    names = [case.case for case in sessions[0].cases]
+    found = [_length(name, [_case(report, name) for report in sessions], seed) for name in names]
+    return tuple(sorted(found, key=lambda length: length.time_us))
+
+
+def conditions_of(sessions: Sequence[Report]) -> Conditions:
+    """What the surroundings of these sessions were."""
+    moments = [moment for report in sessions for moment in report.surroundings]
+    ranges = {
+        f.name: _range(getattr(m, f.name) for m in moments)
+        for f in fields(Conditions)
+        if f.name not in ("throttled", "changed")
+    }
+    by_case = [
+        change_within([m for m in report.surroundings if m.case == case.case])
+        for report in sessions
+        for case in report.cases
+    ]
+    changed = Change(
+        **{f.name: max((getattr(c, f.name) for c in by_case), default=0.0) for f in fields(Change)}
+    )
+    throttled = tuple(sorted({reason for moment in moments for reason in moment.throttled}))
+    return Conditions(**ranges, throttled=throttled, changed=changed)
+
+
+def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ...]:
+    """Why this passport should not be relied on, one sentence each; empty where it is good."""
+    found = [
+        f"{length.kernel} compared with itself shows {change(length.gain)} "
+        f"({change(length.low)} to {change(length.high)}, n={length.pairs} pairs): one arm is "
+        "favoured"
+        for length in lengths
+        if length.is_biased
+    ]
+    held = sorted(HELD_DOWN & set(conditions.throttled))
+    if held:
+        found.append(f"the clock was held down: {', '.join(held)}")
+    covered, sessions = (sum(getattr(n, name) for n in lengths) for name in ("covered", "sessions"))
+    if _chance_of_so_few(covered, sessions) < MISSED_CHANCE:
+        found.append(
+            f"only {covered} of {sessions} intervals hold zero, where {share(INTERVAL)} should: "
+            "intervals are too narrow here"
+        )
+    if 2 * (moved := sum(length.moved for length in lengths)) > sessions:
+        found.append(f"in {moved} of {sessions} sessions the times moved to another level")
+    return tuple(found)
+
+
+def noisy(lengths: Iterable[Length]) -> tuple[str, ...]:
+    """Where not even a change that counts as a success can be told, a phrase each; else empty.
+
+    Such a floor is true and has to count, but nobody should take it for a good one.
+    """
+    return tuple(
+        f"at {duration(length.time_us)} only changes of more than {share(length.floor)} can be told"
+        for length in lengths
+        if length.floor > SUCCESS
+    )
+
+
+def age_words(taken_at: datetime, now: datetime, most: timedelta = USUAL_AGE) -> tuple[str, ...]:
+    """Say that a passport is too old, or dated ahead of the clock; empty where it is neither."""
+    age = now - taken_at
+    if age < -CLOCK_SKEW:
+        return (f"it is dated {taken_at:%Y-%m-%d %H:%M}, ahead of this clock",)
+    return (f"it is {age.days} days old, {most.days} are allowed",) if age > most else ()
+
+
+def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """What has changed on the host since, one phrase each."""
+    names = sorted(then.keys() | now.keys())
+    return tuple(
+        f"{name} was {then.get(name) or 'unknown'} and is {now.get(name) or 'unknown'}"
+        for name in names
+        if then.get(name) != now.get(name)
+    )
+
+
+def fit(lengths: Iterable[Length], time_us: float) -> Fit | None:
+    """The lengths around a kernel's time in µs; None where it is far from all, or is no time.
+
+    Between two lengths both count, as nobody knows where between them the noise changes.
+    """
+    if time_us <= 0:
+        return None
+    ordered = sorted(lengths, key=lambda length: length.time_us)
+    below = [length for length in ordered if length.time_us <= time_us]
+    above = [length for length in ordered if length.time_us > time_us]
+    if below and above:
+        return Fit((below[-1], above[0]))
+    if below and time_us <= FITS_LONGER * below[-1].time_us:
+        return Fit((below[-1],))
+    if above and time_us >= above[0].time_us / FITS_SHORTER:
+        return Fit((above[0],))
+    return None
+
+
+def typical_us(timing: Timing) -> float:
+    """The median of an arm's samples on the judge's clock, in µs; 0 without samples."""
+    return statistics.median(timing.samples_us) if timing.samples_us else 0.0
+
+
+def allowed_by(found: Fit, conditions: Conditions) -> Allowance:
+    """How far a measurement may change beside what this passport saw."""
+    return allowance(found.spread, conditions.changed, frozenset(conditions.throttled))
+
+
+def told(found: Fit) -> str:
+    """Name the lengths of a fit: "34.3 µs and 1.20 ms"."""
+    return " and ".join(duration(length.time_us) for length in found.lengths)
+
+
+def told_floor(length: Length) -> str:
+    """Write a length with its noise floor: "34.3 µs: 1 %"."""
+    return f"{duration(length.time_us)}: {share(length.floor)}"
+
+
+def length_from(stored: Mapping[str, Any]) -> Length:
+    """Read a stored length."""
+    return Length(**stored)
+
+
+def conditions_from(stored: Mapping[str, Any]) -> Conditions:
+    """Read stored conditions."""
+    ranges = {
+        name: Range(**value) if value else None
+        for name, value in stored.items()
+        if name not in ("throttled", "changed")
+    }
+    changed = Change(**stored.get("changed", {}))
+    return Conditions(**ranges, throttled=tuple(stored.get("throttled", ())), changed=changed)
+
+
+def _length(name: str, cases: Sequence[CaseReport], seed: int) -> Length:
+    pairs = [clock_pairs(case) for case in cases]
+    gains = [interval({name: session}, seed) for session in pairs]
+    pooled = interval({name: [pair for session in pairs for pair in session]}, seed)
+    arms = [arm for case in cases for arm in both_arms(case)]
+    return Length(
+        kernel=name,
+        time_us=statistics.median(us for arm in arms for us in arm.samples_us),
+        spread=_spread(arms),
+        gain=pooled.gain,
+        low=pooled.low,
+        high=pooled.high,
+        sigma=math.sqrt(statistics.fmean(stray(gain) ** 2 for gain in gains)),
+        covered=sum(gain.low <= 0 <= gain.high for gain in gains),
+        sessions=len(gains),
+        pairs=pooled.pairs,
+        moved=sum(_moved(case) for case in cases),
+    )
+
+
+def _moved(case: CaseReport) -> bool:
+    return step_in(both_arms(case)[0].samples_us, LEAST_SHIFT) is not None
+
+
+def _spread(arms: Iterable[Timing]) -> float:
+    shares = sorted(us / statistics.median(arm.samples_us) for arm in arms for us in arm.samples_us)
+    tenth = len(shares) // 10
+    return (shares[-1 - tenth] - shares[tenth]) / 2
+
+
+def _case(report: Report, name: str) -> CaseReport:
+    return next(case for case in report.cases if case.case == name)
+
+
+def _range(values: Iterable[float | None]) -> Range | None:
+    known = [value for value in values if value is not None]
+    return Range(min(known), max(known)) if known else None
+
+
+def _chance_of_so_few(covered: int, sessions: int) -> float:
+    """How likely at most so many intervals hold zero, if each does with its nominal chance."""
+    return math.fsum(
+        math.comb(sessions, n) * INTERVAL**n * (1 - INTERVAL) ** (sessions - n)
+        for n in range(covered + 1)
+    )

@@ -1,0 +1,97 @@
+"""What consecutive rounds without a gain lead to, a measure for each step up (R48)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from campaigns.rules.verdict.decision import Reason
+
+LEAST_DIRECTIONS = 3
+MOST_DIRECTIONS = 6
+
+
+class Rung(StrEnum):
+    """A measure. The last one, the end at eight, is a limit of `campaigns.rules.stop.policy`."""
+
+    DIAGNOSE = "diagnose"
+    REVIEW = "review"
+    MACHINE_CODE = "machine_code"
+    COMPARE = "compare"
+    RESTART = "restart"
+
+
+RUNGS = {
+    1: Rung.DIAGNOSE,
+    2: Rung.REVIEW,
+    3: Rung.MACHINE_CODE,
+    4: Rung.COMPARE,
+    5: Rung.RESTART,
+}
+
+
+def rung(non_accepts: int, last: Reason, *, restart_settled: bool) -> Rung | None:
+    """The measure after a round; None where it only goes on.
+
+    non_accepts: in a row. last: the reason of the round's verdict: a broken host makes no step up
+    (law 8). restart_settled: a restart is offered once.
+    """
+    found = None if last is Reason.BROKEN_HOST else RUNGS.get(non_accepts)
+    return None if found is Rung.RESTART and restart_settled else found
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An untried technique. expected: the speed-up hoped for.
+
+    by_itself: whether the search can rewrite this source so; else a person or model has to.
+    """
+
+    strategy: str
+    category: str
+    title: str
+    why: str
+    expected: float
+    by_itself: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """What a stagnation review names, the most different from the last failures first."""
+
+    ways: tuple[Way, ...]
+    note: str
+
+
+def directions(untried: Iterable[Way], recent: Collection[str]) -> Directions:
+    """The best of each category, then the next best, at most six.
+
+    recent: the categories of the rounds that failed last, which come after the others.
+    """
+    ranked = sorted(
+        untried, key=lambda way: (way.category in recent, not way.by_itself, -way.expected)
+    )
+    firsts: dict[str, Way] = {}
+    for way in ranked:
+        firsts.setdefault(way.category, way)
+    rest = [way for way in ranked if way not in firsts.values()]
+    ways = (*firsts.values(), *rest)[:MOST_DIRECTIONS]
+    return Directions(ways, _note(len(firsts), ways))
+
+
+def _note(categories: int, ways: Sequence[Way]) -> str:
+    if categories >= LEAST_DIRECTIONS:
+        by_hand = sum(not way.by_itself for way in ways)
+        return f"{by_hand} of them are not for the built-in search" if by_hand else ""
+    if not ways:
+        return "the catalogue holds nothing that was not tried"
+    word = "category is" if categories == 1 else "categories are"
+    return f"only {categories} {word} left of the {LEAST_DIRECTIONS} that a review should name"
+
+
+def tally(reasons: Iterable[Reason]) -> str:
+    """ "2 slower, 1 crashed", the most frequent first."""
+    counts = Counter(reason.words for reason in reasons)
+    return ", ".join(f"{count} {words}" for words, count in counts.most_common())

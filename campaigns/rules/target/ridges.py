@@ -1,0 +1,55 @@
+"""Ridges: the intensity from which arithmetic, and no longer memory, is the limit (R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from campaigns.rules.target.roofline import choose_ceiling
+from campaigns.rules.wording import digits
+from knowledge.specs.cited import UNKNOWN, Cited
+
+
+class Level(StrEnum):
+    """Where the bytes come from; of the caches, the best rate over arrays that stay in them."""
+
+    DRAM = "dram"
+    CACHE = "cache"
+
+
+@dataclass(frozen=True, slots=True)
+class Ridge:
+    """One dtype against one memory level, with the two ceilings that it rests on."""
+
+    dtype: str
+    level: Level
+    bandwidth: Cited | None
+    compute: Cited | None
+
+    @property
+    def flops_per_byte(self) -> float | None:
+        """None where one of the ceilings is unknown."""
+        if self.bandwidth is None or self.compute is None:
+            return None
+        return self.compute.value / self.bandwidth.value
+
+    @property
+    def text(self) -> str:
+        """The ridge with its arithmetic, or UNKNOWN."""
+        ridge = self.flops_per_byte
+        if ridge is None or self.bandwidth is None or self.compute is None:
+            return UNKNOWN
+        return f"{self.compute.display} ÷ {self.bandwidth.display} = {digits(ridge)} op/B"
+
+
+def ridges(
+    computes: Mapping[str, Iterable[Cited]], bandwidths: Mapping[Level, Iterable[Cited]]
+) -> tuple[Ridge, ...]:
+    """Every dtype against every level; what is missing stays in the list as UNKNOWN."""
+    found = {level: choose_ceiling(ceilings) for level, ceilings in bandwidths.items()}
+    return tuple(
+        Ridge(dtype, level, bandwidth, choose_ceiling(ceilings))
+        for dtype, ceilings in ((name, tuple(items)) for name, items in computes.items())
+        for level, bandwidth in found.items()
+    )

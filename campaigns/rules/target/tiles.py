@@ -1,0 +1,131 @@
+"""What a kernel's own split of the work allows: intensity of a tile, and waves of blocks (R4).
+
+A bound on this split, never the physical floor of the work: see `roofline.physical_floor`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from campaigns.rules.target.roofline import Placement, Unknown, Work, place
+from campaigns.rules.wording import digits
+from knowledge.specs.cited import Cited
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """Equal blocks on the units (SMs, CUs, cores) of a device.
+
+    blocks_per_unit: how many run on a unit at once and share its rate; None where not known.
+    """
+
+    blocks: int
+    units: int
+    blocks_per_unit: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("blocks", "units", "blocks_per_unit"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: {value!r}; accepted: 1 or more")
+
+    @property
+    def even(self) -> float:
+        """Blocks of a unit if they could be spread evenly."""
+        return self.blocks / self.units
+
+    @property
+    def busiest(self) -> int:
+        """Blocks of the unit that has most, at the best."""
+        return -(-self.blocks // self.units)
+
+    @property
+    def quantisation(self) -> float:
+        """Time of the busiest unit over that of an even spread, ceil(b/u) / (b/u): 1 or more.
+
+        Units that are left with fewer blocks than fit at once give these more of their rate, so how
+        many fit has no part in it.
+        """
+        return self.busiest / self.even
+
+    @property
+    def waves(self) -> float | None:
+        """Blocks over those that run at the same time; None where that is not known."""
+        if self.blocks_per_unit is None:
+            return None
+        return self.blocks / (self.units * self.blocks_per_unit)
+
+    def words(self, unit: str) -> str:
+        """One line: "512 blocks on 132 SMs × 2 = 1.94 waves, 2 full: ×1.03 (…)"."""
+        plural = "" if self.units == 1 else "s"
+        split = f"{self.blocks:,} block{'' if self.blocks == 1 else 's'} on {self.units} {unit}"
+        split += plural
+        waves = self.waves
+        if waves is not None:
+            split += f" × {self.blocks_per_unit} = {digits(waves)} waves, {math.ceil(waves)} full"
+        spread = f"{self.busiest:,} on the busiest {unit}, {digits(self.even)} if even"
+        return f"{split}: ×{digits(self.quantisation)} ({spread})"
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Equal tiles, one for each block. tile: operations of one block, and the bytes that it moves,
+    those that others move too included.
+    """
+
+    tile: Work
+    split: Waves
+
+    @property
+    def work(self) -> Work:
+        """All tiles together."""
+        return Work(self.tile.flops * self.split.blocks, self.tile.bytes * self.split.blocks)
+
+
+def matmul_tile(rows: int, columns: int, depth: int, element_bytes: int) -> Work:
+    """One tile of C = A times B: its rows of A and columns of B read once, the tile written once.
+
+    rows, columns: of the tile. depth: K, the length of the sums. Full tiles; ragged ones do less.
+    """
+    elements = (rows + columns) * depth + rows * columns
+    return Work(2.0 * rows * columns * depth, float(elements * element_bytes))
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """The least time of one call with this tiling, and the most that it lets through.
+
+    placement: all tiles under the ceilings, as if they were spread evenly.
+    """
+
+    tiling: Tiling
+    placement: Placement
+
+    @property
+    def time_us(self) -> float:
+        return self.placement.floor_us * self.tiling.split.quantisation
+
+    @property
+    def flops_per_s(self) -> float:
+        """At most the peak, because the roof is and no tiling makes it higher."""
+        return self.placement.attainable_flops_per_s / self.tiling.split.quantisation
+
+    @property
+    def bytes_per_s(self) -> float:
+        """At most the bandwidth, for the same reason."""
+        return self.placement.attainable_bytes_per_s / self.tiling.split.quantisation
+
+
+def time_bound(
+    tiling: Tiling, bandwidth: Cited | None, compute: Cited | None
+) -> TimeBound | Unknown:
+    """Bound a call by its tiling; Unknown names the ceilings (B/s, op/s) that are missing.
+
+    A unit has its share of each ceiling, so the busiest one takes `quantisation` times as long as
+    an even spread would. Over the bandwidth of memory it holds where no cache serves a tile.
+    """
+    placement = place(tiling.work, bandwidth, compute)
+    if isinstance(placement, Unknown):
+        return placement
+    return TimeBound(tiling, placement)

@@ -1,0 +1,138 @@
+"""The values that a verdict is made of: words, reasons, gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from campaigns.rules.noise.gain import Gain
+
+
+class Verdict(StrEnum):
+    """What we conclude about a candidate; the value is stored, `words` is what people read."""
+
+    ACCEPTED = "accepted"
+    NO_CHANGE = "no_change"
+    REJECTED = "rejected"
+    INVALID = "invalid"
+    NEEDS_REVIEW = "needs_review"
+    RUNNING = "running"
+
+    @property
+    def words(self) -> str:
+        """The verdict as every page, report and command prints it."""
+        return "no change shown" if self is Verdict.NO_CHANGE else self.value.replace("_", " ")
+
+    def told(self, sentence: str) -> str:
+        """The word, then the sentence; the sentence alone where it begins with the word itself."""
+        begins = sentence.lower().startswith(self.words)
+        return sentence if begins else f"{self.words}: {sentence}"
+
+
+class Reason(StrEnum):
+    """Why the verdict is what it is; exactly one per decision."""
+
+    PROMOTED = "promoted"
+    BASELINE = "baseline"
+    WITHIN_NOISE = "within_noise"
+    TOO_FEW_SAMPLES = "too_few_samples"
+    TOO_SHORT = "too_short"
+    NEEDS_SECOND_SESSION = "needs_second_session"
+    NOT_REPEATED = "not_repeated"
+    SESSIONS_DISAGREE = "sessions_disagree"
+    SLOWER = "slower"
+    CASE_REGRESSED = "case_regressed"
+    CLASS_REGRESSED = "class_regressed"
+    CLASS_NOT_GAINED = "class_not_gained"
+    FINDING_REFUSED = "finding_refused"
+    WRONG_RESULT = "wrong_result"
+    BUILD_FAILED = "build_failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    CHEATED = "cheated"
+    SANITIZER = "sanitizer"
+    NOT_SANITIZED = "not_sanitized"
+    ABOVE_ROOF = "above_roof"
+    CEILING_TOO_LOW = "ceiling_too_low"
+    PRECISION_CHANGED = "precision_changed"
+    BROKEN_HOST = "broken_host"
+    DEVICE_TIME_DISAGREES = "device_time_disagrees"
+    NO_DEVICE_TIME = "no_device_time"
+    NOT_ITS_OWN_KERNEL = "not_its_own_kernel"
+    NOT_TIMED = "not_timed"
+    NO_TRANSFER = "no_transfer"
+    FITTED = "fitted_to_the_benchmark"
+    NEEDS_FULL_LEVEL = "needs_full_level"
+
+    @property
+    def words(self) -> str:
+        """The reason as people read it."""
+        return self.value.replace("_", " ")
+
+
+VERDICT_OF: Mapping[Reason, Verdict] = {
+    Reason.PROMOTED: Verdict.ACCEPTED,
+    Reason.BASELINE: Verdict.ACCEPTED,
+    Reason.WITHIN_NOISE: Verdict.NO_CHANGE,
+    Reason.TOO_FEW_SAMPLES: Verdict.NO_CHANGE,
+    Reason.TOO_SHORT: Verdict.NO_CHANGE,
+    Reason.NEEDS_SECOND_SESSION: Verdict.NO_CHANGE,
+    Reason.NOT_REPEATED: Verdict.NO_CHANGE,
+    Reason.NEEDS_FULL_LEVEL: Verdict.NO_CHANGE,
+    Reason.SESSIONS_DISAGREE: Verdict.NEEDS_REVIEW,
+    Reason.SLOWER: Verdict.REJECTED,
+    Reason.CASE_REGRESSED: Verdict.REJECTED,
+    Reason.CLASS_REGRESSED: Verdict.REJECTED,
+    Reason.CLASS_NOT_GAINED: Verdict.NO_CHANGE,
+    Reason.FINDING_REFUSED: Verdict.REJECTED,
+    Reason.WRONG_RESULT: Verdict.REJECTED,
+    Reason.BUILD_FAILED: Verdict.REJECTED,
+    Reason.CRASHED: Verdict.REJECTED,
+    Reason.TIMED_OUT: Verdict.REJECTED,
+    Reason.SANITIZER: Verdict.REJECTED,
+    Reason.CHEATED: Verdict.INVALID,
+    Reason.ABOVE_ROOF: Verdict.INVALID,
+    Reason.BROKEN_HOST: Verdict.INVALID,
+    Reason.NOT_SANITIZED: Verdict.NEEDS_REVIEW,
+    Reason.CEILING_TOO_LOW: Verdict.NEEDS_REVIEW,
+    Reason.PRECISION_CHANGED: Verdict.NEEDS_REVIEW,
+    Reason.DEVICE_TIME_DISAGREES: Verdict.NEEDS_REVIEW,
+    Reason.NO_DEVICE_TIME: Verdict.NEEDS_REVIEW,
+    Reason.NOT_ITS_OWN_KERNEL: Verdict.NEEDS_REVIEW,
+    Reason.NOT_TIMED: Verdict.NEEDS_REVIEW,
+    Reason.NO_TRANSFER: Verdict.REJECTED,
+    Reason.FITTED: Verdict.REJECTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One check with its numbers. passed is None where it was not reached or cannot apply.
+
+    citation: of what the limit is made, one a line.
+    """
+
+    name: str
+    passed: bool | None
+    found: str
+    limit: str
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is concluded from one report, and why.
+
+    gain: against the incumbent; None without one. cases, classes: the same per case and per class.
+    void: nothing was learned about the candidate (the host broke), so it has to be measured again.
+    """
+
+    verdict: Verdict
+    reason: Reason
+    sentence: str
+    gain: Gain | None = None
+    cases: Mapping[str, Gain] = field(default_factory=dict)
+    classes: Mapping[str, Gain] = field(default_factory=dict)
+    gates: tuple[Gate, ...] = ()
+    void: bool = False

@@ -1,0 +1,311 @@
+"""What one report must pass by itself: build, correctness, plausibility, device time, samples."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
+from campaigns.rules.noise.directions import Halves
+from campaigns.rules.noise.gain import LEAST_FLOOR, LEAST_PAIRS
+from campaigns.rules.target.roofline import Floor
+from campaigns.rules.verdict.buckets import Declared
+from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.finding_kinds import Examined
+from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.verdict.levels import Level, level_words
+from campaigns.rules.wording import digits, duration, share
+from knowledge.specs.cited import EvidenceClass
+
+# Device counters leave out the gaps between kernels and differ a little from the clock besides.
+DEVICE_SLACK = 0.05
+
+_FAILED: Mapping[Outcome, Reason] = {
+    Outcome.WRONG_RESULT: Reason.WRONG_RESULT,
+    Outcome.CHEATED: Reason.CHEATED,
+    Outcome.CRASHED: Reason.CRASHED,
+    Outcome.TIMED_OUT: Reason.TIMED_OUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """What a report is judged against.
+
+    has_incumbent: False for the baseline. noise: the noise floor as a fraction (`noise_floor`).
+    noise_source: where that comes from, in words.
+    floors: physical floor per case; a case without one is not checked. lesser_floors: the same on
+    the faster units of lesser precisions, where there are any. protected: cases that may
+    not regress; None means all. sessions: independent sessions that showed this same gain.
+    examined: what the candidate's source holds, and what the campaign makes of it.
+    require_sanitizers: whether one that did not run stops a gain. cases: all that have to be in the
+    report; None asks for no more than one. classes: case → its config class (`classes.class_of`).
+    declared: what the round's hypothesis says of its transfer; None where there is none.
+    taken: in a dispatch split the classes that take the specialised kernel.
+    level: what `cases` are; whole: how many cases the campaign has, 0 where nobody says.
+    halves: case → the step that it is one direction of, in a problem of two.
+    """
+
+    has_incumbent: bool
+    noise: float = LEAST_FLOOR
+    seed: int = 0
+    floors: Mapping[str, Floor] = field(default_factory=dict)
+    lesser_floors: Mapping[str, Floor] = field(default_factory=dict)
+    protected: frozenset[str] | None = None
+    guard: GuardPolicy = GuardPolicy.DEFAULT
+    sessions: int = 1
+    launch_overhead_us: float = 5.0
+    noise_source: str = ""
+    examined: Examined | None = None
+    require_sanitizers: bool = False
+    cases: frozenset[str] | None = None
+    classes: Mapping[str, str] = field(default_factory=dict)
+    declared: Declared | None = None
+    taken: frozenset[str] = frozenset()
+    level: Level = Level.FULL
+    whole: int = 0
+    halves: Halves = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A gate and, where it decides, the reason and the sentence that explains it."""
+
+    gate: Gate
+    reason: Reason | None = None
+    sentence: str = ""
+
+
+def loops(timings: Iterable[Timing | None]) -> bool:
+    """Say whether any arm was timed as a plain loop, so that device time decides (design §3)."""
+    return any(timing is not None and timing.timer is Timer.LOOP for timing in timings)
+
+
+def has_device_samples(timing: Timing) -> bool:
+    """Say whether there is a device time for every sample."""
+    return 0 < len(timing.samples_us) == len(timing.device_samples_us)
+
+
+def decisive_samples(case: CaseReport, timing: Timing) -> tuple[float, ...]:
+    """The samples of one arm that decide: device times where either arm is a plain loop."""
+    if loops((case.candidate, case.incumbent)) and has_device_samples(timing):
+        return timing.device_samples_us
+    return timing.samples_us
+
+
+def level(report: Report | None, standard: Standard) -> Finding:
+    """Which cases were asked for? It stops nothing by itself; see `needs_full_level` (R18)."""
+    words = level_words(standard.level, len(standard.cases or ()), standard.whole)
+    full = standard.level is Level.FULL
+    return Finding(Gate("level", full or None, words, "all cases before anything is accepted"))
+
+
+def needs_full_level(standard: Standard) -> Finding:
+    """Why what the quick level shows is not accepted."""
+    found = level(None, standard).gate
+    sentence = f"No change shown: {found.found}; nothing is accepted before the full level."
+    return Finding(replace(found, passed=False), Reason.NEEDS_FULL_LEVEL, sentence)
+
+
+def build(report: Report, standard: Standard) -> Finding:
+    """Did it compile and load?"""
+    if report.outcome is Outcome.BUILD_FAILED:
+        gate = Gate("build", False, report.reason, "compiles and loads")
+        return Finding(gate, Reason.BUILD_FAILED, f"The build failed: {report.reason}")
+    return Finding(Gate("build", True, "built", "compiles and loads"))
+
+
+def correctness(report: Report, standard: Standard) -> Finding:
+    """Was every case right, and how much of the tolerance was used?"""
+    limit = "every case within 1 × its tolerance"
+    if reason := _FAILED.get(report.outcome):
+        sentence = f"{reason.words.capitalize()} during {report.phase}: {report.reason}"
+        return Finding(Gate("correctness", False, report.reason, limit), reason, sentence)
+    if not report.cases:
+        sentence = "Wrong result: no case was checked, so nothing shows that it is right."
+        gate = Gate("correctness", False, "no case was checked", limit)
+        return Finding(gate, Reason.WRONG_RESULT, sentence)
+    worst = max(report.cases, key=_error_share)
+    found = _errors(worst)
+    if _error_share(worst) > 1:
+        sentence = f"Wrong result: {found}{'; ' + worst.message if worst.message else ''}"
+        return Finding(Gate("correctness", False, found, limit), Reason.WRONG_RESULT, sentence)
+    return Finding(Gate("correctness", True, found, limit))
+
+
+def plausibility(report: Report, standard: Standard) -> Finding:
+    """Is it slower than physics allows (law 6)?"""
+    checked: list[tuple[float, CaseReport, float, Floor]] = []
+    for case in report.cases:
+        if case.candidate is None:
+            continue
+        if _is_too_short(case.candidate):
+            found = f"{case.case}: a call is over before this worker's clock can tell its time"
+            sentence = f"No change shown: {found}. Give the case more to do."
+            gate = Gate("plausibility", False, found, "times above zero")
+            return Finding(gate, Reason.TOO_SHORT, sentence)
+        if not _is_time(case.candidate):
+            found = f"{case.case}: a measured time that is not above 0 µs"
+            sentence = f"Invalid: {found}. Real work takes time above zero."
+            gate = Gate("plausibility", False, found, "finite times above zero")
+            return Finding(gate, Reason.ABOVE_ROOF, sentence)
+        time_us = _fastest_claim(case, case.candidate)
+        if floor := standard.floors.get(case.case):
+            checked.append((time_us / floor.floor_us, case, time_us, floor))
+    if not checked:
+        return Finding(Gate("plausibility", None, "no floor is known", "at or above the floor"))
+    ratio, case, time_us, floor = min(checked, key=lambda item: item[0])
+    found = f"{case.case}: {duration(time_us)}"
+    limit = f"floor {duration(floor.floor_us)} ({floor.arithmetic})"
+    if ratio < 1:
+        gate = Gate("plausibility", False, found, limit, floor.limit.citation)
+        if floor.limit.evidence == EvidenceClass.MEASURED:
+            # No document says that this is impossible, and its results were proven call by call.
+            sentence = (
+                f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "
+                f"measured {floor.limit.metric} is too low: run `wiki ceilings` on an idle host."
+            )
+            return Finding(gate, Reason.CEILING_TOO_LOW, sentence)
+        lesser = standard.lesser_floors.get(case.case)
+        if lesser is not None and time_us >= lesser.floor_us:
+            cited = f"{floor.limit.citation}\n{lesser.limit.citation}"
+            gate = Gate("plausibility", False, found, limit, cited)
+            return Finding(gate, Reason.PRECISION_CHANGED, _lesser_words(found, floor, lesser))
+        sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
+        return Finding(gate, Reason.ABOVE_ROOF, sentence)
+    return Finding(Gate("plausibility", True, found, limit, floor.limit.citation))
+
+
+def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:
+    return (
+        f"Needs review: precision changed. {found} is below the floor of the declared precision, "
+        f"{duration(floor.floor_us)} ({floor.arithmetic}), and possible in a lesser one: "
+        f"{lesser.limit.metric} allows {duration(lesser.floor_us)} ({lesser.arithmetic})."
+    )
+
+
+def device_time(report: Report, standard: Standard) -> Finding:
+    """Do the judge's clock and the driver's tracer tell the same story?"""
+    limit = f"within {duration(standard.launch_overhead_us)} + {share(DEVICE_SLACK)} of burst time"
+    compared = []
+    for case in report.cases:
+        arms = (case.candidate, case.incumbent if standard.has_incumbent else None)
+        timings = [timing for timing in arms if timing]
+        counted = [timing for timing in timings if timing.device_us is not None]
+        if loops(timings) and not all(has_device_samples(timing) for timing in timings):
+            return _no_device_time(
+                case.case, "timed as a plain loop, which device time has to decide", limit
+            )
+        if 0 < len(counted) < len(timings):
+            return _no_device_time(case.case, "traced in one arm only", limit)
+        compared += [_apart(case.case, timing, standard) for timing in counted]
+    if not compared:
+        return Finding(Gate("device time", None, "not recorded on this device", limit))
+    excess, found = max(compared)
+    if excess > 0:
+        sentence = f"Needs review: {found} disagree beyond the launch overhead."
+        gate = Gate("device time", False, found, limit)
+        return Finding(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+    return Finding(Gate("device time", True, found, limit))
+
+
+def samples(report: Report, standard: Standard) -> Finding:
+    """Was every case timed often enough, beside the incumbent where there is one?"""
+    limit = f"at least {LEAST_PAIRS} {'pairs' if standard.has_incumbent else 'samples'} a case"
+    fewest = math.inf
+    if absent := sorted((standard.cases or frozenset()) - {case.case for case in report.cases}):
+        sentence = f"Needs review: {absent[0]} was never measured, so nothing is shown there."
+        gate = Gate("samples", False, f"{absent[0]}: not in the report", limit)
+        return Finding(gate, Reason.NOT_TIMED, sentence)
+    for case in report.cases:
+        if not _timed(case, standard):
+            sentence = (
+                f"Needs review: {case.case} is correct but was not timed, so nothing is shown."
+            )
+            gate = Gate("samples", False, f"{case.case}: not timed", limit)
+            return Finding(gate, Reason.NOT_TIMED, sentence)
+        if standard.has_incumbent and case.incumbent and not _is_time(case.incumbent):
+            sentence = f"The incumbent's times on {case.case} are not times; measure again."
+            gate = Gate("samples", False, f"{case.case}: incumbent at or below 0 µs", limit)
+            return Finding(gate, Reason.BROKEN_HOST, sentence)
+        fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
+    source = f" ({standard.noise_source})" if standard.noise_source else ""
+    found = f"{fewest:g}; noise floor {share(standard.noise)}{source}"
+    if fewest < LEAST_PAIRS:
+        sentence = f"No change shown: {fewest:g} measured, {limit} needed."
+        return Finding(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)
+    return Finding(Gate("samples", True, found, limit))
+
+
+def _error_share(case: CaseReport) -> float:
+    if not case.correct:
+        return math.inf
+    if case.margin is None:
+        return 0.0
+    return math.inf if math.isnan(case.margin) else case.margin
+
+
+def _errors(case: CaseReport) -> str:
+    parts = [f"{case.case}: {'correct' if _error_share(case) <= 1 else 'wrong'}"]
+    if case.margin is not None:
+        warning = ", more than half of it" if 0.5 < case.margin <= 1 else ""
+        parts.append(f"{digits(case.margin, 2)} × its tolerance{warning}")
+    if case.max_abs_error is not None:
+        parts.append(f"largest absolute error {case.max_abs_error:.2g}")
+    if case.max_rel_error is not None:
+        # Against an answer of next to nothing it is next to infinite, and tells nothing.
+        tells = case.max_rel_error <= 1
+        parts.append(f"relative {case.max_rel_error:.2g}" if tells else "relative above 1")
+    return ", ".join(parts)
+
+
+def _is_time(timing: Timing) -> bool:
+    times = (*timing.samples_us, *timing.device_samples_us)
+    if timing.device_us is not None:
+        times = (*times, timing.device_us)
+    return bool(timing.samples_us) and all(0 < us < math.inf for us in times)
+
+
+def _is_too_short(timing: Timing) -> bool:
+    """Whether noise alone is as long as a call; honest kernels of less than a µs are."""
+    times = timing.samples_us
+    return all(map(math.isfinite, times)) and any(us <= 0 for us in times)
+
+
+def _timed(case: CaseReport, standard: Standard) -> bool:
+    if case.candidate is None or case.candidate.timer is Timer.NONE:
+        return False
+    if not standard.has_incumbent:
+        return True
+    if case.incumbent is None or case.incumbent.timer is Timer.NONE:
+        return False
+    pairs = len(case.candidate.samples_us), len(case.incumbent.samples_us)
+    if pairs[0] != pairs[1]:
+        raise ValueError(f"{case.case}: {pairs[0]} and {pairs[1]} samples; accepted: equal numbers")
+    return True
+
+
+def _apart(name: str, timing: Timing, standard: Standard) -> tuple[float, str]:
+    """Return how far beyond the allowance (µs; positive fails) burst and device time are apart."""
+    burst_us, device_us = statistics.median(timing.samples_us), timing.device_us or 0.0
+    apart_us = device_us - burst_us
+    if timing.timer is not Timer.LOOP:
+        # A plain loop also pays for every launch, so only its device time may be the smaller one.
+        apart_us = abs(apart_us)
+    excess_us = apart_us - standard.launch_overhead_us - DEVICE_SLACK * burst_us
+    found = f"{name}: burst {duration(burst_us)} and device {duration(device_us)}"
+    return excess_us, found
+
+
+def _fastest_claim(case: CaseReport, timing: Timing) -> float:
+    """The least time that anything says; nothing may be below the floor."""
+    decisive = decisive_samples(case, timing)
+    return min(statistics.median(timing.samples_us), statistics.median(decisive))
+
+
+def _no_device_time(name: str, how: str, limit: str) -> Finding:
+    sentence = f"Needs review: {name} was {how}, and a device time is missing."
+    gate = Gate("device time", False, f"{name}: {how}", limit)
+    return Finding(gate, Reason.NO_DEVICE_TIME, sentence)

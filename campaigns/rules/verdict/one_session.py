@@ -1,0 +1,333 @@
+"""From the facts of one report to one verdict (R43): gates in order, the first failure decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
+from campaigns.rules.dispatch.classes import divergence, grouped
+from campaigns.rules.dispatch.split import judge_split
+from campaigns.rules.noise.directions import by_step
+from campaigns.rules.noise.gain import (
+    ONE_SESSION,
+    Gain,
+    Pair,
+    improved,
+    interval,
+    pooled,
+    regressed,
+)
+from campaigns.rules.verdict import gates
+from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.verdict.gates import Finding, Standard, decisive_samples
+from campaigns.rules.verdict.guard import CaseEffect, case_effect
+from campaigns.rules.verdict.levels import Level
+from campaigns.rules.verdict.own_kernels import own_kernels
+from campaigns.rules.verdict.repeats import repeats
+from campaigns.rules.verdict.static_findings import static_findings
+from campaigns.rules.verdict.transfer import credit_words, transfer
+from campaigns.rules.wording import change, share
+
+_FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
+    gates.level,
+    gates.build,
+    gates.correctness,
+    gates.plausibility,
+    gates.device_time,
+    own_kernels,
+    gates.samples,
+    repeats,
+)
+GATE_NAMES = (
+    "static findings",
+    "transfer",
+    "level",
+    "build",
+    "correctness",
+    "plausibility",
+    "device time",
+    "own kernels",
+    "samples",
+    "repeats",
+    "guard",
+    "aggregate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Candidate against incumbent, over all cases, for each, and for each class of cases.
+
+    clock, clock_cases, clock_classes: by the judge's clock alone, where the others are by device
+    time (a plain loop was timed).
+    """
+
+    gain: Gain
+    cases: dict[str, Gain]
+    classes: dict[str, Gain] = field(default_factory=dict)
+    clock: Gain | None = None
+    clock_cases: dict[str, Gain] = field(default_factory=dict)
+    clock_classes: dict[str, Gain] = field(default_factory=dict)
+
+    @property
+    def credited(self) -> Comparison:
+        """The lesser gain of both clocks, in all and for each case.
+
+        The device time is the runner's own word: it may say that a gain is there, not how large.
+        """
+        if self.clock is None:
+            return self
+        return replace(
+            self,
+            gain=_lesser(self.gain, self.clock),
+            cases=_lesser_of_each(self.cases, self.clock_cases),
+            classes=_lesser_of_each(self.classes, self.clock_classes),
+        )
+
+
+def decide_session(report: Report | None, standard: Standard) -> Decision:
+    """Judge one report; None is a candidate that was never run, because its source is refused.
+
+    Raises ValueError when the two arms of a case differ in sample count, and without a report
+    where nothing is refused.
+    """
+    source = static_findings(standard.examined)
+    if source.reason:
+        return _decision(source.reason, source.sentence, (source.gate,))
+    bucket = transfer(standard.declared)
+    if bucket.reason:
+        return _decision(bucket.reason, bucket.sentence, (source.gate, bucket.gate))
+    if report is None:
+        raise ValueError("report: None; accepted: the report of a candidate that is not refused")
+    if report.outcome is Outcome.BROKEN_HOST:
+        blamed = "The problem has a fault" if report.problem_fault else "Not the candidate's doing"
+        sentence = f"{blamed}: {report.reason}. Nothing is concluded."
+        return _decision(Reason.BROKEN_HOST, sentence, ())
+    passed = [source.gate, bucket.gate]
+    for check in _FACT_GATES:
+        finding = check(report, standard)
+        passed.append(finding.gate)
+        if finding.reason:
+            return _decision(finding.reason, finding.sentence, tuple(passed))
+    if not standard.has_incumbent:
+        if standard.level is Level.QUICK:
+            needed = gates.needs_full_level(standard)
+            return _decision(Reason.NEEDS_FULL_LEVEL, needed.sentence, tuple(passed))
+        sentence = f"Baseline: correct and timed on {len(report.cases)} case(s)."
+        return _decision(Reason.BASELINE, sentence, tuple(passed))
+    return judge_comparison(compare(report, standard), standard, tuple(passed))
+
+
+def compare(report: Report, standard: Standard) -> Comparison:
+    """Estimate the gain over all cases, each, and each class; both arms have to be timed."""
+    return compare_sessions((report,), standard)
+
+
+def compare_sessions(reports: Sequence[Report], standard: Standard) -> Comparison:
+    """The same over independent sessions of the same cases, each of equal weight."""
+    clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
+    pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
+    found = Comparison(
+        gain=_estimate(pairs, standard),
+        cases=_of_cases(pairs, standard),
+        classes=_of_classes(pairs, standard),
+    )
+    if clock == pairs:
+        return found
+    return replace(
+        found,
+        clock=_estimate(clock, standard),
+        clock_cases=_of_cases(clock, standard),
+        clock_classes=_of_classes(clock, standard),
+    )
+
+
+def _estimate(sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard) -> Gain:
+    """One gain over all of these cases; the two directions of a step count as one (R14)."""
+    found = [by_step(session, standard.halves) for session in sessions]
+    if len(found) == 1:
+        return interval(found[0], standard.seed)
+    return pooled(found, standard.seed)
+
+
+def _of_cases(
+    sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
+) -> dict[str, Gain]:
+    return {
+        name: _estimate([{name: session[name]} for session in sessions], standard)
+        for name in sessions[0]
+    }
+
+
+def _of_classes(
+    sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
+) -> dict[str, Gain]:
+    return {
+        name: _estimate([{case: one[case] for case in cases} for one in sessions], standard)
+        for name, cases in grouped(sessions[0], standard.classes).items()
+    }
+
+
+def judge_comparison(
+    compared: Comparison, standard: Standard, passed: tuple[Gate, ...]
+) -> Decision:
+    """The last gates: no protected case may lose, and the gain over all cases has to be shown.
+
+    A dispatch split has to show one for each class that it is for besides, and no loss elsewhere.
+    """
+    guard, total = _guard(compared, standard), _aggregate(compared, standard)
+    if not guard.reason and not total.reason:
+        guard = _guard_by_clock(compared, standard) or guard
+    found = (*passed, guard.gate, total.gate)
+    # A candidate that is slower over all cases is called so, whichever case shows it most.
+    first = total if total.reason is Reason.SLOWER or not guard.reason else guard
+    if standard.taken:
+        split = _split(compared, standard)
+        found = (*found, split.gate)
+        # A second session is asked for only where it could be kept.
+        if split.reason and first.reason in (None, Reason.NEEDS_SECOND_SESSION):
+            first = split
+    if not first.reason and standard.level is Level.QUICK:
+        first = gates.needs_full_level(standard)
+    apart = divergence(compared.classes, standard.noise)
+    more = f" {apart.words}" if apart else ""
+    if first.reason:
+        return _decision(first.reason, first.sentence + more, found, compared)
+    credited = compared.credited
+    sentence = _promoted(credited, compared, standard) + credit_words(standard.declared) + more
+    return _decision(Reason.PROMOTED, sentence, found, credited)
+
+
+def _split(compared: Comparison, standard: Standard) -> Finding:
+    """What a dispatch split has to show beyond that (R19)."""
+    gate, reason, sentence = judge_split(
+        compared.classes, compared.clock_classes, standard.taken, standard.noise
+    )
+    return Finding(gate, reason, sentence)
+
+
+def _guard(compared: Comparison, standard: Standard) -> Finding:
+    limit = _guard_limit(standard)
+    effects = {
+        name: case_effect(gain, standard.noise, standard.guard)
+        for name, gain in compared.cases.items()
+        if standard.protected is None or name in standard.protected
+    }
+    if not effects:
+        return Finding(Gate("guard", None, "no case is protected", limit))
+    worst = min(effects, key=lambda name: compared.cases[name].high)
+    rejected = CaseEffect.REJECT in effects.values()
+    warned = [name for name, effect in effects.items() if effect is CaseEffect.WARN]
+    found = f"{worst}: {against_words(compared.cases[worst])}"
+    if rejected:
+        sentence = (
+            f"Rejected: {found} on a protected case; the limit is {change(standard.guard.limit)}."
+        )
+        return Finding(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
+    warning = f"; warning: {', '.join(warned)} below the noise floor" if warned else ""
+    return Finding(Gate("guard", True, found + warning, limit))
+
+
+def _guard_limit(standard: Standard) -> str:
+    return f"no protected case slower than {change(standard.guard.limit)}"
+
+
+def _guard_by_clock(compared: Comparison, standard: Standard) -> Finding | None:
+    """As for the gain itself: the device time is the runner's word and clears no case by itself."""
+    for name, by_clock in compared.clock_cases.items():
+        protected = standard.protected is None or name in standard.protected
+        effect = case_effect(by_clock, standard.noise, standard.guard)
+        if protected and effect is CaseEffect.REJECT:
+            slow = f"{name}: {against_words(by_clock)} by the judge's clock"
+            told = against_words(compared.cases[name])
+            sentence = f"Needs review: {slow} on a protected case; device time shows {told}."
+            gate = Gate("guard", False, slow, _guard_limit(standard))
+            return Finding(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+    return None
+
+
+def _aggregate(compared: Comparison, standard: Standard) -> Finding:
+    gain, noise = compared.gain, standard.noise
+    found, limit = against_words(gain), f"interval above zero and more than {share(noise)}"
+    failed = Gate("aggregate", False, found, limit)
+    if compared.clock and improved(gain, noise) and not improved(compared.clock, noise):
+        # The device time is the runner's own word; alone it never accepts anything.
+        sentence = (
+            f"Needs review: {found} by device time, but the judge's clock shows "
+            + against_words(compared.clock)
+        )
+        return Finding(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
+    if regressed(gain, noise):
+        return Finding(failed, Reason.SLOWER, f"Rejected: {found}.")
+    if not improved(gain, noise):
+        sentence = f"No change shown: {found}; the noise floor is {share(noise)}."
+        return Finding(failed, Reason.WITHIN_NOISE, sentence)
+    if gain.gain < ONE_SESSION and standard.sessions < 2:
+        sentence = f"No change shown: {found}; under {share(ONE_SESSION)} needs a second session."
+        return Finding(failed, Reason.NEEDS_SECOND_SESSION, sentence)
+    return Finding(Gate("aggregate", True, found, limit))
+
+
+def _promoted(credited: Comparison, compared: Comparison, standard: Standard) -> str:
+    floor = f"above the noise floor of {share(standard.noise)}"
+    if credited.gain is compared.gain:
+        return f"Accepted: {against_words(credited.gain)}, {floor}."
+    told = against_words(compared.gain)
+    return (
+        f"Accepted: {against_words(credited.gain)} by the judge's clock, {floor}; "
+        f"device time shows {told}."
+    )
+
+
+def _lesser(one: Gain, other: Gain) -> Gain:
+    return other if other.gain < one.gain else one
+
+
+def _lesser_of_each(gains: dict[str, Gain], others: dict[str, Gain]) -> dict[str, Gain]:
+    return {name: _lesser(gain, others.get(name, gain)) for name, gain in gains.items()}
+
+
+def against_words(gain: Gain) -> str:
+    """A gain as every sentence writes it: with its baseline, interval, kind and count (law 9)."""
+    span = f"{change(gain.low)} to {change(gain.high)}"
+    return f"{change(gain.gain)} against the incumbent ({span}, {gain.kind}, n={gain.pairs} pairs)"
+
+
+def _pairs(case: CaseReport) -> list[Pair]:
+    """Device times of both arms where either is a plain loop, else burst times of both."""
+    old, new = (decisive_samples(case, arm) for arm in both_arms(case))
+    return list(zip(old, new, strict=True))
+
+
+def clock_pairs(case: CaseReport) -> list[Pair]:
+    """(incumbent, candidate) times in µs on the judge's clock. ValueError where an arm lacks."""
+    old, new = both_arms(case)
+    return list(zip(old.samples_us, new.samples_us, strict=True))
+
+
+def both_arms(case: CaseReport) -> tuple[Timing, Timing]:
+    """Incumbent and candidate of a case. Raises ValueError where one was not timed."""
+    if case.candidate is None or case.incumbent is None:
+        raise ValueError(f"{case.case}: accepted: cases with both arms timed")
+    return case.incumbent, case.candidate
+
+
+def _decision(
+    reason: Reason,
+    sentence: str,
+    found: tuple[Gate, ...],
+    compared: Comparison | None = None,
+) -> Decision:
+    missing = "no incumbent" if reason is Reason.BASELINE else "not reached"
+    rest = tuple(Gate(name, None, missing, "") for name in GATE_NAMES[len(found) :])
+    return Decision(
+        verdict=VERDICT_OF[reason],
+        reason=reason,
+        sentence=sentence,
+        gain=compared.gain if compared else None,
+        cases=compared.cases if compared else {},
+        classes=compared.classes if compared else {},
+        gates=found + rest,
+        void=reason is Reason.BROKEN_HOST,
+    )

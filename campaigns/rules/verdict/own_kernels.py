@@ -1,0 +1,81 @@
+"""A kernel of the candidate's own must have run, and its device time explain the measured.
+
+Its own are those that its source defines, and those that its campaign declared by name before it
+was confirmed, as a header or a macro may define what no text shows. That a framework is imported
+shows nothing: a candidate may call a library and launch a kernel for show. The trace comes from the
+runner, which could forge it, so this gate can only raise a doubt.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import CaseReport, OwnKernel, Report, Timing, Traced
+from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.gates import Finding, Standard, decisive_samples
+from campaigns.rules.wording import duration, share
+
+# On an H200 a kernel for show that copies a library's answer took 14 to 37 % of the device time and
+# one that did the second of two passes 42 %; copying can reach half where both are as fast. Honest
+# kernels beside small help took 75 % (inputs cast before a product) to 100 %.
+LEAST_SHARE = 0.6
+WAY_OUT = (
+    "What a header or a macro defines counts in a campaign that declares it by name (own_kernels)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """Own kernels on one case: their share of the time, and the same in words."""
+
+    share: float
+    found: str
+    launched: bool
+
+
+def own_kernels(report: Report, standard: Standard) -> Finding:
+    """Which part of the time is spent in kernels that are the candidate's own?
+
+    Memory set to one value computes nothing and counts for neither side. Time that no kernel
+    explains counts against the candidate, beyond the launch overhead.
+    """
+    limit = f"own kernels launched, and at least {share(LEAST_SHARE)} of the time in them"
+    explained = [
+        _explained(case, case.candidate, case.candidate.traced, standard)
+        for case in report.cases
+        if case.candidate is not None and case.candidate.traced is not None
+    ]
+    if not explained:
+        return Finding(Gate("own kernels", None, "not recorded", limit))
+    worst = min(explained, key=lambda each: each.share)
+    if worst.launched and worst.share >= LEAST_SHARE:
+        return Finding(Gate("own kernels", True, worst.found, limit))
+    sentence = f"Needs review: {worst.found}; {limit} are asked for."
+    if not worst.launched:
+        sentence = f"Needs review: no kernel of its own source was launched. {worst.found}."
+    gate = Gate("own kernels", False, worst.found, limit)
+    return Finding(gate, Reason.NOT_ITS_OWN_KERNEL, f"{sentence} {WAY_OUT}")
+
+
+def _explained(case: CaseReport, timing: Timing, traced: Traced, standard: Standard) -> _Explained:
+    ran = [kernel for kernel in traced.own if kernel.launches > 0]
+    own_us = sum(kernel.device_us for kernel in ran)
+    work_us = own_us + traced.other_us - traced.filling_us
+    measured_us = statistics.median(decisive_samples(case, timing)) - traced.filling_us
+    whole_us = max(work_us, measured_us - standard.launch_overhead_us)
+    part = own_us / whole_us if whole_us > 0 else 0.0
+    longest = sorted(ran, key=lambda kernel: -kernel.device_us)
+    names = ", ".join(map(_told, longest[:3])) or "none"
+    more = f" and {len(longest) - 3} more" if len(longest) > 3 else ""
+    found = (
+        f"{case.case}: {share(part)} of {duration(whole_us)} in own kernels: {names}{more}; "
+        f"{duration(traced.other_us - traced.filling_us)} in others"
+    )
+    return _Explained(part if ran else 0.0, found, bool(ran))
+
+
+def _told(kernel: OwnKernel) -> str:
+    """Such as "rows (1 × a call)"; one that the source does not show says so."""
+    declared = "declared by the campaign, " if kernel.declared else ""
+    return f"{kernel.name} ({declared}{kernel.launches:g} × a call)"

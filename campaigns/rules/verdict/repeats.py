@@ -1,0 +1,143 @@
+"""Is a candidate faster on inputs that it has seen? Then it is fitted to the benchmark (R20).
+
+What a burst takes on new contents is held against what it takes where something came again. The
+judge writes all memory anew before either, so a kernel without a memory takes as long for both; how
+far it does not is seen by the incumbent in the same session, and only what the candidate gains
+beyond that counts.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from campaigns.evaluator.contract import CaseReport, Repeats, Report
+from campaigns.rules.noise.gain import LEAST_PAIRS, interval
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.gates import Finding, Standard
+from campaigns.rules.wording import share
+
+NAME = "repeats"
+# A candidate has to be this much faster on what it has seen, or twice this worker's noise.
+LEAST = 0.05
+Times = Sequence[float]
+SAME, KEPT, AGAIN = "the same addresses", "kept weights", "all inputs kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One way to come again on one case.
+
+    ratio: fresh over repeated of the candidate; beside: the incumbent's. low, high: 95 % interval
+    of the candidate's over the incumbent's. own_low: of the candidate's by itself. hits: rounds in
+    which it beat fresh inputs by more than the limit, beyond the incumbent; of all rounds.
+    """
+
+    case: str
+    name: str
+    ratio: float
+    beside: float
+    low: float
+    high: float
+    own_low: float
+    hits: int
+    rounds: int
+
+    @property
+    def words(self) -> str:
+        """Such as "4096: all inputs kept, 3.02 × as fast as fresh ones (the incumbent 1.00 ×)"."""
+        return (
+            f"{self.case}: {self.name}, {self.ratio:.2f} × as fast as fresh ones (the incumbent "
+            f"{self.beside:.2f} ×; {self.low:.2f} to {self.high:.2f} × beside it, "
+            f"n={self.rounds} rounds), a hit in {self.hits} of {self.rounds}"
+        )
+
+
+def patterns(report: Report, standard: Standard, limit: float) -> tuple[Pattern, ...]:
+    """Everything that was tried again, by case; empty where nothing was.
+
+    A weight cache that says so (W1) may gain where weights come again, but no more than that where
+    all inputs do.
+    """
+    found = []
+    for case in report.cases:
+        both = _both(case)
+        if both is None:
+            continue
+        for name, arms in _compared(*both, by_weights=_keeps_weights(standard)).items():
+            ours, theirs = (_ratios(*arm) for arm in arms)
+            if ours and theirs:
+                found.append(_pattern((case.case, name), ours, theirs, limit, standard.seed))
+    return tuple(found)
+
+
+def repeats(report: Report, standard: Standard) -> Finding:
+    """Is it faster where something comes again, and more so than the incumbent?"""
+    least = max(LEAST, 2 * standard.noise)
+    limit = f"no more than {share(least)} faster on what it has seen, beyond the incumbent"
+    found = patterns(report, standard, least)
+    if not found:
+        return Finding(Gate(NAME, None, "not measured", limit))
+    fitted = [each for each in found if _is_fitted(each, least)]
+    worst = max(fitted or found, key=lambda each: each.ratio / each.beside)
+    if not fitted:
+        return Finding(Gate(NAME, True, worst.words, limit))
+    sentence = (
+        f"Rejected by Rule 11: fitted to the benchmark. {worst.words}. Real use brings new inputs, "
+        "and what remembers old ones gains nothing there."
+    )
+    return Finding(Gate(NAME, False, worst.words, limit), Reason.FITTED, sentence)
+
+
+def _keeps_weights(standard: Standard) -> bool:
+    return standard.declared is not None and standard.declared.bucket is Bucket.W1
+
+
+def _compared(
+    new: Repeats, old: Repeats, *, by_weights: bool
+) -> dict[str, tuple[tuple[Times, Times], ...]]:
+    """Of each pattern (fresh, repeated) of the candidate and of the incumbent."""
+    arms = (new, old)
+    found = {SAME: tuple((arm.fresh_us, arm.same_us) for arm in arms)}
+    if by_weights and new.kept_us and old.kept_us:
+        return {**found, AGAIN: tuple((arm.kept_us, arm.again_us) for arm in arms)}
+    found[KEPT] = tuple((arm.fresh_us, arm.kept_us) for arm in arms)
+    return {**found, AGAIN: tuple((arm.fresh_us, arm.again_us) for arm in arms)}
+
+
+def _is_fitted(pattern: Pattern, least: float) -> bool:
+    enough = pattern.rounds >= LEAST_PAIRS
+    return enough and pattern.low > 1 + least and pattern.own_low > 1 + least
+
+
+def _both(case: CaseReport) -> tuple[Repeats, Repeats] | None:
+    new, old = case.candidate, case.incumbent
+    if new is None or old is None or new.repeats is None or old.repeats is None:
+        return None
+    return new.repeats, old.repeats
+
+
+def _ratios(fresh_us: Times, repeated_us: Times) -> list[float]:
+    if not repeated_us:
+        return []
+    return [fresh / again for fresh, again in zip(fresh_us, repeated_us, strict=True)]
+
+
+def _pattern(at: tuple[str, str], ours: Times, theirs: Times, limit: float, seed: int) -> Pattern:
+    case, name = at
+    beside = interval({case: list(zip(ours, theirs, strict=True))}, seed)
+    alone = interval({case: [(ratio, 1.0) for ratio in ours]}, seed)
+    usual = max(1.0, statistics.median(theirs))
+    return Pattern(
+        case=case,
+        name=name,
+        ratio=statistics.median(ours),
+        beside=statistics.median(theirs),
+        low=1 + beside.low,
+        high=1 + beside.high,
+        own_low=1 + alone.low,
+        hits=sum(ratio > (1 + limit) * usual for ratio in ours),
+        rounds=len(ours),
+    )

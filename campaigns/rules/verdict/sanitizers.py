@@ -1,0 +1,72 @@
+"""What sanitizers say of a candidate that would be accepted: a finding ends it.
+
+A gain does not speak for a kernel that reads or writes what is not its own, or that is right only
+by the luck of its threads; the next input, driver or machine may show it. One that could not run
+says nothing: that is told, and stops a gain only in a campaign whose protocol requires sanitizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from campaigns.evaluator.contract import Sanitized
+from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+
+NAME = "sanitizers"
+NOT_REACHED = "not reached"
+# Backends whose candidates any sanitizer can be run on at all.
+BACKENDS = ("cpp", "cuda")
+_LIMIT = "no finding on the smallest case, where a sanitizer runs"
+_REQUIRED = "every sanitizer runs on the smallest case and finds nothing (required here)"
+
+
+def under_sanitizers(
+    decision: Decision, said: Sequence[Sanitized], *, required: bool = False
+) -> Decision:
+    """Add the gate; what would be accepted is rejected where a sanitizer found anything.
+
+    required: whether it is for a person to say where any of them did not run.
+    """
+    limit = _REQUIRED if required else _LIMIT
+    if decision.reason is not Reason.PROMOTED:
+        return replace(decision, gates=(*decision.gates, Gate(NAME, None, NOT_REACHED, limit)))
+    guilty = next((one for one in said if one.faults), None)
+    lacking = required and not (said and all(one.ran for one in said))
+    gate = Gate(NAME, False if lacking else passed(said), found_words(said), limit)
+    gates = (*decision.gates, gate)
+    if guilty is None and not lacking:
+        return replace(decision, gates=gates)
+    reason = Reason.SANITIZER if guilty else Reason.NOT_SANITIZED
+    verdict = VERDICT_OF[reason]
+    words = fault_words(guilty) if guilty else f"sanitizers are required, and {found_words(said)}"
+    sentence = f"{verdict.words.capitalize()}: {words}. Apart from that: {decision.sentence}"
+    return replace(decision, verdict=verdict, reason=reason, sentence=sentence, gates=gates)
+
+
+def passed(said: Sequence[Sanitized]) -> bool | None:
+    """True where at least one ran and none found anything; None where none ran."""
+    if any(one.faults for one in said):
+        return False
+    return True if any(one.ran for one in said) else None
+
+
+def found_words(said: Sequence[Sanitized]) -> str:
+    """Every sanitizer with what it said, in one line."""
+    return "; ".join(map(_words, said)) or "not run: nothing was asked"
+
+
+def fault_words(said: Sanitized) -> str:
+    """The first finding, with its place: "AddressSanitizer found … in kernel.cpp line 8 (…)"."""
+    first = said.faults[0]
+    place = f" in {first.file} line {first.line}" if first.line else f" in {first.file}"
+    return f"{said.tool} found {first.kind}{place}{f' ({first.what})' if first.what else ''}"
+
+
+def _words(said: Sanitized) -> str:
+    if said.faults:
+        more = len(said.faults) - 1
+        return fault_words(said) + (f" and {more} more" if more else "")
+    if not said.ran:
+        return f"{said.tool} not run: {said.note}"
+    return f"{said.tool} clean{f' ({said.note})' if said.note else ''}"

@@ -1,0 +1,44 @@
+"""What a candidate's source shows before it is built: a refused kind ends it, the rest is told."""
+
+from __future__ import annotations
+
+from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, Stance
+from campaigns.rules.verdict.gates import Finding as Judged
+
+NAME = "static findings"
+MOST_NAMED = 3
+
+
+def static_findings(examined: Examined | None) -> Judged:
+    """Does the source hold anything that its campaign refuses?
+
+    None is a candidate that was stored before sources were examined; nothing is held against it.
+    """
+    if examined is None:
+        return Judged(Gate(NAME, None, "not examined", ""))
+    limit = _limit(examined)
+    refused = examined.of(Stance.REFUSED)
+    if refused:
+        first = refused[0]
+        gate = Gate(NAME, False, _listed(refused), limit)
+        sentence = (
+            f"Rejected before it was built: {examined.file} line {first.line}, {first.what}. "
+            f"{first.kind.meaning} This campaign refuses findings of kind {first.kind.words}."
+        )
+        return Judged(gate, Reason.FINDING_REFUSED, sentence)
+    flagged, allowed = examined.of(Stance.FLAGGED), examined.of(Stance.ALLOWED)
+    parts = [f"flagged: {_listed(flagged)}"] if flagged else []
+    parts += [f"{len(allowed)} allowed"] if allowed else []
+    return Judged(Gate(NAME, True, "; ".join(parts) or "nothing found", limit))
+
+
+def _limit(examined: Examined) -> str:
+    refused = [kind.words for kind in Kind if examined.policy[kind] is Stance.REFUSED]
+    return f"nothing of kind {', '.join(refused)}" if refused else "nothing is refused"
+
+
+def _listed(findings: tuple[Finding, ...]) -> str:
+    named = [f"line {each.line}, {each.what} ({each.kind.words})" for each in findings[:MOST_NAMED]]
+    more = len(findings) - MOST_NAMED
+    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,156 @@
+"""How much of a gain reaches real use: the gate of a round, and the audit of a campaign (R21)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from campaigns.rules.verdict.buckets import Bucket, Declared
+from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.gates import Finding
+from campaigns.rules.wording import change, share
+
+NAME = "transfer"
+# Parts and whole that differ by more than this are told.
+GAP = 0.01
+LIMIT = "kernel work (K1 to K4), or a weight cache (W1) with both of its times (Rule 11)"
+
+
+def transfer(declared: Declared | None) -> Finding:
+    """May this kind of gain be accepted at all? None is a round that has no hypothesis."""
+    if declared is None or declared.bucket is None:
+        return Finding(Gate(NAME, None, "not declared", LIMIT))
+    bucket = declared.bucket
+    if bucket.is_refused:
+        sentence = (
+            f"Rejected by Rule 11: {bucket} is {bucket.words}. Real use has new ones at every "
+            "step, so the gain would be the benchmark's alone."
+        )
+        return Finding(Gate(NAME, False, declared.words, LIMIT), Reason.NO_TRANSFER, sentence)
+    passed = True if bucket.is_kernel or declared.bound is not None else None
+    return Finding(Gate(NAME, passed, declared.words, LIMIT))
+
+
+def credit_words(declared: Declared | None) -> str:
+    """What a sentence on an accepted gain adds where it does not all count; else empty."""
+    if declared is None or declared.bucket is not Bucket.W1:
+        return ""
+    if declared.bound is None:
+        return (
+            " As a weight cache (W1) without its two measured times it adds nothing to the "
+            "campaign's real gain (Rule 11)."
+        )
+    return f" As a weight cache (W1) it counts for at most {share(declared.bound)} (Rule 11)."
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An accepted round: its gain over the incumbent of its time, as a fraction."""
+
+    number: int
+    gain: float
+    declared: Declared
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One line of an audit: its name, the rounds that it is made of, and its ratio of times."""
+
+    name: str
+    rounds: tuple[int, ...]
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What a campaign's whole gain is made of, each as a ratio of times (1 is no gain).
+
+    structural: kernel work, S_real. weights: weight caches, each capped at its bound, W_real.
+    residual: what neither explains of the whole, R_real. whole: v0 against the incumbent.
+    measured: whether that was measured side by side; else it is the product of all rounds.
+    """
+
+    structural: float
+    weights: float
+    whole: float
+    measured: bool
+    structural_rounds: tuple[int, ...]
+    weight_rounds: tuple[int, ...]
+    uncounted: tuple[int, ...]
+
+    @property
+    def real(self) -> float:
+        """What is left in real use."""
+        return self.structural * self.weights
+
+    @property
+    def residual(self) -> float:
+        return self.whole / self.real
+
+    @property
+    def is_inflated(self) -> bool:
+        """Whether the whole is more than its parts by over GAP."""
+        return self.residual - 1 > GAP
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether parts and whole differ by over GAP, in either direction."""
+        return abs(self.residual - 1) > GAP
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything that the whole is made of, and the whole."""
+        whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
+        return (
+            Part("Kernel work (S_real)", self.structural_rounds, self.structural),
+            Part("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
+            Part("Residual (R_real)", self.uncounted, self.residual),
+            Part(whole, (), self.whole),
+        )
+
+    @property
+    def words(self) -> str:
+        """The conclusion in a sentence."""
+        parts = f"{change(self.real - 1)} in real use by its parts, {change(self.whole - 1)} "
+        parts += "measured against v0" if self.measured else "by all rounds together"
+        if self.is_inflated:
+            return (
+                f"Inflated: {parts}; over {share(GAP)} of it is in no part that reaches real use."
+            )
+        if self.has_gap:
+            return f"Parts and whole differ: {parts}; rounds one by one showed more than their sum."
+        return f"Clean: {parts}; they agree within {share(GAP)}."
+
+
+def audit(kept: Iterable[Kept], whole: float | None) -> Audit:
+    """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
+
+    whole: v0's time over the incumbent's where both were measured side by side. Raises ValueError
+    where a gain is no gain of times.
+    """
+    structural = weights = every = 1.0
+    rounds: dict[str, list[int]] = {"K": [], "W": [], "": []}
+    for one in kept:
+        ratio = 1 + one.gain
+        if not 0 < ratio < math.inf:
+            raise ValueError(f"round {one.number}: gain {one.gain!r}; accepted: above −1")
+        every *= ratio
+        bucket, bound = one.declared.bucket, one.declared.bound
+        if bucket is not None and bucket.is_kernel:
+            structural *= ratio
+            rounds["K"].append(one.number)
+        elif bucket is Bucket.W1 and bound is not None:
+            weights *= min(ratio, 1 + bound)
+            rounds["W"].append(one.number)
+        else:
+            rounds[""].append(one.number)
+    return Audit(
+        structural=structural,
+        weights=weights,
+        whole=every if whole is None else whole,
+        measured=whole is not None,
+        structural_rounds=tuple(rounds["K"]),
+        weight_rounds=tuple(rounds["W"]),
+        uncounted=tuple(rounds[""]),
+    )

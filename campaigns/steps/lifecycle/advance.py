@@ -1,0 +1,144 @@
+"""What comes next for a campaign: one step a call, chosen by its state alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from campaigns.models import (
+    AbortReason,
+    Campaign,
+    CampaignState,
+    EvaluationState,
+    Round,
+    RoundKind,
+    RoundState,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import PAUSABLE, move
+from campaigns.records.device_waits import awaited_by
+from campaigns.records.policies import stop_policy_of
+from campaigns.rules.stop.policy import History, StopReason, should_stop
+from campaigns.steps.lifecycle.abort import abort
+from campaigns.steps.lifecycle.end_search import end_search
+from campaigns.steps.lifecycle.finish import finish
+from campaigns.steps.lifecycle.limit_phase import limit_phase
+from campaigns.steps.lifecycle.restart import restart
+from campaigns.steps.lifecycle.set_target import set_target
+from campaigns.steps.rounds.close_round import close_round
+from campaigns.steps.rounds.implement import implement
+from campaigns.steps.rounds.judge import judge
+from campaigns.steps.rounds.open_baseline import open_baseline
+from campaigns.steps.rounds.open_round import open_round
+from campaigns.steps.rounds.profile import profile
+from campaigns.steps.rounds.propose import propose
+from campaigns.steps.rounds.repair import repair
+from campaigns.steps.rounds.review import review
+from campaigns.steps.rounds.screen import screen
+from campaigns.steps.rounds.split import split
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def advance(campaign: Campaign) -> Next:
+    """Take one step and say what is needed next. Safe to call at any time, any number of times."""
+    limit_phase(campaign)
+    if campaign.pause_requested and campaign.state in PAUSABLE:
+        return _hold(campaign)
+    step = _STEPS.get(CampaignState(campaign.state))
+    return step(campaign) if step else NOTHING
+
+
+def _hold(campaign: Campaign) -> Next:
+    """Pause between two evaluations; a running one is finished first and rings again."""
+    awaited = awaited_by(campaign)
+    if awaited.filter(state=EvaluationState.RUNNING).exists():
+        return NOTHING
+    before = campaign.state
+    with transaction.atomic():
+        if move(campaign, CampaignState.PAUSED, paused_from=before, pause_requested=False):
+            record(campaign, "paused", f"paused in {before}")
+    return NOTHING
+
+
+def _prepare(campaign: Campaign) -> Next:
+    if campaign.stop_requested:
+        return abort(campaign, AbortReason.USER, "Stopped by a person before the baseline.")
+    if campaign.state == CampaignState.CONFIRMED:
+        return AGAIN if move(campaign, CampaignState.PREPARE) else NOTHING
+    return open_baseline(campaign) if campaign.target else set_target(campaign)
+
+
+def _analyze(campaign: Campaign) -> Next:
+    policy = stop_policy_of(campaign)
+    rounds = campaign.rounds.count()
+    if campaign.stop_requested:
+        stop = should_stop(policy, History(rounds=rounds, user_stopped=True))
+    else:
+        found = split(campaign)
+        if found is not None:
+            return open_round(campaign, found.draft, found.stored)
+        draft = propose(campaign)
+        if draft is not None:
+            return open_round(campaign, draft)
+        stop = should_stop(policy, History(rounds=rounds, ideas_left=False))
+    if stop is None:
+        raise ValueError(f"{campaign}: {StopReason.NO_IDEAS_LEFT} must stop a campaign")
+    return end_search(campaign, stop)
+
+
+def _implement(campaign: Campaign) -> Next:
+    round_ = _open_round(campaign)
+    return implement(round_) if round_ else NOTHING
+
+
+def _measure(campaign: Campaign) -> Next:
+    """Wait for the open round's evaluations, then screen a sweep, then decide."""
+    waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
+    states = dict(waiting.values_list("pk", "state"))
+    if states:
+        queued = (key for key, state in states.items() if state == EvaluationState.QUEUED)
+        return Next(measure=tuple(sorted(queued)))
+    round_ = _open_round(campaign)
+    if round_ is None:
+        return NOTHING
+    if round_.kind == RoundKind.SWEEP and round_.state == RoundState.OPEN:
+        return screen(round_)
+    # The looks above may be older than another worker's step: what they saw is asked for again.
+    awaited = awaited_by(OuterRef("pk"))
+    unfinished = awaited.exclude(state=EvaluationState.DONE)
+    return AGAIN if move(campaign, CampaignState.DECIDE, ~Q(Exists(unfinished))) else NOTHING
+
+
+def _decide(campaign: Campaign) -> Next:
+    round_ = _open_round(campaign)
+    if round_ is None:
+        return NOTHING
+    return close_round(round_) if round_.state == RoundState.JUDGED else judge(round_)
+
+
+def _repair(campaign: Campaign) -> Next:
+    round_ = _open_round(campaign)
+    return repair(round_) if round_ else NOTHING
+
+
+def _open_round(campaign: Campaign) -> Round | None:
+    """The one open round; None when another worker has closed it meanwhile."""
+    return campaign.rounds.exclude(state=RoundState.CLOSED).select_related("campaign").first()
+
+
+_STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {
+    CampaignState.CONFIRMED: _prepare,
+    CampaignState.PREPARE: _prepare,
+    CampaignState.BASELINE: _measure,
+    CampaignState.PROFILE: profile,
+    CampaignState.ANALYZE: _analyze,
+    CampaignState.IMPLEMENT: _implement,
+    CampaignState.VALIDATE: _measure,
+    CampaignState.REPAIR: _repair,
+    CampaignState.DECIDE: _decide,
+    CampaignState.STAGNATION: review,
+    CampaignState.RESTART: restart,
+    CampaignState.REPORT: finish,
+}

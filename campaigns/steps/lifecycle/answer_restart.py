@@ -1,0 +1,64 @@
+"""Take or decline the one restart that a campaign is offered (R40, R48)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    IllegalTransition,
+    Restart,
+    RestartAnswer,
+    RoundKind,
+    Verdict,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import move, stopping
+from campaigns.records.policies import stop_policy_of
+from campaigns.records.restart_mask import restart_of
+from campaigns.records.stop_history import history_of
+from campaigns.rules.stop.policy import should_stop
+from campaigns.rules.stop.restart import masked
+from campaigns.rules.verdict.decision import Reason
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a person") -> Next:
+    """Store the answer and go on; a declined restart may leave nothing but the end (R49).
+
+    Raises IllegalTransition where no restart is offered or it is answered already.
+    """
+    if campaign.state != CampaignState.RESTART:
+        raise IllegalTransition(f"campaign: is {campaign.doing}; no restart is offered now")
+    if restart_of(campaign) is not None:
+        raise IllegalTransition("campaign: its one restart is answered already")
+    after, taken = campaign.rounds.count(), answer is RestartAnswer.TAKEN
+    seed = campaign.seed + after
+    hidden = list(_drawn(campaign, seed)) if taken else []
+    values: dict[str, Any] = {"state": CampaignState.PROFILE}
+    stop = should_stop(stop_policy_of(campaign), history_of(campaign, answered=True, taken=taken))
+    if stop is not None:
+        values = stopping(stop)
+    with transaction.atomic():
+        if not move(campaign, values.pop("state"), **values):
+            return NOTHING
+        Restart.objects.create(
+            campaign=campaign, after=after, answer=answer, why=why, seed=seed, masked=hidden
+        )
+        numbers = ", ".join(map(str, hidden)) or "none"
+        told = f"masked from the proposer: rounds {numbers}" if taken else "nothing is masked"
+        record(campaign, "restart", f"restart in part {answer.value} {why}; {told}", rounds=hidden)
+        if stop is not None:
+            record(campaign, "ended", stop.sentence, reason=stop.reason)
+    return AGAIN
+
+
+def _drawn(campaign: Campaign, seed: int) -> tuple[int, ...]:
+    """About half of the attempts; a round that only broke the host was none (law 8)."""
+    rows = Verdict.objects.filter(round__campaign=campaign).exclude(reason=Reason.BROKEN_HOST)
+    attempts = rows.exclude(round__kind=RoundKind.BASELINE).values_list("round__number", flat=True)
+    incumbent = campaign.incumbent
+    return masked(attempts, {1, incumbent.round.number if incumbent else 1}, seed)

@@ -1,0 +1,214 @@
+"""A wish becomes a Campaign in state draft, with its measuring rules frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.evaluator import contract
+from campaigns.models import Campaign, Problem, Protocol
+from campaigns.models.event import record
+from campaigns.proposers.base import proposer_names
+from campaigns.records.candidate_findings import stored_policy
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target import goal as goals
+from campaigns.rules.target.goal import Goal
+from campaigns.rules.target.intake import Intake
+from campaigns.rules.verdict.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
+from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
+from campaigns.steps.lifecycle.import_problem import import_problem
+from campaigns.syntax.findings.find import findings_of
+from knowledge.models import Platform
+
+# Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
+TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
+# A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
+CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3)
+GPU_PROTOCOL = contract.Protocol()
+LONGEST_TITLE = 200
+LARGEST_SEED = 2**63 - 1
+# A kernel's own name, as the tracer shows it without namespaces and template arguments.
+KERNEL_NAME = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+MOST_OWN_KERNELS = 16
+
+
+class CampaignRefused(ValueError):
+    """A campaign that can not be run; one line naming the field and what is accepted."""
+
+
+class UnknownPlatform(CampaignRefused):
+    """A platform that nobody has described."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody asks for. cases: names; empty means all that are meant for the platform.
+
+    goal: None is the policy's share of the ceilings; a share given here goes into the policy.
+    findings: kind of finding → stance, where it differs from what is usual for the backend.
+    own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
+    them. require_sanitizers: whether nothing is accepted that one of them did not look at.
+    """
+
+    problem: Path
+    platform: str
+    backend: str
+    cases: tuple[str, ...] = ()
+    policy: StopPolicy = field(default_factory=StopPolicy)
+    goal: Goal | None = None
+    findings: Mapping[str, str] = field(default_factory=dict)
+    own_kernels: tuple[str, ...] = ()
+    require_sanitizers: bool = False
+    intake: Intake = field(default_factory=Intake)
+    proposer: str = "search"
+    title: str = ""
+    seed: int | None = None
+    created_by: Any = None
+
+
+def create_campaign(wish: Wish) -> Campaign:
+    """Store the campaign as a draft. Raises CampaignRefused or ProblemError; nothing is left."""
+    _check_limits(wish)
+    platform = _platform(wish.platform)
+    if wish.proposer not in proposer_names():
+        raise CampaignRefused(
+            f"proposer: {wish.proposer!r}; accepted: {', '.join(proposer_names())}"
+        )
+    goal = wish.goal or Goal(fraction=wish.policy.target_fraction)
+    policy = wish.policy
+    if goal.kind is goals.Kind.CEILING:
+        policy = replace(policy, target_fraction=goal.fraction)
+    with transaction.atomic():
+        problem = import_problem(wish.problem)
+        _check_backend(wish.backend, problem, platform)
+        findings_policy = _findings_policy(wish, problem)
+        campaign = Campaign.objects.create(
+            title=wish.title or _title(problem, wish.backend, platform),
+            problem=problem,
+            platform=platform,
+            protocol=_protocol(wish, platform),
+            backend=wish.backend,
+            cases=_cases(wish.cases, problem, platform),
+            proposer=wish.proposer,
+            stop_policy=asdict(policy),
+            goal=goal.stored,
+            findings_policy=stored_policy(findings_policy),
+            own_kernels=_own_kernels(wish),
+            intake=wish.intake.stored,
+            seed=secrets.randbits(31) if wish.seed is None else wish.seed,
+            created_by=wish.created_by,
+        )
+        record(campaign, "created", f"{campaign.title}: created as a draft")
+    return campaign
+
+
+def _check_limits(wish: Wish) -> None:
+    """SQLite stores any length, and PostgreSQL and the pages do not: the same is refused by all."""
+    if len(wish.title) > LONGEST_TITLE:
+        raise CampaignRefused(
+            f"title: {len(wish.title)} characters; accepted: at most {LONGEST_TITLE}"
+        )
+    if wish.seed is not None and not 0 <= wish.seed <= LARGEST_SEED:
+        raise CampaignRefused(f"seed: {wish.seed}; accepted: 0 to {LARGEST_SEED}")
+
+
+def _title(problem: Problem, backend: str, platform: Platform) -> str:
+    title = f"{problem.title}, {backend} on {platform.name}"
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+
+
+def _platform(slug: str) -> Platform:
+    platform = Platform.objects.filter(slug=slug).first()
+    if platform is None:
+        known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
+        raise UnknownPlatform(f"platform: {slug!r}; accepted: {known}")
+    return platform
+
+
+def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
+    shipped = sorted(problem.backends)
+    if backend not in shipped:
+        raise CampaignRefused(
+            f"backend: {backend!r} has no v0 in problem {problem.slug}; "
+            f"accepted: {', '.join(shipped)}"
+        )
+    timed = [name for name in shipped if name in TIMED_ON.get(platform.kind, ())]
+    if backend not in timed:
+        raise CampaignRefused(
+            f"backend: {backend!r} is not timed on {platform.slug} ({platform.kind}); "
+            f"accepted there: {', '.join(timed) or 'none'}"
+        )
+
+
+def _findings_policy(wish: Wish, problem: Problem) -> dict[Kind, Stance]:
+    """The backend's policy with what was wished for; one that refuses v0 could not even start."""
+    try:
+        policy = read_policy(wish.findings, wish.backend)
+    except PolicyError as error:
+        raise CampaignRefused(str(error)) from None
+    name = problem.backends[wish.backend]
+    flags = problem.flags_of(wish.backend)
+    found = findings_of(contract.Source(name, problem.files[name], flags))
+    refused = Examined(name, found, policy).of(Stance.REFUSED)
+    if refused:
+        first = refused[0]
+        raise CampaignRefused(
+            f"findings.{first.kind}: refused, but v0 has one ({name} line {first.line}, "
+            f"{first.what}); accepted: allowed, flagged"
+        )
+    return policy
+
+
+def _own_kernels(wish: Wish) -> list[str]:
+    names = list(wish.own_kernels)
+    if names and wish.backend not in TIMED_ON["gpu"]:
+        raise CampaignRefused(
+            f"own_kernels: kernels of backend {wish.backend} are not traced; accepted: none"
+        )
+    if len(names) > MOST_OWN_KERNELS:
+        raise CampaignRefused(
+            f"own_kernels: {len(names)} names; accepted: at most {MOST_OWN_KERNELS}"
+        )
+    for name in names:
+        if not KERNEL_NAME.fullmatch(name) or names.count(name) > 1:
+            raise CampaignRefused(
+                f"own_kernels: {name!r}; accepted: a kernel's name, without namespace and template "
+                "arguments, once"
+            )
+    return names
+
+
+def _cases(wanted: tuple[str, ...], problem: Problem, platform: Platform) -> list[str]:
+    meant = [c.name for c in problem.cases.all() if platform.kind in c.device_kinds]
+    for name in wanted:
+        if name not in meant:
+            raise CampaignRefused(
+                f"case: {name!r}; accepted for {problem.slug} on {platform.kind}: "
+                f"{', '.join(meant) or 'none'}"
+            )
+    if not meant:
+        raise CampaignRefused(f"problem: {problem.slug} has no case meant for a {platform.kind}")
+    return [name for name in meant if name in wanted] if wanted else meant
+
+
+def _protocol(wish: Wish, platform: Platform) -> Protocol:
+    if wish.require_sanitizers and wish.backend not in SANITIZED:
+        raise CampaignRefused(
+            f"require_sanitizers: no sanitizer runs on backend {wish.backend}; accepted for: "
+            f"{', '.join(SANITIZED)}"
+        )
+    rules = CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL
+    values = asdict(replace(rules, require_sanitizers=wish.require_sanitizers))
+    if not wish.require_sanitizers:
+        # Named only where it is asked for, so that the same rules stay the same protocol.
+        del values["require_sanitizers"]
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+    return Protocol.objects.get_or_create(digest=digest, defaults={"rules": values})[0]

@@ -1,0 +1,90 @@
+"""A trail of another system, or of another kopt, becomes an ImportedCampaign: whole or not at all.
+
+What it says stays a claim of whoever wrote it, with file and line. No verdict, gain, noise floor or
+experience of ours is made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, refused
+from campaigns.trails.importers.detect import claimed_in
+from campaigns.trails.importers.files import TrailFiles
+
+LONGEST_PATH = 500
+AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedImport:
+    """What an import would store. there: the import that holds the same files already, or None."""
+
+    trail: TrailFiles
+    claimed: ClaimedCampaign
+    there: ImportedCampaign | None
+
+
+def plan_import(trail: TrailFiles, system: System | None = None) -> PlannedImport:
+    """Read a trail and store nothing. Raises TrailRefused."""
+    for path in trail.files:
+        if len(path) > LONGEST_PATH:
+            accepted = f"paths of up to {LONGEST_PATH} characters"
+            raise refused(path[:40] + "…", 0, f"{len(path)} characters", accepted)
+    claimed = claimed_in(trail.files, system)
+    return PlannedImport(trail, claimed, _there(trail.digest))
+
+
+def import_trail(planned: PlannedImport, user: Any = None) -> tuple[ImportedCampaign, bool]:
+    """Store it; (the import, whether it is new). The same content twice is the first one again."""
+    trail, claimed = planned.trail, planned.claimed
+    with transaction.atomic():
+        campaign, is_new = ImportedCampaign.objects.get_or_create(
+            digest=trail.digest,
+            defaults={
+                "system": claimed.system,
+                "name": trail.name,
+                "title": claimed.title,
+                "operator": claimed.operator,
+                "platform": claimed.platform,
+                "backend": claimed.backend,
+                "incumbent": claimed.incumbent,
+                "stop_reason": claimed.stop_reason,
+                "facts": [claim.stored for claim in (*claimed.claims, *claimed.figures)],
+                "tips": [claim.stored for claim in claimed.tips],
+                "missing": list(claimed.missing),
+                "left_out": list(trail.left_out),
+                "imported_by": user,
+            },
+        )
+        if is_new:
+            rounds = [_row(campaign, n, one) for n, one in enumerate(claimed.rounds, 1)]
+            files = [ImportedFile(campaign=campaign, path=path, text=text)
+                     for path, text in sorted(trail.files.items())]  # fmt: skip
+            ImportedRound.objects.bulk_create(rounds, batch_size=AT_ONCE)
+            ImportedFile.objects.bulk_create(files, batch_size=AT_ONCE)
+            campaign.sealed = True
+            campaign.save(update_fields=["sealed"])
+    return campaign, is_new
+
+
+def _there(digest: str) -> ImportedCampaign | None:
+    return ImportedCampaign.objects.filter(digest=digest).first()
+
+
+def _row(campaign: ImportedCampaign, ordinal: int, one: ClaimedRound) -> ImportedRound:
+    same = (
+        *("name", "number", "title", "hypothesis", "rationale", "status", "kept", "masked"),
+        *("figure", "unit", "metric", "convention", "amends", "path", "line", "kernel", "at"),
+    )
+    return ImportedRound(
+        campaign=campaign,
+        ordinal=ordinal,
+        claims=[claim.stored for claim in one.claims],
+        missing=list(one.missing),
+        **{name: getattr(one, name) for name in same},
+    )

@@ -1,0 +1,26 @@
+"""Hold a campaign: what is being measured is finished, nothing new is begun."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from campaigns.models import Campaign, IllegalTransition
+from campaigns.models.event import record
+from campaigns.models.transitions import PAUSABLE, claim
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def pause(campaign: Campaign) -> Next:
+    """Ask for a pause; `advance` holds the campaign between two evaluations.
+
+    Raises IllegalTransition for a campaign that is not at work.
+    """
+    if campaign.state not in PAUSABLE:
+        raise IllegalTransition(f"campaign: is {campaign.doing}; only one at work can be paused")
+    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
+    with transaction.atomic():
+        if not claim(asked, pause_requested=True):
+            return NOTHING
+        record(campaign, "pause_requested", "pause requested; holds after the running evaluation")
+    campaign.pause_requested = True
+    return AGAIN

@@ -1,0 +1,44 @@
+"""Find what a dead worker left behind, release it, and say what has to be rung again."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
+from campaigns.models.transitions import WORKING
+from campaigns.records.device_waits import awaited_by, wait_of
+from campaigns.steps.lifecycle.release_vanished import release_vanished
+from campaigns.steps.lifecycle.tell_idle import tell_idle
+from campaigns.workers.notify import AGAIN, Next
+
+
+def reconcile() -> list[tuple[Campaign, Next]]:
+    """Run at worker start and a few times a minute; running it more often does no harm."""
+    release_vanished(Evaluation.objects.all())
+    working = Campaign.objects.filter(state__in=WORKING).select_related("platform")
+    for campaign in working:
+        tell_idle(campaign)
+    wanted = ((campaign, _next(campaign)) for campaign in working)
+    return [(campaign, following) for campaign, following in wanted if following]
+
+
+def _next(campaign: Campaign) -> Next | None:
+    waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
+    states = dict(waiting.values_list("pk", "state"))
+    if EvaluationState.RUNNING in states.values():
+        return None
+    if not states or campaign.pause_requested:
+        return AGAIN
+    return Next(measure=tuple(sorted(states))) if _has_idle_worker(campaign) else None
+
+
+def _has_idle_worker(campaign: Campaign) -> bool:
+    """A busy worker comes to the queue by itself, and an absent one reconciles when it starts.
+
+    Of one whose device others use, the ring waits for the next look that is due.
+    """
+    alive = Worker.objects.filter(platform=campaign.platform).alive()
+    busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)
+    cards = list(alive.exclude(pk__in=busy.values("worker")).values_list("card", flat=True))
+    wait = wait_of(campaign)
+    return bool(cards) if wait is None else any(wait.is_due(c, timezone.now()) for c in cards)

@@ -1,0 +1,27 @@
+"""Go on where a paused campaign was held."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from campaigns.models import Campaign, CampaignState, IllegalTransition
+from campaigns.models.event import record
+from campaigns.models.transitions import claim, move
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def resume(campaign: Campaign) -> Next:
+    """Take back a pause, also one that is only asked for. Raises IllegalTransition when neither."""
+    with transaction.atomic():
+        if campaign.state == CampaignState.PAUSED:
+            moved = move(campaign, campaign.paused_from, paused_from="", pause_requested=False)
+        elif campaign.pause_requested:
+            asked = Campaign.objects.filter(pk=campaign.pk, pause_requested=True)
+            moved = claim(asked, pause_requested=False)
+        else:
+            raise IllegalTransition(f"campaign: is {campaign.doing}, not paused")
+        if not moved:
+            return NOTHING
+        record(campaign, "resumed", "resumed")
+    campaign.pause_requested = False
+    return AGAIN

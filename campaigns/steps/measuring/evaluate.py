@@ -1,0 +1,260 @@
+"""Measure one candidate: claim the row, run the job, write the facts down once."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import statistics
+import time
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import OperationalError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from campaigns.devices.discover import Device
+from campaigns.devices.hold import DeviceBusy, hold
+from campaigns.devices.idle import is_gated
+from campaigns.evaluator.contract import (
+    Case,
+    Job,
+    Outcome,
+    Phase,
+    Report,
+    protocol_from,
+)
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models.evaluation import CARD, GATE
+from campaigns.models.transitions import WORKING, claim, move
+from campaigns.records.device_waits import Cause, is_put_off
+from campaigns.records.measured_cases import cases_of, level_of
+from campaigns.records.reports import READ_IN
+from campaigns.records.reproduction import may_reproduce
+from campaigns.rules.noise.device_gate import Found, Gate
+from campaigns.steps.measuring.end_wait import end_wait
+from campaigns.steps.measuring.materialise import materialise
+from campaigns.steps.measuring.read_code import read_code
+from campaigns.steps.measuring.record_report import record_report
+from campaigns.steps.measuring.sanitize import sanitize
+from campaigns.steps.measuring.wait_for_device import wait_for_device
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
+from campaigns.workers.context import WorkerContext, card_of
+from campaigns.workers.tempdirs import tempdir
+
+log = logging.getLogger(__name__)
+
+SCREEN_BLOCKS = 2
+
+
+class ClaimLost(Exception):
+    """Another worker has taken this evaluation over; what was measured here is dropped."""
+
+
+def evaluate(key: int, context: WorkerContext) -> Campaign | None:
+    """Measure the evaluation of that key; return its campaign, which may then advance.
+
+    None when there was nothing to claim, the claim was lost, or others use the device: then the
+    evaluation waits, and only a campaign that has waited too long is returned, to be paused.
+    Raises DeviceBusy before anything is claimed while another process or worker of ours holds it.
+    In both cases reconcile rings again.
+    """
+    evaluation = _wanted(key, context)
+    if evaluation is None or is_put_off(evaluation, context.worker.card):
+        return None
+    try:
+        with hold(context.device, wait_s=context.patience_s):
+            found = _seen(context)
+            if found.gate is Gate.BUSY and is_gated(context.device):
+                return wait_for_device(evaluation, context.worker, Cause.BUSY, found.why)
+            if not _claim(evaluation, context):
+                return None
+            return _measure(evaluation, context, found)
+    except DeviceBusy as busy:
+        wait_for_device(evaluation, context.worker, Cause.HELD, str(busy))
+        raise
+
+
+def _seen(context: WorkerContext) -> Found:
+    """What others do with the device. A crew of ours may wait on a GPU, and must not be seen."""
+    if context.device.kind == "gpu":
+        context.service.rest()
+    return context.look(context.device)
+
+
+def _measure(evaluation: Evaluation, context: WorkerContext, found: Found) -> Campaign | None:
+    try:
+        report = _run(evaluation, context)
+    except ClaimLost:
+        log.warning("%s: taken over by another worker; result dropped", evaluation)
+        return None
+    return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
+
+
+def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
+    rows = Evaluation.objects.select_related(
+        "candidate__round__campaign__problem",
+        "candidate__round__campaign__protocol",
+        "candidate__round__campaign__platform",
+        "against",
+    )
+    evaluation = rows.filter(pk=key, state=EvaluationState.QUEUED).first()
+    if evaluation is None:
+        return None
+    campaign = evaluation.campaign
+    if campaign.platform_id != context.worker.platform_id:
+        return None
+    if evaluation.kind == EvaluationKind.REPRODUCE:
+        return evaluation if may_reproduce(evaluation, card_of(context.device)) else None
+    held = campaign.state not in WORKING or campaign.pause_requested
+    return None if held else evaluation
+
+
+def _claim(evaluation: Evaluation, context: WorkerContext) -> bool:
+    """Claim the row, and with it the device itself: of two workers that share one, one at a time.
+
+    The lock on the file can not be seen from another host or container; this one can.
+    """
+    worker, now = context.worker, timezone.now()
+    with transaction.atomic():
+        if worker.card:
+            list(Worker.objects.select_for_update().filter(card=worker.card).order_by("pk"))
+            _refuse_if_taken(worker, context.device)
+        claimed = move(
+            evaluation,
+            EvaluationState.RUNNING,
+            holder=new_holder(worker.name),
+            worker=worker,
+            claims=F("claims") + 1,
+            heartbeat_at=now,
+            started_at=now,
+            phase=Phase.START.value,
+        )
+        if claimed:
+            end_wait(evaluation, worker)
+    return claimed
+
+
+def _refuse_if_taken(worker: Worker, device: Device) -> None:
+    """Raise DeviceBusy while another worker shows life in a measurement on the same device."""
+    living = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
+    running = Evaluation.objects.filter(
+        state=EvaluationState.RUNNING, worker__card=worker.card, heartbeat_at__gte=living
+    )
+    for holder in running.values_list("holder", flat=True):
+        # What has ended holds nothing, nor what this process has left: it has the file's lock now.
+        if not (is_gone(holder) or is_here(holder)):
+            name = f"worker {worker_of(holder)}, which measures on it"
+            raise DeviceBusy(f"{device.device} ({device.name}) is held by {name}")
+
+
+def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
+    try:
+        with tempdir("evaluation") as folder:
+            job, heart = (
+                _job(evaluation, context.device, folder),
+                _ClaimHeartbeat(evaluation, context),
+            )
+            report = context.service.evaluate(job, heart)
+            if report.outcome is not Outcome.PASSED:
+                return report
+            if evaluation.kind == EvaluationKind.REMEASURE:
+                report = replace(report, sanitized=sanitize(job, context.service, heart))
+            if evaluation.kind in READ_IN:
+                report = replace(report, machine_code=read_code(job, context.service, heart))
+            return report
+    except OSError as error:
+        where = error.filename or settings.DATA_DIR
+        words = "disk full" if error.errno == errno.ENOSPC else error.strerror
+        return _broken(evaluation, f"{words}: {where}")
+
+
+def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
+    campaign = evaluation.campaign
+    protocol = protocol_from(campaign.protocol.rules)
+    if evaluation.kind == EvaluationKind.SCREEN:
+        protocol = replace(protocol, blocks=SCREEN_BLOCKS)
+    rows = campaign.problem.cases.filter(name__in=cases_of(campaign, level_of(evaluation)))
+    return Job(
+        job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
+        problem=materialise(campaign.problem, folder),
+        backend=campaign.backend,
+        device=device.device,
+        target=device.target,
+        cases=tuple(Case(name=row.name, params=row.params) for row in rows),
+        candidate=evaluation.candidate.source,
+        incumbent=evaluation.against.source if evaluation.against else None,
+        scratch=folder / "scratch",
+        protocol=protocol,
+        own_kernels=tuple(campaign.own_kernels or ()),
+    )
+
+
+class _ClaimHeartbeat:
+    """Called every second with the phase; shows life in the row and notices a lost claim."""
+
+    def __init__(self, evaluation: Evaluation, context: WorkerContext) -> None:
+        self._mine = Evaluation.objects.filter(
+            pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
+        )
+        self._context = context
+        self._phase, self._due = "", 0.0
+
+    def __call__(self, phase: str) -> None:
+        now = time.monotonic()
+        if phase == self._phase and now < self._due:
+            return
+        self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
+        try:
+            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase)
+            worker_beat(self._context.worker.name, self._context.device)
+        except OperationalError as error:
+            log.warning("heartbeat not written: %s", error)
+            return
+        if not held:
+            raise ClaimLost
+
+
+def _broken(evaluation: Evaluation, reason: str) -> Report:
+    return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+
+
+def _placed(report: Report, device: Device, found: Found) -> Report:
+    """With the device itself, so that another one of the model can be told from it for ever.
+
+    And with what was seen of it before: also where that says little, and nobody waits for it.
+    """
+    anyway = "; measured all the same" if found.gate is Gate.BUSY else ""
+    more = {CARD: card_of(device), GATE: f"{found}{anyway}"}
+    return replace(report, environment={**report.environment, **more})
+
+
+def _without_host_noise(report: Report) -> Report:
+    """A pass with a slope that is no time, on a host too busy to be a clock, is the host's failure.
+
+    A candidate whose typical time is no time stays as it is: that is for the verdict to say.
+    """
+    for case in report.cases:
+        for timing in (case.candidate, case.incumbent):
+            samples = timing.samples_us if timing else ()
+            least = min(samples, default=1.0)
+            if least > 0 or (timing is case.candidate and statistics.median(samples) <= 0):
+                continue
+            reason = f"{case.case}: a time of {least:,.1f} µs; the host is too busy to measure on"
+            untimed = tuple(replace(c, candidate=None, incumbent=None) for c in report.cases)
+            return replace(report, outcome=Outcome.BROKEN_HOST, reason=reason, cases=untimed)
+    return report
+
+
+def _finish(evaluation: Evaluation, report: Report) -> Campaign | None:
+    try:
+        return record_report(evaluation, report)
+    except OperationalError as error:
+        if "full" not in str(error):
+            raise
+        # The samples do not fit; the short truth that they do not may.
+        where = settings.DATABASES["default"]["NAME"]
+        return record_report(evaluation, _broken(evaluation, f"disk full: {where}"))

@@ -1,0 +1,68 @@
+"""Write the facts of a claimed evaluation down, once."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from campaigns.evaluator.contract import Outcome, Report, dump
+from campaigns.models import Campaign, Evaluation, EvaluationState
+from campaigns.models.event import record
+from campaigns.models.transitions import claim
+from campaigns.records.drift import as_host_failure, drift_under, may_repeat
+from campaigns.steps.measuring.repeat_void import repeat_void
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 3
+
+
+def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
+    """End a claimed evaluation with its report, if the claim still stands.
+
+    A broken host gets a new evaluation, at most three in all; its failure is not the candidate's.
+    One that is void, as device or host did not stay the same, is repeated as well.
+    """
+    campaign = evaluation.campaign
+    mine = Evaluation.objects.filter(
+        pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
+    )
+    drifted = drift_under(evaluation, report)
+    if drifted and not may_repeat(evaluation):
+        report, drifted = as_host_failure(report, drifted), ()
+    facts: dict[str, Any] = json.loads(dump(report))
+    broken = report.outcome is Outcome.BROKEN_HOST
+    with transaction.atomic():
+        if not claim(
+            mine,
+            state=EvaluationState.DONE,
+            outcome=report.outcome.value,
+            reason=report.reason,
+            report=facts,
+            phase=report.phase.value,
+            finished_at=timezone.now(),
+        ):
+            log.warning("%s: taken over by another worker; result dropped", evaluation)
+            return None
+        if drifted:
+            repeat_void(evaluation, drifted)
+        if broken and retry and _broken_attempts(evaluation) < MOST_ATTEMPTS:
+            Evaluation.objects.create(
+                candidate=evaluation.candidate,
+                against=evaluation.against,
+                kind=evaluation.kind,
+                attempt=evaluation.attempt + 1,
+            )
+        round_ = evaluation.candidate.round
+        message = f"round {round_.number}, {evaluation.candidate.label}: {report.outcome.value}"
+        record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
+    return campaign
+
+
+def _broken_attempts(evaluation: Evaluation) -> int:
+    same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
+    return same.filter(outcome=Outcome.BROKEN_HOST.value).count()

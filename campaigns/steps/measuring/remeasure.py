@@ -1,0 +1,36 @@
+"""What would be accepted is measured again first: in new processes, on inputs nobody has seen."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Q
+
+from campaigns.models import (
+    CampaignState,
+    Evaluation,
+    EvaluationKind,
+    Round,
+    RoundState,
+    StandingWord,
+)
+from campaigns.models.transitions import move
+from campaigns.records.sessions import Session
+from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.one_session import against_words
+from campaigns.steps.measuring.stand import stand
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def remeasure(round_: Round, claim: Evaluation, decision: Decision) -> Next:
+    """Note the claim, and queue its second session. The judge waits for that one."""
+    candidate = claim.candidate
+    with transaction.atomic():
+        deciding = Q(campaign__state=CampaignState.DECIDE)
+        if not move(round_, RoundState.CLAIMED, deciding, chosen=candidate):
+            return NOTHING
+        Evaluation.objects.create(
+            candidate=candidate, against=claim.against, kind=EvaluationKind.REMEASURE
+        )
+        shown = against_words(decision.gain) if decision.gain else decision.sentence
+        stand(round_, StandingWord.CLAIMED, Session(claim, decision), f"Measured again: {shown}.")
+    return AGAIN

@@ -1,0 +1,156 @@
+"""An accepted gain is measured once more on another device of the model, when there is one.
+
+This goes beside the campaigns: none of them waits for it, a finished one takes it too, and the
+incumbent stays what it is. What another device does not show is for a person to answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, QuerySet
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.models import (
+    Campaign,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Standing,
+    StandingWord,
+    Worker,
+)
+from campaigns.records.dispatch_classes import taken_by
+from campaigns.records.hypotheses import declared_of
+from campaigns.records.judged_rounds import standard_of
+from campaigns.records.noise_floor import floor_for
+from campaigns.records.reproduction import REPRODUCED_IN, may_reproduce
+from campaigns.records.sessions import Session, is_elsewhere
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.sessions import decide_elsewhere
+from campaigns.steps.measuring.stand import stand
+from campaigns.workers.notify import Next
+
+SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED, StandingWord.UNTOLD)
+
+
+def reproduce() -> list[tuple[Campaign, Next]]:
+    """Judge what another device has measured, queue the next, and say what has to be rung.
+
+    Run at worker start and a few times a minute; running it more often does no harm. One at a time
+    on a platform, the newest first, so that campaigns find a free device.
+    """
+    done = _reproductions().filter(state=EvaluationState.DONE, void__isnull=True)
+    settled = Standing.objects.filter(word__in=SETTLED)
+    for evaluation in done.exclude(outcome=Outcome.BROKEN_HOST).exclude(
+        candidate__round__in=settled.values("round")
+    ):
+        _judge(evaluation)
+    for platform in _platforms_with_several():
+        workers = list(Worker.objects.alive().filter(platform=platform))
+        if not _unfinished(platform).exists():
+            _queue(platform, workers)
+    return _waiting()
+
+
+def _judge(evaluation: Evaluation) -> None:
+    """Store what it showed. Of two workers that do so at once the second one's row is refused."""
+    round_ = evaluation.candidate.round
+    verdict, report = round_.verdict, evaluation.facts
+    gain, low, high = verdict.gain, verdict.gain_low, verdict.gain_high
+    if report is None or gain is None or low is None or high is None:
+        return
+    accepted = Gain(gain, low, high, verdict.pairs)
+    standard = _standard(evaluation)
+    found = decide_elsewhere(report, standard, accepted)
+    word = _word(found.reason, standard, accepted)
+    place = evaluation.worker.name if evaluation.worker else "another worker"
+    sentence = f"On {place}: {found.sentence}"
+    if word != StandingWord.REPRODUCED:
+        sentence += f" Accepted was: {verdict.sentence}"
+    try:
+        with transaction.atomic():
+            stand(round_, word, Session(evaluation, found), sentence)
+    except IntegrityError:
+        if not round_.standings.filter(word__in=SETTLED).exists():
+            raise
+
+
+def _word(reason: Reason, standard: Standard, accepted: Gain) -> StandingWord:
+    """A device whose own noise hides a gain of this size neither shows it nor speaks against it."""
+    if reason is Reason.PROMOTED:
+        return StandingWord.REPRODUCED
+    hidden = reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain
+    return StandingWord.UNTOLD if hidden else StandingWord.NOT_REPRODUCED
+
+
+def _standard(evaluation: Evaluation) -> Standard:
+    """The campaign's, with the noise floor of the device that measured."""
+    floor = floor_for(evaluation.campaign, evaluation)
+    standard = standard_of(evaluation.campaign, has_incumbent=True)
+    round_ = evaluation.candidate.round
+    return replace(
+        standard,
+        noise=floor.value,
+        noise_source=floor.words,
+        declared=declared_of(round_),
+        taken=taken_by(round_),
+    )
+
+
+def _queue(platform: int, workers: list[Worker]) -> None:
+    """Queue the newest verified gain that one of these workers can confirm."""
+    verified = Standing.objects.filter(
+        word=StandingWord.VERIFIED,
+        round__campaign__platform=platform,
+        round__campaign__state__in=REPRODUCED_IN,
+        round__campaign__pause_requested=False,
+    )
+    tried = _reproductions().values("candidate")
+    known = Standing.objects.filter(word__in=SETTLED).values("round")
+    waiting = verified.exclude(evaluation__candidate__in=tried).exclude(round__in=known)
+    claims = Standing.objects.filter(word=StandingWord.CLAIMED, round__in=waiting.values("round"))
+    for claim in claims.select_related("evaluation__candidate__round").order_by("-pk").iterator():
+        if any(is_elsewhere(worker.card, claim.evaluation) for worker in workers):
+            Evaluation.objects.get_or_create(
+                candidate=claim.evaluation.candidate,
+                kind=EvaluationKind.REPRODUCE,
+                attempt=1,
+                defaults={"against": claim.evaluation.against},
+            )
+            return
+
+
+def _waiting() -> list[tuple[Campaign, Next]]:
+    """What is queued and has an idle worker that may take it."""
+    busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__isnull=False)
+    idle = list(Worker.objects.alive().exclude(pk__in=busy.values("worker")))
+    return [
+        (evaluation.campaign, Next(measure=(evaluation.pk,)))
+        for evaluation in _reproductions().filter(state=EvaluationState.QUEUED)
+        if any(
+            worker.platform_id == evaluation.campaign.platform_id
+            and may_reproduce(evaluation, worker.card)
+            for worker in idle
+        )
+    ]
+
+
+def _reproductions() -> QuerySet[Evaluation]:
+    rows = Evaluation.objects.filter(kind=EvaluationKind.REPRODUCE)
+    return rows.select_related("candidate__round__campaign__platform", "worker")
+
+
+def _unfinished(platform: int) -> QuerySet[Evaluation]:
+    rows = _reproductions().exclude(state=EvaluationState.DONE)
+    return rows.filter(candidate__round__campaign__platform=platform)
+
+
+def _platforms_with_several() -> list[int]:
+    """Platforms of which workers with different devices are alive."""
+    rows = Worker.objects.alive().exclude(card="").values("platform")
+    several = rows.annotate(cards=Count("card", distinct=True)).filter(cards__gt=1)
+    return list(several.values_list("platform", flat=True))

@@ -1,0 +1,89 @@
+"""A worker's noise passport: when it is due, and taking it while nobody needs the device."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+
+from campaigns.devices.hold import hold
+from campaigns.devices.host_facts import host_facts
+from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
+from campaigns.evaluator.contract import dump
+from campaigns.models import Passport
+from campaigns.records.passport_due import awaited_evaluations
+from campaigns.records.passports import open_wish
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.tempdirs import tempdir
+
+log = logging.getLogger(__name__)
+
+
+class CampaignWaits(Exception):
+    """A campaign needs the device now; the passport can wait."""
+
+
+def take_passport(why: str, context: WorkerContext) -> Passport | None:
+    """Measure and store a passport; a try that fails is stored with its error.
+
+    None when a campaign came to need the device. Raises DeviceBusy before anything is measured.
+    """
+    note_host(context.worker, context.device)
+    begun, wish = time.monotonic(), open_wish(context.worker)
+    taken, error = None, ""
+    with hold(context.device, wait_s=context.patience_s), tempdir("passport") as folder:
+        try:
+            taken = take(
+                context.device, context.service, folder / "scratch", _PassportHeartbeat(context)
+            )
+        except CampaignWaits:
+            log.info("passport of %s put off: a campaign needs the device", context.worker)
+            return None
+        except PassportFails as failed:
+            error = str(failed)
+    values = {"why": why[:300], "answers": wish, "error": error}
+    return _store(context, values, time.monotonic() - begun, taken)
+
+
+def _store(
+    context: WorkerContext, said: dict[str, Any], wall_s: float, taken: Taken | None
+) -> Passport:
+    values: dict[str, Any] = {
+        **said,
+        "worker": context.worker,
+        "card": context.worker.card,
+        "device": context.device.device,
+        "backend": BACKEND[context.device.kind],
+        "host": dict(host_facts(context.device)),
+        "wall_s": round(wall_s, 1),
+    }
+    if taken is not None:
+        values |= {
+            "lengths": [asdict(length) for length in taken.lengths],
+            "conditions": asdict(taken.conditions),
+            "failures": list(taken.failures),
+            "reports": [json.loads(dump(report)) for report in taken.sessions],
+        }
+    return Passport.objects.create(**values)
+
+
+class _PassportHeartbeat:
+    """Called every second: shows life, and gives way to a campaign."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
+        self._due = 0.0
+
+    def __call__(self, phase: str) -> None:
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + settings.KOPT_HEARTBEAT_S
+        worker_beat(self._context.worker.name, self._context.device)
+        if awaited_evaluations(self._context.worker).exists():
+            raise CampaignWaits

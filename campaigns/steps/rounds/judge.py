@@ -1,0 +1,124 @@
+"""From the stored samples of a round's deciding evaluation to its Verdict row (R44, R47).
+
+Only an accepted candidate becomes the incumbent: after every other verdict the last one stays, and
+so does the earlier one of two that noise does not tell apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from campaigns.evaluator.contract import Report
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    Evaluation,
+    EvaluationState,
+    Round,
+    RoundKind,
+    RoundState,
+    Verdict,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import claim, move
+from campaigns.records.case_table import case_rows, class_rows
+from campaigns.records.judged_rounds import JudgedRound, load_judged_round
+from campaigns.records.sessions import Session
+from campaigns.rules.noise.gain import noise_floor, stray
+from campaigns.rules.stop.repairs import may_repair
+from campaigns.rules.verdict.decide import Judgement, decide
+from campaigns.rules.verdict.decision import Decision, Reason
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import compare
+from campaigns.steps.measuring.remeasure import remeasure
+from campaigns.steps.measuring.settle import settle
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def judge(round_: Round) -> Next:
+    """Write the one verdict of a round; on the baseline also the campaign's noise floor.
+
+    A round with an unfinished evaluation is not judged: that evaluation is asked for instead. What
+    would be accepted is measured again first, and then judged by both sessions. What failed in a
+    way that another change may mend is repaired first, while that is allowed (R17).
+    """
+    waiting = _unfinished(round_)
+    if waiting:
+        queued = (key for key, state in waiting.items() if state == EvaluationState.QUEUED)
+        return Next(measure=tuple(sorted(queued)))
+    judged = load_judged_round(round_)
+    judgement = decide(judged.reports, judged.standard)
+    if judgement.is_claim:
+        return remeasure(round_, judged.evaluations[0], judgement.decision)
+    if _is_mendable(round_, judgement.decision):
+        return AGAIN if move(round_.campaign, CampaignState.REPAIR) else NOTHING
+    return _close(round_, judged, judgement)
+
+
+def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
+    campaign, decision = round_.campaign, judgement.decision
+    with transaction.atomic():
+        deciding = Q(campaign__state=CampaignState.DECIDE)
+        if not move(round_, RoundState.JUDGED, deciding, chosen=judged.candidate):
+            return NOTHING
+        _store(round_, judged, judgement)
+        if judgement.second is not None:
+            settle(round_, Session(judged.evaluations[-1], judgement.second), decision)
+        if judgement.report and decision.reason is Reason.BASELINE:
+            campaign.noise = _noise(judgement.report, judged.standard)
+            claim(Campaign.objects.filter(pk=campaign.pk), noise=campaign.noise)
+        record(
+            campaign,
+            "verdict",
+            f"round {round_.number}: {decision.verdict.told(decision.sentence)}",
+            round=round_,
+            verdict=decision.verdict,
+            reason=decision.reason,
+        )
+    return AGAIN
+
+
+def _is_mendable(round_: Round, decision: Decision) -> bool:
+    """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
+    what one session showed to be right and another one did not."""
+    if round_.kind in (RoundKind.BASELINE, RoundKind.SPLIT) or round_.state == RoundState.CLAIMED:
+        return False
+    answers = round_.repairs.values_list("candidate", flat=True)
+    return may_repair(decision.reason, [key is not None for key in answers])
+
+
+def _unfinished(round_: Round) -> dict[int, str]:
+    rows = Evaluation.objects.filter(candidate__round=round_).exclude(state=EvaluationState.DONE)
+    return dict(rows.values_list("pk", "state"))
+
+
+def _noise(report: Report, standard: Standard) -> dict[str, Any]:
+    """The A/A result: how far an estimate of "no change at all" strays from zero."""
+    gain = compare(report, standard).gain
+    sigma = stray(gain)
+    return {"sigma": sigma, "floor": noise_floor(sigma)} | asdict(gain)
+
+
+def _store(round_: Round, judged: JudgedRound, judgement: Judgement) -> None:
+    decision, report = judgement.decision, judgement.report
+    gain = decision.gain
+    Verdict.objects.create(
+        round=round_,
+        evaluation=judged.evaluations[judgement.deciding],
+        word=decision.verdict.value,
+        reason=decision.reason.value,
+        sentence=decision.sentence,
+        gain=gain.gain if gain else None,
+        gain_low=gain.low if gain else None,
+        gain_high=gain.high if gain else None,
+        pairs=gain.pairs if gain else 0,
+        interval_kind=gain.kind if gain else "",
+        gates=[asdict(gate) for gate in decision.gates],
+        cases=case_rows(report.cases if report else (), decision.cases),
+        classes=class_rows(decision.classes, judged.standard.classes),
+        noise=asdict(judged.floor),
+    )

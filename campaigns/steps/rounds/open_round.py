@@ -1,0 +1,45 @@
+"""Write a draft down as the next round; its candidates follow in a step of their own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.models import Campaign, CampaignState, Round, RoundKind
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.proposers.base import Draft
+from campaigns.proposers.drafts import stored_draft
+from campaigns.records.incumbent_evidence import evidence_of
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = None) -> Next:
+    """Open round n+1 with its hypothesis, what that rests on, and what the proposer answered.
+
+    Nothing is asked twice after a crash: what was answered is in the row. split: what `Round.split`
+    keeps of a dispatch split.
+    """
+    single = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT
+    with transaction.atomic():
+        if not move(campaign, CampaignState.IMPLEMENT):
+            return NOTHING
+        round_ = Round.objects.create(
+            campaign=campaign,
+            number=campaign.rounds.count() + 1,
+            kind=RoundKind.SWEEP if len(draft.candidates) > 1 else single,
+            split=split,
+            hypothesis=asdict(draft.hypothesis),
+            evidence=evidence_of(campaign),
+            draft=stored_draft(draft.candidates),
+            against=campaign.incumbent,
+        )
+        record(
+            campaign,
+            "round_opened",
+            f"round {round_.number}: {draft.hypothesis.title}",
+            round=round_,
+        )
+    return AGAIN

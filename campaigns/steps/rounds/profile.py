@@ -1,0 +1,117 @@
+"""Gather and store what is known of the incumbent, for the next hypothesis to rest on."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    Candidate,
+    Evaluation,
+    EvaluationState,
+    Evidence,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.proposers.evidence import read_facts
+from campaigns.records.incumbent_evidence import evidence_of
+from campaigns.records.sessions import deciding_report
+from campaigns.records.targets import CaseTarget, target_of
+from campaigns.rules.verdict.gates import decisive_samples
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def profile(campaign: Campaign) -> Next:
+    """Store the facts about a new incumbent, then let the proposer be asked.
+
+    After a stagnation review they are gathered again: every round since has measured it as well.
+    """
+    incumbent = campaign.incumbent
+    if incumbent is None:
+        raise ValueError(f"{campaign}: has no incumbent to gather facts about")
+    after = campaign.rounds.count()
+    known = evidence_of(campaign)
+    review = campaign.reviews.last()
+    stale = known is not None and review is not None and review.after > known.after
+    made = None if known and not stale else _gathered(campaign, incumbent, after)
+    with transaction.atomic():
+        if not move(campaign, CampaignState.ANALYZE):
+            return NOTHING
+        if made is not None:
+            made.save()
+            record(campaign, "profiled", _words(made, incumbent), evidence=made.pk)
+    return AGAIN
+
+
+def _gathered(campaign: Campaign, incumbent: Candidate, after: int) -> Evidence:
+    """By the sessions that decided about it, and by those that measured it as the other arm."""
+    own = deciding_report(incumbent)
+    reports = [own] if own else []
+    rivals = list(_as_rival(incumbent))
+    facts = _facts(campaign, reports, rivals)
+    return Evidence(
+        campaign=campaign,
+        incumbent=incumbent,
+        after=after,
+        sessions=len(reports) + len(rivals),
+        facts=facts,
+    )
+
+
+def _as_rival(incumbent: Candidate) -> Iterator[Report]:
+    """Passed measurements of other candidates in which this one was the other arm."""
+    rows = Evaluation.objects.filter(against=incumbent, state=EvaluationState.DONE)
+    passed = rows.filter(outcome=Outcome.PASSED, void=None).exclude(candidate=incumbent)
+    for evaluation in passed.order_by("pk"):
+        if report := evaluation.facts:
+            yield report
+
+
+def _facts(
+    campaign: Campaign, reports: Sequence[Report], rivals: Sequence[Report]
+) -> dict[str, Any]:
+    placed = target_of(campaign).cases
+    times: dict[str, list[float]] = {}
+    for report in reports:
+        for case in report.cases:
+            if case.candidate:
+                times.setdefault(case.case, []).append(_median(case, of_rival=False))
+    for report in rivals:
+        for case in report.cases:
+            if case.incumbent:
+                times.setdefault(case.case, []).append(_median(case, of_rival=True))
+    cases = [_fact(name, found, placed.get(name)) for name, found in times.items()]
+    cores = reports[0].environment.get("cores") if reports else None
+    return {"cases": cases} | ({"cores": int(cores)} if cores else {})
+
+
+def _median(case: CaseReport, *, of_rival: bool) -> float:
+    timing = case.incumbent if of_rival else case.candidate
+    assert timing is not None
+    return statistics.median(decisive_samples(case, timing))
+
+
+def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> dict[str, Any]:
+    """times_us: the median of each session."""
+    time_us = statistics.median(times_us)
+    fact: dict[str, Any] = {"case": name, "time_us": time_us}
+    if placed is None:
+        return fact
+    fact["gb_per_s"] = placed.bytes / time_us / 1e3
+    fact["gflop_per_s"] = placed.flops / time_us / 1e3
+    if placed.floor_us is not None and placed.limit is not None:
+        fact |= {"floor_us": placed.floor_us, "bound": placed.bound}
+        fact["citation"] = placed.limit.citation
+    return fact
+
+
+def _words(made: Evidence, incumbent: Candidate) -> str:
+    count = f"{made.sessions} measurement{'s' * (made.sessions != 1)}"
+    worst = read_facts(made.facts).sentences()[0]
+    return f"evidence about round {incumbent.round.number}, from {count}; furthest off: {worst}"

@@ -1,0 +1,91 @@
+"""Ask the proposer to mend a failed candidate, and store its answer in the same round (R17)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from campaigns.models import (
+    CampaignState,
+    Candidate,
+    Evaluation,
+    EvaluationKind,
+    Repair,
+    Round,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import claim, move
+from campaigns.proposers.base import Failure, Repairer, Variant, proposer
+from campaigns.proposers.situation import situation_of
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.records.sessions import deciding_evaluation, judged_candidate
+from campaigns.rules.stop.repairs import MOST_REPAIRS
+from campaigns.steps.measuring.request_evaluation import request_evaluation
+from campaigns.steps.rounds.add_candidate import add_candidate
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+# The end of a log says what went wrong; a proposer may have to pay for each line of it.
+MOST_LOG = 8_000
+
+
+def repair(round_: Round) -> Next:
+    """One repair: a further candidate that is measured in full, or the word that there is none."""
+    campaign, broken = round_.campaign, judged_candidate(round_)
+    failed = deciding_evaluation(broken)
+    variant, why = _answer(round_, broken, failed)
+    number = round_.repairs.count() + 1
+    with transaction.atomic():
+        after = CampaignState.DECIDE if variant is None else CampaignState.VALIDATE
+        if not move(campaign, after):
+            return NOTHING
+        candidate = _write(round_, variant) if variant else None
+        Repair.objects.create(
+            round=round_, number=number, failed=failed, candidate=candidate, why=why
+        )
+        told = f"repair {number} of {MOST_REPAIRS}: {variant.label}" if variant else "no repair"
+        message = f"round {round_.number}: {told}; {why}"
+        record(campaign, "repaired" if variant else "not_repaired", message, round=round_)
+    return AGAIN
+
+
+def _answer(round_: Round, broken: Candidate, failed: Evaluation) -> tuple[Variant | None, str]:
+    """What to try instead, and why that or why nothing."""
+    campaign = round_.campaign
+    if campaign.stop_requested:
+        return None, "the campaign is being stopped"
+    asked = _proposer_of(round_)
+    if asked is None:
+        return None, f"the proposer {campaign.proposer} mends nothing"
+    variant = asked.repair(situation_of(campaign), _failure(round_, broken, failed))
+    if variant is None:
+        return None, f"the proposer {campaign.proposer} has none"
+    return variant, f"{broken.label}: {failed.outcome.replace('_', ' ')}"
+
+
+def _proposer_of(round_: Round) -> Repairer | None:
+    """The campaign's proposer, if it can mend something."""
+    found = proposer(round_.campaign.proposer)
+    return found if isinstance(found, Repairer) else None
+
+
+def _failure(round_: Round, broken: Candidate, failed: Evaluation) -> Failure:
+    report, idea = failed.facts, hypothesis_of(round_)
+    log = f"{report.build_log}\n{report.runner_log}".strip() if report else ""
+    return Failure(
+        strategy=idea.strategy if idea else "",
+        label=broken.label,
+        source=broken.source,
+        params=broken.params,
+        outcome=failed.outcome,
+        reason=failed.reason,
+        log=log[-MOST_LOG:],
+        tried=tuple(candidate.source for candidate in round_.candidates.all()),
+    )
+
+
+def _write(round_: Round, variant: Variant) -> Candidate:
+    """Store it as the round's next candidate, and as the one that is judged."""
+    ordinal = round_.candidates.count() + 1
+    candidate = add_candidate(round_, ordinal, variant.label, variant.source, variant.params)
+    request_evaluation(candidate, round_.against, EvaluationKind.DECIDE)
+    claim(Round.objects.filter(pk=round_.pk, state=round_.state), chosen=candidate)
+    return candidate

@@ -1,0 +1,40 @@
+"""The stagnation review: what failed, and at least three other directions (R48)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+from django.db import transaction
+
+from campaigns.models import Campaign, CampaignState, Review
+from campaigns.models.event import record
+from campaigns.models.transitions import move
+from campaigns.proposers.search.catalogue import category_of, untried
+from campaigns.proposers.situation import situation_of
+from campaigns.records.decisions import streak_of, verdicts_of
+from campaigns.records.hypotheses import hypothesis_of
+from campaigns.rules.stop.ladder import directions
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def review(campaign: Campaign) -> Next:
+    """Store the review, and gather the evidence anew; the proposer is shown its directions."""
+    streak = streak_of(verdicts_of(campaign))
+    recent = {category_of(idea.strategy) for v in streak if (idea := hypothesis_of(v.round))}
+    found = directions(untried(situation_of(campaign)), {one.value for one in recent if one})
+    with transaction.atomic():
+        if not move(campaign, CampaignState.PROFILE):
+            return NOTHING
+        Review.objects.create(
+            campaign=campaign,
+            after=campaign.rounds.count(),
+            streak=len(streak),
+            failures=dict(Counter(v.reason for v in streak)),
+            directions=[asdict(way) for way in found.ways],
+            note=found.note,
+        )
+        named = "; ".join(f"{way.title} ({way.category})" for way in found.ways) or "none"
+        note = f" ({found.note})" if found.note else ""
+        record(campaign, "reviewed", f"directions not tried yet: {named}{note}")
+    return AGAIN

@@ -1,0 +1,162 @@
+"""Findings in C++, CUDA and HIP candidates, from tree-sitter's syntax tree.
+
+Comments and strings are not looked at, apart from assembler and include lines. A text that does not
+parse is looked at all the same, as far as it was understood: macros may hide what they like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from tree_sitter import Node
+
+from campaigns.rules.verdict.finding_kinds import Finding, Kind
+from campaigns.syntax.c_family import declared_name, parse_anyway, text_of, walk
+from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
+
+DEVICE = ("__device__", "__shared__", "__constant__")
+QUOTE = 200
+
+
+def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
+    """All findings in source order."""
+    lines = text.split("\n")
+    root = parse_anyway(text, cuda=cuda)
+    variables, functions = set(_variables(root)), set(_functions(root))
+    found = set()
+    for node in walk(root):
+        name = text_of(node)
+        own = name in functions or (name in variables and not _is_called(node))
+        if own and not _is_global(node):
+            continue  # `float system` is a name of the candidate's own, `::system` is not
+        for kind, what in _look(node):
+            line = node.start_point[0] + 1
+            found.add(Finding(kind, line, what, lines[line - 1].strip()[:QUOTE]))
+    return tuple(sorted(found, key=lambda each: (each.line, each.kind, each.what)))
+
+
+def _variables(root: Node) -> Iterator[str]:
+    """Names of variables and parameters; a function that is declared is somebody else's."""
+    for node in walk(root, "declaration", "parameter_declaration"):
+        for declarator in node.children_by_field_name("declarator"):
+            if next(walk(declarator, "function_declarator"), None) is None:
+                yield declared_name(declarator)
+
+
+def _functions(root: Node) -> Iterator[str]:
+    """Names of functions that have a body here, lambdas among them."""
+    for node in walk(root, "function_definition"):
+        yield declared_name(node.child_by_field_name("declarator"))
+    for node in walk(root, "init_declarator"):
+        value = node.child_by_field_name("value")
+        if value is not None and value.type == "lambda_expression":
+            yield declared_name(node.child_by_field_name("declarator"))
+
+
+def _is_global(node: Node) -> bool:
+    """Whether it is looked up outside of every namespace: `::name`."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type == "qualified_identifier"
+        and parent.child_by_field_name("scope") is None
+    )
+
+
+def _is_called(node: Node) -> bool:
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type == "call_expression"
+        and parent.child_by_field_name("function") == node
+    )
+
+
+def _look(node: Node) -> Iterator[tuple[Kind, str]]:
+    look = _LOOKS.get(node.type)
+    return look(node) if look is not None else iter(())
+
+
+def _named(node: Node) -> Iterator[tuple[Kind, str]]:
+    kind = C_NAMES.get(text_of(node))
+    if kind is not None:
+        yield kind, text_of(node)
+
+
+def _included(node: Node) -> Iterator[tuple[Kind, str]]:
+    path = text_of(node.child_by_field_name("path"))
+    if path.strip('"<>').startswith(("/", "..")):
+        yield Kind.HIDDEN_CODE, f"{path} lies outside the candidate"
+
+
+def _macro(node: Node) -> Iterator[tuple[Kind, str]]:
+    if "##" in text_of(node):
+        yield Kind.HIDDEN_CODE, "a macro pastes names together"
+
+
+def _caught(node: Node) -> Iterator[tuple[Kind, str]]:
+    if "..." in text_of(node.child_by_field_name("parameters")):
+        yield Kind.FALLBACK, "catch (...) goes on after any error"
+
+
+def _attribute(node: Node) -> Iterator[tuple[Kind, str]]:
+    if "constructor" in text_of(node):
+        yield Kind.DETECTION, "a constructor runs when the file is loaded"
+
+
+def _declared(node: Node) -> Iterator[tuple[Kind, str]]:
+    """State that outlives a call: static locals and file-level variables that can change."""
+    words = [text_of(child) for child in node.children]
+    static = "static" in words or "thread_local" in words
+    top = node.parent is not None and node.parent.type in (
+        "translation_unit",
+        "namespace_definition",
+        "declaration_list",
+        "linkage_specification",
+    )
+    constant = any(word in ("const", "constexpr", "extern", "constinit") for word in words)
+    declarator = node.child_by_field_name("declarator")
+    is_function = declarator is not None and any(walk(declarator, "function_declarator"))
+    if constant or is_function or declarator is None or not (static or top):
+        return
+    name = next((text_of(each) for each in walk(declarator, "identifier")), "")
+    where = "on the device" if any(word in DEVICE for word in words) else "in the process"
+    if name:
+        yield Kind.CACHE, f"{name} stays {where} between calls"
+
+
+def _container(node: Node) -> Iterator[tuple[Kind, str]]:
+    name = text_of(node.child_by_field_name("name"))
+    arguments = node.child_by_field_name("arguments")
+    if name not in C_CONTAINERS or arguments is None or not arguments.named_children:
+        return
+    if "*" in text_of(arguments.named_children[0]) and name not in ("vector", "deque"):
+        yield Kind.IDENTITY_KEY, f"{name} with a pointer as its key"
+
+
+def _assembler(node: Node) -> Iterator[tuple[Kind, str]]:
+    text = text_of(node)
+    if ".incbin" in text or ".include" in text:
+        yield Kind.HIDDEN_CODE, "assembler takes in another file"
+    if "syscall" in text or "svc " in text:
+        yield Kind.NATIVE_ACCESS, "assembler calls the system"
+    if "globaltimer" in text or "rdtsc" in text:
+        yield Kind.DETECTION, "assembler reads a clock"
+
+
+_LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[Kind, str]]]] = {
+    "identifier": _named,
+    "type_identifier": _named,
+    "primitive_type": _named,
+    "namespace_identifier": _named,
+    "declaration": _declared,
+    "field_declaration": _declared,
+    "template_type": _container,
+    "preproc_include": _included,
+    "preproc_embed": _included,
+    "preproc_function_def": _macro,
+    "gnu_asm_expression": _assembler,
+    "asm_statement": _assembler,
+    "catch_clause": _caught,
+    "attribute_specifier": _attribute,
+}

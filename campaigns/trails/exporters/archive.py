@@ -1,0 +1,70 @@
+"""The whole trail as one archive: the same records make the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+
+from campaigns.models import Campaign
+from campaigns.trails.exporters.atrex import memory_files
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, trail_of
+from campaigns.trails.exporters.kernel_opt import performance_files
+from campaigns.trails.exporters.kernel_opt_skill import version_files
+from campaigns.trails.exporters.kernel_optimize import round_files
+from campaigns.trails.exporters.kopt import record_files
+from campaigns.trails.exporters.reproducer import reproducer_files
+from campaigns.trails.exporters.tips import tip_files
+from campaigns.trails.exporters.workspace import workspace_files
+
+FORMATS = (
+    *(workspace_files, memory_files, round_files, version_files, performance_files),
+    *(record_files, tip_files),
+)
+# The oldest time that an archive can hold: when a file was written says nothing here.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+PLAIN_FILE = 0o644 << 16
+# Names come from records; none may lead out of the folder that an archive is opened in.
+SAFE = re.compile(r"(?!\.)[\w.+-]+(/(?!\.)[\w.+-]+)*", re.ASCII)
+
+
+def trail_files(campaign: Campaign) -> Mapping[str, str]:
+    """Path → text of every file, in the order of the formats. ValueError for an unsafe name."""
+    trail: ExportedCampaign = trail_of(campaign)
+    found: dict[str, str] = {}
+    for files in FORMATS:
+        for path, text in files(trail):
+            if not SAFE.fullmatch(path) or path in found:
+                raise ValueError(f"trail: {path!r} can not be a file of an archive")
+            found[path] = text
+    return found
+
+
+def trail_name(campaign: Campaign) -> str:
+    """The archive's folder, and its own name without the suffix."""
+    words = f"{campaign.problem.slug}_{campaign.backend}_{campaign.platform.slug}"
+    return f"{words}_{campaign.created_at:%Y%m%d}"
+
+
+def trail_archive(campaign: Campaign) -> bytes:
+    """All files in one .zip, below one folder."""
+    return packed(trail_name(campaign), trail_files(campaign))
+
+
+def reproducer_archive(campaign: Campaign, number: int) -> bytes:
+    """One round in one folder that runs by itself. Raises LookupError where there is none."""
+    files = dict(reproducer_files(trail_of(campaign), number))
+    return packed(f"{trail_name(campaign)}_round-{number}", files)
+
+
+def packed(folder: str, files: Mapping[str, str]) -> bytes:
+    """A .zip of these files below a folder: the same bytes wherever it is made."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, text in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"{folder}/{path}", NO_TIME)
+            entry.external_attr = PLAIN_FILE
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text)
+    return file.getvalue()

@@ -1,0 +1,86 @@
+"""performance.md: the baseline and what was kept, a row each, and why it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from campaigns.rules.wording import change, duration
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
+from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
+
+HEAD = (
+    *("Date", "Commit", "Status", "Command", "Config class / dispatch", "Kernel", "us", "GPU time"),
+    *("Δ% vs previous best", "note"),
+)
+LOST = ("Attempt", "Hypothesis", "Changed files", "us best → candidate", "Delta", "Notes")
+
+
+def performance_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
+    """(path, text) of the one file."""
+    lost = [one for one in trail.rounds if not one.is_kept]
+    campaign, best = trail.campaign, trail.best
+    yield (
+        "performance.md",
+        page(
+            f"# Performance: {said(campaign.title)}",
+            table(HEAD, [_row(trail, one) for one in trail.kept]),
+            "## Stop summary",
+            facts(
+                [
+                    (
+                        "Time",
+                        f"{campaign.finished_at:%Y-%m-%d %H:%M} UTC"
+                        if campaign.finished_at
+                        else "",
+                    ),
+                    ("Reason", campaign.stop_sentence or f"not ended: {trail.sheet.phase}"),
+                    ("Best", f"round {best.number}: {best.title}" if best else ""),
+                ]
+            ),
+            table(LOST, [_lost(trail, one) for one in lost]),
+        ),
+    )
+
+
+def _row(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
+    closed = one.row.round.closed_at
+    return (
+        f"{closed:%Y-%m-%d}" if closed else NOTHING,
+        one.commit.short if one.commit else "N/A — not committed",
+        "baseline" if one.is_baseline else "keep",
+        "python quick_test_bench.py",
+        "all cases",
+        one.file_name or NOTHING,
+        f"{one.time_us:.3f}" if one.time_us else NOTHING,
+        _device(one),
+        _change(one),
+        one.title,
+    )
+
+
+def _device(one: ExportedRound) -> str:
+    arms = [case.candidate for case in one.report.cases] if one.report else []
+    times = [arm.device_us for arm in arms if arm and arm.device_us]
+    return ", ".join(map(duration, times)) or NOTHING
+
+
+def _change(one: ExportedRound) -> str:
+    """Of the time, so that faster is negative, as the format has it."""
+    if one.is_baseline or one.gain is None:
+        return "—"
+    gain = one.gain
+    spans = f"{change(1 / (1 + gain.high) - 1)} to {change(1 / (1 + gain.low) - 1)}"
+    return f"{change(1 / (1 + gain.gain) - 1)} ({spans}, n={gain.pairs} pairs)"
+
+
+def _lost(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
+    before = trail.kept_before(one)
+    old, new = before.time_us if before else None, one.time_us
+    return (
+        f"round {one.number}",
+        one.title,
+        one.file_name or NOTHING,
+        f"{duration(old)} → {duration(new)}" if old and new else "N/A — not timed",
+        _change(one) if one.gain else "not compared",
+        one.row.sentence,
+    )

@@ -1,0 +1,55 @@
+"""Markdown of records: what people and candidates wrote stays text, wherever it is put."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+NOTHING = "N/A — not recorded"
+# What Markdown reads as a mark within a line. Where it reads HTML, entities keep that out.
+_MARKS = re.compile(r"([\\`*\[\]|])")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# A citation stays as the wiki writes it, so that whoever reads the file can copy it: in code marks.
+_CITED = re.compile(r"(\w+: [^`|<\\;\[\]]{1,80}<- <gpu-wiki>/[\w./+-]+(?::L\d+(?:-L\d+)?)?)")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+
+def said(text: object) -> str:
+    """One line of plain text inside of Markdown."""
+    one_line = " ".join(_UNPRINTABLE.sub("", str(text)).split())
+    parts = _CITED.split(one_line)
+    # A pattern in brackets leaves what it matched at every second place.
+    return "".join(f"`{part}`" if n % 2 else _escaped(part) for n, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return _MARKS.sub(r"\\\1", _TAG.sub("&lt;", _ENTITY.sub("&amp;", text)))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], none: str = "") -> list[str]:
+    """A table; every cell is plain text. none: what stands there instead without any row."""
+    rows = list(rows)
+    if not rows:
+        return [none]
+    lines = [f"| {' | '.join(map(said, head))} |", f"|{'|'.join('---' for _ in head)}|"]
+    return [*lines, *(f"| {' | '.join(said(cell) for cell in row)} |" for row in rows)]
+
+
+def fenced(text: str, language: str = "") -> list[str]:
+    """Text as it is, in a fence that it can not close."""
+    clean = _UNPRINTABLE.sub("", text).rstrip("\n")
+    longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *clean.split("\n"), fence]
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> list[str]:
+    """A list of names, which are ours, with what is known of each."""
+    return [f"- **{name}:** {said(value) or NOTHING}" for name, value in pairs]
+
+
+def page(*parts: Iterable[str] | str) -> str:
+    """Parts with an empty line between them."""
+    blocks = [part if isinstance(part, str) else "\n".join(part) for part in parts]
+    return "\n\n".join(block for block in blocks if block) + "\n"

@@ -1,0 +1,211 @@
+"""A run of kernel-opt-skill: a folder v<n> a version, two reports, and experiences.json."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from campaigns.trails.importers.claims import (
+    Claim,
+    ClaimedCampaign,
+    ClaimedRound,
+    System,
+    lacking,
+    refused,
+)
+from campaigns.trails.importers.experiences import experiences_in, figures_of
+from campaigns.trails.importers.markdown_reader import (
+    MarkdownSection,
+    facts,
+    figure,
+    said,
+    sections,
+    tables,
+    title_of,
+    value_of,
+)
+from knowledge.specs.citation import split_lines
+
+FOLDER = re.compile(r"v(\d{1,6})/([^/]+)")
+SOURCE = (".cu", ".py", ".cpp")
+LABEL = re.compile(r"\s*(Hypothesis|Rationale|Expected)\s*:\s*(.*)", re.IGNORECASE)
+LABELS = ("hypothesis", "rationale", "expected")
+STATUS = re.compile(r"\b(PASS(?:ED)?|FAIL(?:ED)?)\b", re.IGNORECASE)
+BEST = re.compile(r"\b(v\d+)\b")
+MILLISECONDS = "ms"
+METRIC = "execution time"
+CONVENTION = (
+    "mean of CUDA events of the profiling script, caches warm, in ms; lower is better. Its "
+    "benchmark.md is timed otherwise, and differently from version to version of the system"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTime:
+    """A figure and where it stands."""
+
+    value: float | None
+    path: str
+    line: int
+
+
+def read(files: Mapping[str, str]) -> ClaimedCampaign:
+    """The whole output folder. Raises TrailRefused."""
+    folders: dict[int, list[str]] = {}
+    for name in sorted(files):
+        found = FOLDER.fullmatch(name)
+        if found:
+            folders.setdefault(int(found[1]), []).append(name)
+    report = files.get("final_report.md", "")
+    compared = _compared(report)
+    versions = tuple(_round(n, names, files, compared) for n, names in sorted(folders.items()))
+    experiences = experiences_in(files)
+    environment = facts("env_check.md", files.get("env_check.md", ""))
+    environment |= facts("final_report.md", report)
+    best, stopped = _best(report), _stopped(report)
+    chip = next((environment[n] for n in ("gpu", "gpu name", "device") if n in environment), None)
+    suffix = {one.kernel.rpartition(".")[2] for one in versions if one.kernel}
+    backend = {"cu": "cuda", "py": "triton"}.get(next(iter(suffix)), "") if len(suffix) == 1 else ""
+    known = {
+        "environment check": "env_check.md" if "env_check.md" in files else "",
+        "final report": report and "final_report.md",
+        "best version": best,
+        "stopping reason": stopped,
+        "GPU": chip and str(chip.value),
+    }
+    return ClaimedCampaign(
+        System.SKILL,
+        (*versions, *experiences),
+        title=title_of(report),
+        platform=str(chip.value) if chip else "",
+        backend=backend,
+        incumbent=best,
+        stop_reason=stopped,
+        claims=tuple(environment.values()),
+        figures=figures_of(experiences),
+        missing=(*lacking(known.items()), "operator"),
+    )
+
+
+def _round(
+    number: int, names: list[str], files: Mapping[str, str], compared: Mapping[str, ClaimedTime]
+) -> ClaimedRound:
+    own = {name.partition("/")[2]: name for name in names}
+    claims: list[Claim] = []
+    for part in ("correctness.md", "ncu_summary.md", "ncu_details.md"):
+        if part in own:
+            claims += facts(own[part], files[own[part]]).values()
+    idea = _hypothesis(own.get("hypothesis.txt", ""), files)
+    claims += idea.values()
+    time = _time(own.get("ncu_summary.md", ""), files) or compared.get(f"v{number}")
+    status = _status(files.get(own.get("correctness.md", ""), ""))
+    kernel = next((own[name] for name in own if name.endswith(SOURCE)), "")
+    known = {
+        "source": kernel,
+        "correctness": status,
+        "profile": own.get("ncu_summary.md", ""),
+        "execution time": time and time.value,
+    }
+    if number:
+        known |= {name: value_of(idea, name) for name in LABELS}
+    place = (time.path, time.line) if time else (names[0], 1)
+    return ClaimedRound(
+        name=f"v{number}",
+        path=place[0],
+        line=place[1],
+        number=number,
+        title=value_of(idea, "hypothesis"),
+        hypothesis=value_of(idea, "hypothesis"),
+        rationale=value_of(idea, "rationale"),
+        status=status,
+        # Every version is preserved and the next one starts from any: nobody says what was kept.
+        kept=None,
+        figure=time.value if time else None,
+        unit=MILLISECONDS,
+        metric=METRIC,
+        convention=CONVENTION,
+        kernel=kernel,
+        claims=tuple(claims),
+        missing=(*lacking(known.items()), "kept", "masked"),
+    )
+
+
+def _hypothesis(path: str, files: Mapping[str, str]) -> dict[str, Claim]:
+    """The labelled lines of hypothesis.txt; a line without a label goes on with the last."""
+    found: dict[str, tuple[int, list[str]]] = {}
+    label = ""
+    for number, line in enumerate(split_lines(files.get(path, "")), 1):
+        marked = LABEL.match(line)
+        if marked:
+            label = marked[1].lower()
+            if label in found:
+                raise refused(path, number, f"{marked[1]}: stands twice", "each label once")
+            found[label] = (number, [marked[2]])
+        elif line.strip():
+            if not label:
+                accepted = "lines that begin with Hypothesis:, Rationale: or Expected:"
+                raise refused(path, number, f"{line.strip()[:60]!r}", accepted)
+            found[label][1].append(line.strip())
+    return {
+        name: Claim(name, said(" ".join(parts)), path, line)
+        for name, (line, parts) in found.items()
+        if said(" ".join(parts))
+    }
+
+
+def _time(path: str, files: Mapping[str, str]) -> ClaimedTime | None:
+    claim = facts(path, files.get(path, "")).get("execution time")
+    if claim is None:
+        return None
+    return _milliseconds(path, claim.line, "Execution Time", str(claim.value))
+
+
+def _milliseconds(path: str, line: int, name: str, text: str) -> ClaimedTime:
+    value, unit = figure(path, line, name, text)
+    if unit not in ("", MILLISECONDS):
+        raise refused(path, line, f"{name}: the unit {unit!r}", MILLISECONDS)
+    return ClaimedTime(value, path, line)
+
+
+def _compared(report: str) -> dict[str, ClaimedTime]:
+    """Version → the time that the final report's comparison has for it."""
+    found: dict[str, ClaimedTime] = {}
+    for table in tables("final_report.md", report):
+        versions = [(n, name) for n, name in enumerate(table.head) if BEST.match(name)]
+        for row in table.rows:
+            if versions and "time" in row.cells[0].lower():
+                for n, name in versions:
+                    known = BEST.match(name)
+                    assert known is not None
+                    told = _milliseconds("final_report.md", row.line, name, row.cells[n])
+                    found.setdefault(known[1], told)
+    return found
+
+
+def _status(text: str) -> str:
+    found = STATUS.search(text)
+    return ("PASS" if found[1].upper().startswith("PASS") else "FAIL") if found else ""
+
+
+def _conclusion(report: str) -> list[MarkdownSection]:
+    return [one for one in sections(report) if "best version" in one.title.lower()]
+
+
+def _best(report: str) -> str:
+    for one in _conclusion(report):
+        found = BEST.search(f"{one.title} {one.text}")
+        # From the first to the best: of two the second is the one that it ends with.
+        pair = re.search(r"\bv\d+\s*(?:→|->)\s*(v\d+)\b", one.text)
+        if pair or found:
+            return (pair or found)[1]  # type: ignore[index]
+    return ""
+
+
+def _stopped(report: str) -> str:
+    for one in _conclusion(report):
+        for _, line in one.body:
+            found = re.match(r"\s*[-*]?\s*\**stop\w*[^:]*:\**\s*(.+)", line, re.IGNORECASE)
+            if found:
+                return said(found[1])
+    return ""

@@ -1,0 +1,222 @@
+"""A campaign folder of kernel-optimize: manifest.yaml, rounds/, logs/ that only grow, tips.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from campaigns.trails.importers.claims import (
+    Claim,
+    ClaimedCampaign,
+    ClaimedRound,
+    System,
+    lacking,
+    refused,
+)
+from campaigns.trails.importers.documents import LinedDocument, read_yaml
+from campaigns.trails.importers.markdown_reader import (
+    MarkdownRow,
+    MarkdownSection,
+    MarkdownTable,
+    facts,
+    figure,
+    said,
+    sections,
+    tables,
+    title_of,
+)
+from campaigns.trails.importers.tips import tips_of
+
+FOLDER = re.compile(r"rounds/round-(\d{1,6})/(.+)")
+TREND = "logs/performance_trend.md"
+HISTORY = "logs/optimize.md"
+STATES = ("BASELINE", "ACCEPTED", "ROLLBACK", "ROLLED BACK")
+# The column that ranks the rounds. A forward-only operator has no step to combine.
+STEP = re.compile(r"combined step\s*(?P<unit>.*)", re.IGNORECASE)
+FORWARD = (
+    re.compile(r"forward\s+(?P<unit>(?!time)[^\s_]+)(\s+(geo)?mean)?", re.IGNORECASE),
+    re.compile(r"fwd avg\s*(?P<unit>.*)", re.IGNORECASE),
+)
+SCORES = "Combined Step <unit>, Forward <unit> or Fwd Avg"
+KEYS = (
+    *("target_op", "target_backend", "target_lang", "target_gpu", "execution_mode"),
+    *("project_skill", "performance_target", "primary_metric", "target_shapes"),
+    *("kernel_source", "test_command", "benchmark_command", "quick_command"),
+    *("representative_shapes", "git_commit", "git_branch", "max_iterations", "created"),
+)
+TIMED = "wall clock around 50 calls; higher is better, and a failing shape makes it 0"
+STEP_CONVENTION = (
+    f"geometric mean over the shapes that pass, of forward and backward together, {TIMED}"
+)
+FORWARD_CONVENTION = f"geometric mean over the shapes that pass, forward alone, {TIMED}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """The column of a trend that says how fast each round was."""
+
+    place: int
+    name: str
+    unit: str
+    convention: str
+
+
+def read(files: Mapping[str, str]) -> ClaimedCampaign:
+    """The whole campaign folder. Raises TrailRefused."""
+    manifest = read_yaml("manifest.yaml", files.get("manifest.yaml", ""))
+    rows = _amended(list(_rows(files.get(TREND, ""))))
+    told = {one.number for one in rows}
+    folders = {int(found[1]) for name in files if (found := FOLDER.fullmatch(name))}
+    alone = [_without_row(number, files) for number in sorted(folders - told)]
+    rounds = tuple(_with_folder(one, files) for one in [*rows, *alone])
+    history = files.get(HISTORY, "")
+    tips = tuple(tips_of("tips.md", files.get("tips.md", "")))
+    stopped, best = _stopped(history), _best(history)
+    known = {name: manifest.get(name) for name in KEYS}
+    known |= {"current best": best, "termination check": stopped}
+    return ClaimedCampaign(
+        System.OPTIMIZE,
+        rounds,
+        title=title_of(history),
+        operator=manifest.text("target_op"),
+        platform=manifest.text("target_gpu"),
+        backend=manifest.text("target_backend"),
+        incumbent=best,
+        stop_reason=stopped,
+        claims=(*_checked(manifest).claims, *_ineffective(history)),
+        missing=lacking(known.items()),
+        tips=tips,
+    )
+
+
+def _checked(manifest: LinedDocument) -> LinedDocument:
+    manifest.word("execution_mode", ("repo", "workspace"))
+    manifest.number("max_iterations")
+    return manifest
+
+
+def _rows(text: str) -> Iterator[ClaimedRound]:
+    for table in tables(TREND, text):
+        score = _score(table)
+        if score is None or not table.has("round", "status"):
+            accepted = f"columns Round, Status and one of {SCORES}"
+            raise refused(TREND, table.line, f"the head {', '.join(table.head)}", accepted)
+        yield from (_row(row, score) for row in table.rows)
+
+
+def _score(table: MarkdownTable) -> ScoreColumn | None:
+    """The combined step where some round has one, else the forward direction."""
+    found = [
+        ScoreColumn(place, name, match["unit"].strip(" ()"), convention)
+        for pattern, convention in (
+            (STEP, STEP_CONVENTION),
+            *((each, FORWARD_CONVENTION) for each in FORWARD),
+        )
+        for place, name in enumerate(table.head)
+        if (match := pattern.fullmatch(name))
+    ]
+    filled = (one for one in found if any(said(row.cells[one.place]) for row in table.rows))
+    return next(filled, found[0] if found else None)
+
+
+def _row(row: MarkdownRow, score: ScoreColumn) -> ClaimedRound:
+    number = re.search(r"\d{1,6}", row.text("round"))
+    if not number:
+        raise refused(TREND, row.line, f"Round: {row.text('round')!r}", "a round's number")
+    word = row.text("status").upper().strip("*")
+    if word not in STATES:
+        raise refused(TREND, row.line, f"Status: {row.text('status')!r}", ", ".join(STATES))
+    return ClaimedRound(
+        name=f"round-{int(number[0])}",
+        path=TREND,
+        line=row.line,
+        number=int(number[0]),
+        title=row.text("description"),
+        status=word,
+        kept=word in ("BASELINE", "ACCEPTED"),
+        figure=figure(TREND, row.line, score.name, row.cells[score.place])[0],
+        unit=score.unit,
+        metric=score.name,
+        convention=score.convention,
+        claims=row.claims,
+        missing=row.empty,
+    )
+
+
+def _amended(rows: list[ClaimedRound]) -> list[ClaimedRound]:
+    """A log that only grows corrects a row by another one with the same number."""
+    first: dict[int | None, int] = {}
+    found = []
+    for one in rows:
+        earlier = first.get(one.number)
+        first[one.number] = one.line
+        found.append(replace(one, amends=f"{TREND}:L{earlier}") if earlier else one)
+    return found
+
+
+def _without_row(number: int, files: Mapping[str, str]) -> ClaimedRound:
+    path = min(name for name in files if name.startswith(f"rounds/round-{number}/"))
+    missing = ("row in the trend", "Status", "speed")
+    return ClaimedRound(f"round-{number}", path, 1, number, missing=missing)
+
+
+def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
+    folder = f"rounds/round-{one.number}/"
+    path = f"{folder}summary.md"
+    found = sections(files.get(path, ""))
+    kernels = sorted(name for name in files if name.startswith(f"{folder}kernel_snapshot/"))
+    told = tuple(
+        Claim(section.title, section.text, path, section.line)
+        for section in found
+        if section.level > 1 and said(section.text) and not _is_table(section)
+    )
+    results = tuple(
+        claim
+        for table in tables(path, files.get(path, ""))
+        for row in table.rows
+        for claim in row.claims
+    )
+    hypothesis, change = _said(found, "hypothesis"), _said(found, "single change")
+    known = {"summary.md": path if path in files else "", "kernel_snapshot": "".join(kernels[:1])}
+    known |= {"hypothesis": hypothesis} if one.number != 1 else {}
+    return replace(
+        one,
+        title=one.title or change,
+        hypothesis=hypothesis,
+        rationale=_said(found, "attribution"),
+        kernel=kernels[0] if kernels else "",
+        claims=(*one.claims, *told, *results, *facts(path, files.get(path, "")).values()),
+        missing=(*one.missing, *lacking(known.items()), "masked"),
+    )
+
+
+def _is_table(section: MarkdownSection) -> bool:
+    return any(line.lstrip().startswith("|") for _, line in section.body)
+
+
+def _said(found: list[MarkdownSection], title: str) -> str:
+    return next((said(one.text) for one in found if one.title.lower().startswith(title)), "")
+
+
+def _stopped(history: str) -> str:
+    return _said(sections(history), "termination check")
+
+
+def _best(history: str) -> str:
+    """The round that the log calls its best; of several such sections the last, as it grows."""
+    found = ""
+    for one in sections(history):
+        if one.title.lower().startswith("current best"):
+            named = re.search(
+                r"\bround[\s:|*-]*(\d{1,6})\b", " ".join(t for _, t in one.body), re.I
+            )
+            found = f"round-{int(named[1])}" if named else found
+    return found
+
+
+def _ineffective(history: str) -> Iterator[Claim]:
+    for table in tables(HISTORY, history):
+        if "ineffective" in table.title.lower():
+            for row in table.rows:
+                yield Claim(table.title, " · ".join(filter(None, row.cells)), HISTORY, row.line)

@@ -1,0 +1,33 @@
+"""What a worker process measures with: its row, its device and its evaluator service."""
+
+from __future__ import annotations
+
+import platform as host_platform
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from campaigns.devices.discover import Device
+from campaigns.devices.idle import look_closely
+from campaigns.devices.passport import Measurer
+from campaigns.models import Worker
+from campaigns.rules.noise.device_gate import Found
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """A worker's place: its row, its device and what measures there.
+
+    patience_s: how long to wait for a device that another process of this host holds.
+    look: says whether others use the device; it is held then, and nothing of ours runs.
+    """
+
+    service: Measurer
+    device: Device
+    worker: Worker
+    patience_s: float = 5.0
+    look: Callable[[Device], Found] = look_closely
+
+
+def card_of(device: Device) -> str:
+    """Name the device itself: a GPU by the driver's id for it, a CPU by the host that it is in."""
+    return device.uuid if device.kind == "gpu" else f"{host_platform.node()}: {device.uuid}"

@@ -1,0 +1,76 @@
+"""The pulse of a worker process: a thread that shows life and looks for lost work.
+
+A thread and not a task: a task would wait in the very queue whose losses it has to find.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+from campaigns.devices.discover import Device
+from campaigns.records.passport_due import passport_wanted
+from campaigns.steps.lifecycle.reconcile import reconcile
+from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.reproduce import reproduce
+from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.notify import notify, notify_worker
+from campaigns.workers.tempdirs import sweep
+
+log = logging.getLogger(__name__)
+
+# A lease may run out right after a look, so a look three times a minute notices within a minute.
+RECONCILE_EVERY_S = 20.0
+
+
+class Heartbeat(threading.Thread):
+    """Beats until `stop`. device: what this worker measures on; None for one that only advances.
+
+    A worker that moves to another device sets it here.
+    """
+
+    def __init__(self, name: str, device: Device | None) -> None:
+        super().__init__(name=f"pulse of {name}", daemon=True)
+        self._worker = name
+        self.device = device
+        self._ended = threading.Event()
+        self._look_at = 0.0
+        self._swept = False
+
+    def run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self.beat()
+            except Exception:
+                # A pulse that ends by itself would look like a dead worker to all the others.
+                log.exception("%s: a turn failed; the next follows", self.name)
+            close_old_connections()
+            self._ended.wait(settings.KOPT_HEARTBEAT_S)
+        connection.close()
+
+    def beat(self) -> None:
+        """One turn: show life, sweep up once, and when due look for lost work and a passport."""
+        worker = worker_beat(self._worker, self.device) if self.device else None
+        if not self._swept:
+            self._swept = True
+            for folder in sweep():
+                log.info("removed %s, which a dead process left", folder)
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + RECONCILE_EVERY_S
+        for look in (reconcile, reproduce):
+            for campaign, following in look():
+                notify(campaign, following)
+        if worker and self.device:
+            note_host(worker, self.device)
+            if passport_wanted(worker, self.device):
+                notify_worker(worker)
+
+    def stop(self) -> None:
+        """End the thread and wait for its last turn."""
+        self._ended.set()
+        self.join(timeout=5)

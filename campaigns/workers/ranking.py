@@ -1,0 +1,20 @@
+"""Devices alike, the most idle first (R8)."""
+
+from __future__ import annotations
+
+from campaigns.devices.discover import Device
+from campaigns.devices.hold import holder
+from campaigns.devices.idle import look_at_all
+from campaigns.models import Worker
+from campaigns.rules.noise.device_gate import Found
+from campaigns.workers.context import card_of
+
+
+def ranked(candidates: list[Device], worker: str) -> list[tuple[Device, Found, bool]]:
+    """The most idle first, each with what was seen and whether somebody of ours has it."""
+    living = Worker.objects.alive().exclude(name=worker).values_list("card", flat=True)
+    cards = set(living)
+    taken = [card_of(device) in cards or holder(device) is not None for device in candidates]
+    rows = list(zip(candidates, look_at_all(candidates), taken, strict=True))
+    # Equal ones keep their order, which is CUDA's.
+    return sorted(rows, key=lambda row: (row[2], row[1].rank))

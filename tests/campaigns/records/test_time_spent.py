@@ -1,0 +1,93 @@
+"""The time that a campaign has taken: pauses left out, and measuring apart."""
+
+from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
+
+import pytest
+
+from campaigns.models import Evaluation
+from campaigns.models.event import record
+from campaigns.records.time_spent import time_spent
+from campaigns.reports.limits import limits_of
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.rules.stop.policy import StopReason
+from tests.campaigns.sample import build_sample
+from tests.campaigns.steps import cast
+
+START = datetime(2026, 11, 22, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def campaign(db, tmp_path):
+    """One that was confirmed an hour after the start."""
+    with (
+        at(1),
+        patch("campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)),
+    ):
+        return cast.make_campaign(tmp_path)
+
+
+def at(hours):
+    return patch("django.utils.timezone.now", lambda: START + timedelta(hours=hours))
+
+
+def happens(campaign, hours, *kinds):
+    with at(hours):
+        for kind in kinds:
+            record(campaign, kind, kind)
+
+
+def wall_h(campaign, hours):
+    return time_spent(campaign, START + timedelta(hours=hours)).wall_h
+
+
+def test_nothing_is_spent_before_it_is_confirmed(campaign):
+    assert wall_h(campaign, 0.5) == 0
+
+
+def test_pauses_are_left_out(campaign):
+    assert wall_h(campaign, 3) == 2
+    happens(campaign, 4, "paused")
+    assert wall_h(campaign, 9) == 3
+    happens(campaign, 10, "resumed", "round_opened")
+    assert wall_h(campaign, 12) == 5
+    # Taking back a pause that had not come yet begins nothing anew.
+    happens(campaign, 13, "resumed")
+    assert wall_h(campaign, 14) == 7
+    happens(campaign, 15, "finished")
+    assert wall_h(campaign, 99) == 8
+
+
+def test_law_8_waits_for_a_device_are_left_out(campaign):
+    happens(campaign, 2, "device_busy")
+    happens(campaign, 3, "device_busy")
+    assert wall_h(campaign, 4) == 1
+    happens(campaign, 5, "device_idle")
+    assert wall_h(campaign, 6) == 2
+    happens(campaign, 7, "device_busy")
+    happens(campaign, 8, "pause_requested", "paused")
+    assert wall_h(campaign, 20) == 3
+    happens(campaign, 21, "resumed")
+    assert wall_h(campaign, 22) == 4
+    # What waits beside the campaign holds nothing up.
+    happens(campaign, 23, "reproduction_waits")
+    assert wall_h(campaign, 24) == 6
+
+
+def test_the_hours_of_the_device_are_those_of_its_evaluations(db):
+    sample = build_sample()
+    rows = Evaluation.objects.filter(candidate__round__campaign=sample)
+    taken = sum((row.finished_at - row.started_at for row in rows if row.started_at), timedelta())
+    spent = time_spent(sample, START + timedelta(days=9))
+    assert spent.device_h == taken / timedelta(hours=1)
+    # Its end counts, not the time of asking.
+    assert time_spent(sample, START + timedelta(days=99)) == spent
+
+
+def test_r49_the_counters_of_a_finished_campaign_are_those_it_ended_by(db):
+    sample = build_sample()
+    found = {c.reason: c for c in limits_of(campaign_sheet(sample, START), START)}
+    assert sample.stop_reason == StopReason.MAX_ROUNDS
+    assert found[StopReason.MAX_ROUNDS].words == "10 of 10"
+    assert found[StopReason.MAX_ROUNDS].share == 1.0
+    assert found[StopReason.FAILURE_BUDGET].words == "0 of 8"

@@ -1,0 +1,50 @@
+"""Rounds' gains one after the other against what is measured side by side at the end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from campaigns.rules.noise.chained import CHAINED, chained, excess
+from campaigns.rules.noise.gain import KIND, Gain
+
+HALF = Gain(0.5, 0.4, 0.6, 10)
+
+
+def test_nothing_comes_of_no_gains():
+    assert chained([]) is None
+    assert excess(HALF, []) == ""
+    assert excess(None, [HALF, HALF]) == ""
+
+
+def test_one_gain_is_itself_and_two_are_a_product():
+    assert chained([HALF]) == HALF
+    both = chained([HALF, Gain(1.0, 0.9, 1.2, 6)])
+    assert (both.gain, both.low, both.high) == pytest.approx((2.0, 1.66, 2.52))
+    assert (both.pairs, both.kind) == (6, CHAINED)
+
+
+@pytest.mark.parametrize(
+    ("direct", "told"),
+    [
+        pytest.param(Gain(1.24, 1.2, 1.3, 10, KIND), False, id="as the rounds say"),
+        pytest.param(Gain(1.8, 1.7, 1.9, 10, KIND), False, id="more than they say"),
+        pytest.param(Gain(0.9, 0.85, 0.97, 10, KIND), False, id="their intervals touch"),
+        pytest.param(Gain(0.51, 0.5, 0.52, 10, KIND), True, id="an incumbent got slower"),
+    ],
+)
+def test_it_tells_gains_that_come_to_more_than_is_seen_side_by_side(direct, told):
+    words = excess(direct, [HALF, HALF])
+    assert bool(words) is told
+    if told:
+        assert "2.25× [1.96, 2.56]" in words
+        assert "1.51× [1.50, 1.52]" in words
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=9), st.floats(0, 0.009))
+def test_it_says_nothing_of_true_gains_however_many(gains, half_width):
+    found = [Gain(gain, gain - half_width, gain + half_width, 10) for gain in gains]
+    product = chained(found)
+    assert product.low <= product.gain <= product.high
+    assert excess(Gain(product.gain, product.gain, product.gain, 10), found) == ""

@@ -1,0 +1,64 @@
+"""What was expected against what was measured (R34)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from campaigns.rules.noise.gain import Gain, improved
+from campaigns.rules.verdict.expectation import Borne, borne_out, least_wanted, saved_share
+
+NOISE = 0.01
+
+
+def told(amount, gain, low=None, high=None, metric="time_us", direction="down"):
+    low, high = gain - 0.005 if low is None else low, gain + 0.005 if high is None else high
+    return borne_out(metric, direction, amount, Gain(gain, low, high, 10), NOISE)
+
+
+@pytest.mark.parametrize(
+    ("amount", "least"), [(0.6, 0.15), (0.02, 0.005), (0.012, 0.002), (0.005, 0.0)]
+)
+def test_r34_a_quarter_or_all_but_a_hundredth_is_wanted(amount, least):
+    assert least_wanted(amount) == pytest.approx(least)
+
+
+@pytest.mark.parametrize(
+    ("amount", "gain", "borne"),
+    [
+        (0.6, 1.5, Borne.CONFIRMED),
+        (0.6, 0.18, Borne.CONFIRMED),
+        (0.6, 0.15, Borne.PARTLY),
+        (None, 0.02, Borne.CONFIRMED),
+        (0.6, 0.002, Borne.REFUTED),
+        (0.6, -0.2, Borne.REFUTED),
+        (0.02, -0.02, Borne.REFUTED),
+    ],
+)
+def test_r34_it_tells_what_became_of_an_expectation(amount, gain, borne):
+    assert told(amount, gain) is borne
+
+
+def test_r34_an_interval_that_allows_for_both_tells_nothing():
+    assert told(0.02, 0.02, low=-0.03, high=0.07) is Borne.UNTOLD
+    assert told(0.6, 0.02, low=-0.03, high=0.07) is Borne.REFUTED
+
+
+def test_r34_what_was_not_measured_is_not_told():
+    assert borne_out("time_us", "down", 0.1, None, NOISE) is Borne.UNTOLD
+    assert told(0.1, 0.5, metric="occupancy", direction="up") is Borne.UNTOLD
+
+
+def test_r34_it_understands_what_the_built_in_search_expects():
+    assert told(0.1, 0.5, metric="time per call") is Borne.CONFIRMED
+
+
+def test_a_gain_saves_less_of_the_time_than_its_own_size():
+    assert saved_share(1.0) == 0.5
+    assert saved_share(-0.5) == -1.0
+
+
+@given(st.floats(0.001, 0.99), st.floats(-0.9, 5), st.floats(0, 0.5), st.floats(0, 0.5))
+def test_r34_nothing_is_confirmed_without_a_gain(amount, gain, down, up):
+    found = Gain(gain, gain - down, gain + up, 10)
+    borne = borne_out("time_us", "down", amount, found, NOISE)
+    assert (borne in (Borne.CONFIRMED, Borne.PARTLY)) is improved(found, NOISE)

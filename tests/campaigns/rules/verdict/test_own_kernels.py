@@ -1,0 +1,106 @@
+"""Whether the time of a candidate is spent in kernels that its own source defines."""
+
+from dataclasses import replace
+
+import pytest
+
+from campaigns.evaluator.contract import OwnKernel, Timer, Traced
+from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
+from campaigns.rules.verdict.own_kernels import LEAST_SHARE, own_kernels
+from tests.campaigns.rules.builders import case, report, timing
+
+AGAINST = Standard(has_incumbent=True)
+ROWS = OwnKernel("rows", 1.0, 50.0)
+NEVER = OwnKernel("never", 0.0, 0.0)
+
+
+def gate(traced, measured_us=50.0, device_us=None):
+    arm = replace(timing([measured_us] * 10, device_us or measured_us), traced=traced)
+    return own_kernels(report(case(arm)), AGAINST)
+
+
+def test_it_passes_where_own_kernels_take_the_time():
+    found = gate(Traced((ROWS, NEVER), 0.0, 0.0))
+    assert (found.gate.passed, found.reason) == (True, None)
+    assert found.gate.found == (
+        "4096x4096: 100 % of 50.0 µs in own kernels: rows (1 × a call); 0 µs in others"
+    )
+
+
+@pytest.mark.parametrize(("other_us", "passed"), [(33.0, True), (34.0, False), (50.0, False)])
+def test_it_asks_for_most_of_the_time(other_us, passed):
+    assert 50 / 83 > LEAST_SHARE > 50 / 84
+    found = gate(Traced((ROWS,), other_us, 0.0), 50 + other_us)
+    assert found.gate.passed is passed
+    assert found.reason is (None if passed else Reason.NOT_ITS_OWN_KERNEL)
+
+
+def test_it_tells_the_numbers_of_a_kernel_for_show():
+    found = gate(Traced((replace(ROWS, device_us=5.0),), 45.0, 0.0))
+    assert found.sentence == (
+        "Needs review: 4096x4096: 10 % of 50.0 µs in own kernels: rows (1 × a call); 45.0 µs in "
+        "others; own kernels launched, and at least 60 % of the time in them are asked for. What a "
+        "header or a macro defines counts in a campaign that declares it by name (own_kernels)."
+    )
+
+
+def test_it_counts_what_the_campaign_declares_and_says_so():
+    """A kernel of a header or a macro stands in no source; only a declaration can tell of it."""
+    reduce = OwnKernel("DeviceReduceKernel", 2.0, 40.0, declared=True)
+    found = gate(Traced((replace(ROWS, device_us=10.0), reduce), 0.0, 0.0))
+    assert (found.gate.passed, found.reason) == (True, None)
+    assert (
+        "DeviceReduceKernel (declared by the campaign, 2 × a call), rows (1 ×" in found.gate.found
+    )
+    unmet = gate(Traced((replace(reduce, launches=0.0, device_us=0.0),), 50.0, 0.0))
+    assert unmet.reason is Reason.NOT_ITS_OWN_KERNEL
+    assert "declares it by name (own_kernels)" in unmet.sentence
+
+
+@pytest.mark.parametrize("own", [(), (NEVER,)])
+def test_it_doubts_a_candidate_that_launches_no_kernel_of_its_own(own):
+    found = gate(Traced(own, 50.0, 0.0))
+    assert found.reason is Reason.NOT_ITS_OWN_KERNEL
+    assert found.sentence.startswith("Needs review: no kernel of its own source was launched.")
+
+
+def test_it_lets_memory_be_set_beforehand():
+    assert gate(Traced((ROWS,), 50.0, 50.0), 100.0).gate.passed is True
+
+
+def test_it_doubts_a_time_that_no_kernel_explains():
+    assert gate(Traced((ROWS,), 0.0, 0.0), 88.0).gate.passed is True
+    assert gate(Traced((ROWS,), 0.0, 0.0), 89.0).gate.passed is False
+
+
+def test_it_takes_device_times_where_a_plain_loop_was_timed():
+    arm = replace(
+        timing([900.0] * 10, 50.0, Timer.LOOP),
+        device_samples_us=(50.0,) * 10,
+        traced=Traced((ROWS,), 0.0, 0.0),
+    )
+    assert own_kernels(report(case(arm)), AGAINST).gate.passed is True
+
+
+def test_it_judges_the_worst_case():
+    good = replace(timing([50.0] * 10, 50.0), traced=Traced((ROWS,), 0.0, 0.0))
+    bad = replace(good, traced=Traced((replace(ROWS, device_us=1.0),), 49.0, 0.0))
+    found = own_kernels(report(case(good, name="good"), case(bad, name="bad")), AGAINST)
+    assert found.gate.found.startswith("bad: 2 % of 50.0 µs")
+
+
+def test_it_blocks_nothing_where_nothing_was_traced():
+    for arm in (timing([50.0] * 10), timing([50.0] * 10, timer=Timer.CALLS), None):
+        found = own_kernels(report(case(arm)), AGAINST)
+        assert (found.gate.passed, found.gate.found, found.reason) == (None, "not recorded", None)
+
+
+def test_it_keeps_a_fast_candidate_from_being_accepted():
+    fast = replace(timing([5.0] * 10, 5.0), traced=Traced((), 5.0, 0.0))
+    honest = replace(fast, traced=Traced((replace(ROWS, device_us=5.0),), 0.0, 0.0))
+    slow = timing([10.0] * 10, 10.0)
+    assert decide_session(report(case(honest, slow)), AGAINST).verdict is Verdict.ACCEPTED
+    found = decide_session(report(case(fast, slow)), AGAINST)
+    assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.NOT_ITS_OWN_KERNEL)

@@ -1,0 +1,197 @@
+"""What was measured while the device did not hold still says nothing and is repeated (R7, R11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.db.models import Max
+
+from campaigns.evaluator.contract import Moment, Outcome
+from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
+from campaigns.records.drift import MOST_VOIDS
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.measuring.take_passport import take_passport
+from tests.campaigns.steps import cast
+
+DECIDE = EvaluationKind.DECIDE
+
+
+@pytest.fixture
+def drifting(judge):
+    """The jobs under which the device drifts: those that a test says yes to, by their number."""
+    real, state = cast.Judge(), {"when": lambda number, job: False, "number": 0}
+
+    def evaluate(job, beat=None):
+        state["number"] += 1
+        report = real.evaluate(job, beat)
+        if report.outcome is not Outcome.PASSED or not state["when"](state["number"], job):
+            return report
+        return replace(report, cases=tuple(map(moved, report.cases)))
+
+    def moved(case):
+        arms = {}
+        for name in ("incumbent", "candidate"):
+            samples = getattr(case, name).samples_us
+            half = len(samples) // 2
+            after = tuple(1.3 * us for us in samples[half:])
+            arms[name] = replace(getattr(case, name), samples_us=samples[:half] + after)
+        return replace(case, **arms)
+
+    judge.evaluate = evaluate
+    return state
+
+
+def decides(job):
+    """Whether this is a candidate's own measurement and not the baseline."""
+    return job.incumbent is not None and job.candidate.text != job.incumbent.text
+
+
+def test_it_records_a_void_measurement_with_its_numbers_and_measures_again(run, script, drifting):
+    script(["time 50"])
+    voided = []
+
+    def when(number, job):
+        once = decides(job) and not voided
+        voided.extend([number] if once else [])
+        return once
+
+    drifting["when"] = when
+    campaign = run(max_rounds=2)
+    (row,) = Void.objects.all()
+    first, again = Evaluation.objects.filter(kind=DECIDE).order_by("attempt")
+    assert row.evaluation == first
+    assert (first.outcome, again.attempt) == (Outcome.PASSED, 2)
+    assert first.report["cases"][0]["incumbent"]["samples_us"][-1] > 120
+    assert "one: the incumbent's own times moved (100 µs to 130 µs after 5 of 10" in row.sentence
+    assert {one["what"] for one in row.found} == {"times"}
+    assert campaign.events.filter(kind="measurement_void").count() == 1
+    # The verdict knows nothing of it: it stands on what was measured again.
+    verdict = Verdict.objects.get(round__number=2)
+    assert (verdict.word, verdict.evaluation_id) == ("accepted", again.pk)
+    assert verdict.gain == pytest.approx(1.0, rel=0.01)
+
+
+def test_a_baseline_can_be_void_too(run, script, drifting):
+    script()
+    drifting["when"] = lambda number, job: number == 1
+    campaign = run()
+    assert Void.objects.get().evaluation.kind == EvaluationKind.BASELINE
+    assert campaign.noise["sigma"] < 0.01
+
+
+def test_the_campaign_waits_when_the_device_does_not_settle_and_never_judges(
+    run, script, drifting, bench
+):
+    script(["time 50"])
+    drifting["when"] = lambda number, job: decides(job)
+    campaign = run(max_rounds=2)
+    assert campaign.state == CampaignState.PAUSED
+    assert not Verdict.objects.filter(round__number=2).exists()
+    assert Void.objects.count() == MOST_VOIDS
+    asked = campaign.events.filter(kind="pause_requested").get()
+    assert asked.message.startswith("5 measurements in a row are void; the campaign waits. Resume")
+    assert "100 µs to 130 µs" in asked.message
+    waiting = Evaluation.objects.get(state="queued")
+    assert waiting.attempt == MOST_VOIDS + 1
+    # A person resumes it, and it waits again after as many more.
+    resume(campaign)
+    again = cast.run_again(campaign, bench)
+    assert again.state == CampaignState.PAUSED
+    assert Void.objects.count() == 2 * MOST_VOIDS
+    drifting["when"] = lambda number, job: False
+    resume(again)
+    done = cast.run_again(campaign, bench)
+    assert done.state == CampaignState.DONE
+    assert Verdict.objects.get(round__number=2).word == "accepted"
+
+
+def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, drifting):
+    script(["time 50"])
+    drifting["when"] = lambda number, job: Evaluation.objects.filter(
+        state="running", kind=EvaluationKind.REPORT
+    ).exists()
+    campaign = run(max_rounds=2)
+    assert campaign.state == CampaignState.DONE
+    assert campaign.result["gain"] is None
+    assert "the incumbent's own times moved" in campaign.result["why"]
+    assert Void.objects.count() == MOST_VOIDS - 1
+
+
+def test_a_host_that_broke_is_still_tried_three_times_after_void_ones(run, script, drifting):
+    script(["time 50 host"])
+    campaign = run(max_rounds=2)
+    found = Evaluation.objects.filter(kind=DECIDE)
+    assert found.aggregate(most=Max("attempt"))["most"] == 3
+    assert campaign.state == CampaignState.DONE
+
+
+def test_a_candidate_can_not_have_itself_measured_again(run, script, judge):
+    """Its own times may drift as they like: that is its verdict's business."""
+    real = cast.Judge()
+
+    def evaluate(job, beat=None):
+        report = real.evaluate(job, beat)
+        if not decides(job):
+            return report
+        return replace(report, cases=tuple(map(slower, report.cases)))
+
+    def slower(case):
+        samples = case.candidate.samples_us
+        drifted = tuple(us * (1.3 if i >= 5 else 1.0) for i, us in enumerate(samples))
+        return replace(case, candidate=replace(case.candidate, samples_us=drifted))
+
+    judge.evaluate = evaluate
+    script(["time 50"])
+    run(max_rounds=2)
+    assert not Void.objects.exists()
+
+
+def test_what_a_passport_saw_is_allowed(bench, script, tmp_path, drifting):
+    taken = take_passport("why", bench)
+    wide = [{**length, "spread": 0.2} for length in taken.lengths]
+    copy = {f.attname: getattr(taken, f.attname) for f in taken._meta.fields if not f.primary_key}
+    Passport.objects.create(**{**copy, "lengths": wide})
+    script(["time 50"])
+    drifting["when"] = lambda number, job: decides(job)
+    campaign = cast.run_again(cast.make_campaign(tmp_path, max_rounds=2), bench)
+    assert campaign.state == CampaignState.DONE
+    assert not Void.objects.exists()
+
+
+def test_a_hot_device_voids_whatever_its_times_say(run, script, judge):
+    real = cast.Judge()
+    heat = []
+
+    def evaluate(job, beat=None):
+        report = real.evaluate(job, beat)
+        if not decides(job) or heat:
+            return report
+        heat.append(job)
+        seen = (Moment("one", 1), Moment("one", 2, throttled=("heat (hardware)",)))
+        return replace(report, surroundings=seen)
+
+    judge.evaluate = evaluate
+    script(["time 50"])
+    run(max_rounds=2)
+    assert (
+        "the clock was held down (heat (hardware); allowed: nothing)" in Void.objects.get().sentence
+    )
+
+
+def test_a_pause_that_a_person_asked_for_is_not_asked_for_twice(script, bench, tmp_path, drifting):
+    script(["time 50"])
+    drifting["when"] = lambda number, job: True
+    campaign = cast.make_campaign(tmp_path)
+    cast.step_until(campaign, CampaignState.BASELINE)
+    for _ in range(MOST_VOIDS - 1):
+        cast.measure_all(campaign, bench)
+
+    def asks(number, job):
+        pause(cast.fresh(campaign))
+        return True
+
+    drifting["when"] = asks
+    cast.measure_all(campaign, bench)
+    assert campaign.events.filter(kind="pause_requested").count() == 1

@@ -1,0 +1,183 @@
+"""What the judge makes of a runner that keeps to the messages, but not to their sense."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import socket
+import time
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+
+from campaigns.evaluator import wire
+from campaigns.evaluator.contract import Outcome, Phase
+from campaigns.evaluator.errors import CandidateError, HostError
+from campaigns.evaluator.judge import channel as channel_module
+from campaigns.evaluator.judge.channel import BurstGate, RunnerChannel, TimeBudget
+from campaigns.evaluator.wire import Answer, Ask, Reply
+
+
+class Awake:
+    """In place of a hold: nobody is stopped. thawed: whom somebody let go on."""
+
+    def __init__(self) -> None:
+        self.thawed: list[set[int]] = []
+
+    def know(self, name: str, runner: int) -> None:
+        return
+
+    def with_children(self, runner: int) -> set[int]:
+        return {runner}
+
+    def thaw(self, runner: int, family: set[int] | None = None) -> None:
+        self.thawed.append(family or {runner})
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[RunnerChannel, socket.socket]]:
+    """A channel, and the runner's end of it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        yield RunnerChannel("candidate", ours, Awake(), spins=False), theirs
+
+
+def asked(channel: RunnerChannel, theirs: socket.socket, ask: Ask, answer: Answer) -> None:
+    """Ask; a runner in a thread says `answer`."""
+
+    def run() -> None:
+        taken = wire.receive_ask(theirs)
+        assert taken is not None
+        wire.send_reply(theirs, Reply(answer, taken[1], 0, 0.0, 0.0))
+
+    runner = Thread(target=run)
+    runner.start()
+    try:
+        channel.ask(ask, None, 10.0)
+    finally:
+        runner.join()
+
+
+def ask_for_bursts(channel: RunnerChannel) -> None:
+    for _ in range(10_000):
+        channel.start_burst(1)
+
+
+def test_it_waits_for_nobody_who_leaves_questions_unread(ends):
+    channel, _ = ends
+    with pytest.raises(CandidateError, match="without reading them") as error:
+        ask_for_bursts(channel)
+    assert error.value.outcome is Outcome.CHEATED
+
+
+def test_it_has_bursts_made_again_only_so_often(ends):
+    channel, _ = ends
+    restless = CandidateError(Outcome.CHEATED, Phase.BURST, "the process ran while it was stopped")
+    for _ in range(channel_module.MOST_FORGIVEN):
+        channel.forgive(restless)
+    with pytest.raises(CandidateError, match="ran while it was stopped"):
+        channel.forgive(restless)
+
+
+def test_it_believes_code_of_ours_that_the_host_is_to_blame(ends):
+    channel, theirs = ends
+    with pytest.raises(HostError, match="this host cannot run it"):
+        asked(channel, theirs, Ask.SEAL, Answer.UNSUPPORTED)
+
+
+@pytest.mark.parametrize("answer", [Answer.UNSUPPORTED, Answer.BUILD_FAILED, Answer.CALL_FAILED])
+def test_it_believes_no_loaded_candidate_why_it_failed(ends, answer):
+    channel, theirs = ends
+    channel.phase = Phase.LOAD
+    with pytest.raises(CandidateError) as error:
+        asked(channel, theirs, Ask.LOAD, answer)
+    assert error.value.outcome is Outcome.BUILD_FAILED
+    channel.phase = Phase.CHECK
+    with pytest.raises(CandidateError) as error:
+        asked(channel, theirs, Ask.CALL, answer)
+    assert error.value.outcome is Outcome.CRASHED
+
+
+def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    hold = Awake()
+    with ours, theirs:
+        channel = RunnerChannel("candidate", ours, hold, spins=True)
+        assert channel.gate is not None
+        asked(channel, theirs, Ask.CALL, Answer.OK)
+        runner = Thread(target=_spin, args=(theirs, channel.gate.fd))
+        runner.start()
+        channel.pose(3, 10.0)
+        hold.thawed.clear()
+        channel.start_burst(3)
+        # Its question was taken before the inputs were there; nothing else tells it to begin.
+        assert not hold.thawed
+        assert channel.gate.answer() == BurstGate.IDLE
+        channel.go()
+        channel.done(10.0)
+        runner.join()
+        assert hold.thawed == [{os.getpid()}]
+
+
+def _spin(theirs: socket.socket, gate: int) -> None:
+    taken = wire.receive_ask(theirs)
+    assert taken is not None
+    wire.send_reply(theirs, Reply(Answer.OK, taken[1], 0, 0.0, 0.0))
+    with mmap.mmap(gate, mmap.PAGESIZE) as word:
+        while word[0] != BurstGate.GO:
+            pass
+        word[0] = BurstGate.DONE
+
+
+@pytest.mark.parametrize(
+    ("slow", "error"), [("candidate", CandidateError), ("incumbent", HostError)]
+)
+def test_it_blames_who_spent_the_time_and_not_who_was_asked_last(monkeypatch, slow, error):
+    total = TimeBudget(10.0)
+    now = [0.0]
+    monkeypatch.setattr(channel_module.time, "monotonic", lambda: now[0])
+    total.deadline = 10.0
+    for name in ("candidate", "incumbent"):
+        with total.waiting_for(name):
+            now[0] += 9.0 if name == slow else 2.0
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        for name in ("candidate", "incumbent"):
+            last = RunnerChannel(name, ours, Awake(), spins=False, total=total)
+            with pytest.raises(error, match="the limit in total"):
+                last.ask(Ask.CALL, None, 10.0)
+
+
+def test_it_blames_no_candidate_for_a_slow_reference(ends):
+    """What `ref.py` took before the limit began to run is not counted."""
+
+    class Stopped(Awake):
+        def freeze(self) -> None:
+            pass
+
+    spent_s = [5.0]
+    total = TimeBudget(0.02, lambda: spent_s[0])
+    channel = RunnerChannel("candidate", ends[1], Stopped(), spins=False, total=total)
+    with total.waiting_for("candidate"):
+        time.sleep(0.03)
+    with pytest.raises(CandidateError, match="the limit in total"):
+        channel.freeze()
+    spent_s[0] += 0.5
+    with pytest.raises(HostError, match=r"ref\.py took most of the time"):
+        channel.freeze()
+
+
+def test_it_counts_the_time_that_stopping_takes(ends):
+    class Slow(Awake):
+        def freeze(self) -> None:
+            time.sleep(0.02)
+
+    _, theirs = ends
+    total = TimeBudget(0.03)
+    channel = RunnerChannel("candidate", theirs, Slow(), spins=False, total=total)
+    channel.freeze()
+    with pytest.raises(CandidateError, match="the limit in total") as error:
+        channel.freeze()
+    assert error.value.outcome is Outcome.TIMED_OUT
+    assert total.spent_by() == "candidate"

@@ -1,8 +1,0 @@
-# trick: fails in a call and says that it was the build
-# problem: scale N=200
-# outcome: crashed
-from campaigns.evaluator.backends.base import BuildFailed
-
-
-def run_kernel(x, y, N):
-    raise BuildFailed("candidate.py:1: error: no such compiler")

@@ -1,0 +1,61 @@
+"""The shape of the house is counted from its files, and what is not allowed is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools import shape as module
+from tools.shape import main, printed, shape
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A small tree with one of everything that is not allowed."""
+    crowd = {f"campaigns/steps/verb_{n}.py": "x = 1\n" for n in range(21)}
+    long = "def work():\n" + "    pass\n" * 60
+    texts = {
+        **crowd,
+        "campaigns/__init__.py": "",
+        "campaigns/tasks.py": "class Place: ...\nclass Command: ...\n",
+        "campaigns/bell.py": "class Place: ...\nclass Command: ...\n",
+        "knowledge/long.py": "x = 1\n" * 401,
+        "kopt/bell.py": long,
+        "campaigns/migrations/0001.py": "x = 1\n" * 900,
+        "campaigns/problems/softmax/ref.py": "x = 1\n" * 900,
+        "tests/test_a.py": "x = 1\n" * 7,
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_it_names_what_is_not_allowed(house):
+    assert list(shape(house).forbidden) == [
+        "campaigns/bell.py: loose at the root of campaigns",
+        "campaigns/steps: 21 files, at most 20",
+        "knowledge/long.py: 401 lines, at most 400",
+        "kopt/bell.py:1 work: 61 lines, at most 60",
+        "class Place: 2 times: campaigns/bell.py, campaigns/tasks.py",
+    ]
+
+
+def test_it_counts_tests_apart_and_leaves_migrations_and_problems_out(house):
+    found = shape(house)
+    assert (found.modules, found.lines, found.test_lines) == (26, 487, 7)
+    assert found.files == {"bell.py": ["kopt/bell.py", "campaigns/bell.py"]}
+    text = "\n".join(printed(found))
+    assert "lines 487 (tests and migrations apart; tests 7)" in text
+    assert "file names that occur more than once: 1\n  bell.py 2" in text
+
+
+def test_it_fails_the_check_only_on_what_is_not_allowed(house, monkeypatch, capsys):
+    found = shape(house)
+    monkeypatch.setattr(module, "shape", lambda: found)
+    assert main(["--check"]) == 1
+    assert capsys.readouterr().out.count("\n") == 5
+    assert main([]) == 0
+    (house / "tests").rename(house / "campaigns_tests")
+    monkeypatch.setattr(module, "shape", lambda: shape(house / "campaigns_tests"))
+    assert main(["--check"]) == 0

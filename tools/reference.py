@@ -1,0 +1,239 @@
+"""Write docs/commands.md from the parsers of the commands, and docs/settings.md from kopt/.
+
+Nothing of the two tables is written by hand: the help of an argument is its line, and the comment
+above a variable is what it means.
+
+    python -m tools.reference          writes both
+    python -m tools.reference --check  says whether both are as the code says
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import django
+from django.core.management import get_commands, load_command_class
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+APPS = ("campaigns", "knowledge")
+# Every command of Django has these.
+DJANGO_OPTIONS = {
+    *("help", "version", "verbosity", "settings", "pythonpath", "traceback"),
+    *("no_color", "force_color", "skip_checks"),
+}
+COMMANDS_HEAD = """\
+# Commands
+
+`python -m tools.reference` writes this page from the commands' own parsers; change it there.
+
+Run a command from the folder of the clone as `.venv/bin/python manage.py NOUN VERB`. Data goes to
+stdout, progress to stderr. With `--json` the data is JSON.
+
+| exit code | meaning |
+|---|---|
+| 0 | ok |
+| 1 | wrong usage, wrong settings, a host or database that does not do its part, or interrupted |
+| 2 | not found: campaign, round, problem, platform, metric, file |
+| 3 | not allowed in the present state |
+| 4 | no approved value: it is `UNKNOWN`, and the message says how to obtain it |
+| 5 | `evaluate`: the outcome is not `passed`; `campaign run`: the baseline did not pass |
+"""
+SETTINGS_HEAD = """\
+# Settings
+
+`python -m tools.reference` writes the table from `kopt/`, with the comment above each variable.
+
+All settings come from the environment, once, at start. A wrong value ends the command in one line.
+
+| variable | default | accepted | meaning |
+|---|---|---|---|
+"""
+SETTINGS_TAIL = """
+## Where torch and triton come from
+
+`make` reads these. `PYTHON` names the interpreter, such as `make run PYTHON=/path/to/python3.12`.
+`PORT` is the first port that `make run` tries (8000). `KERNELS` says where torch and triton come
+from:
+
+| `KERNELS` | meaning |
+|---|---|
+| `auto` | this host's own torch; without one `cuda` beside an NVIDIA card, else `cpu` |
+| `own` | this host's own, or stop |
+| `cpu`, `cuda` | the build for it, in `.venv` |
+| `none` | neither: a host that only serves pages |
+
+Without a card kopt fetches the large CUDA build only when neither pip's index nor PyTorch's CPU
+index has a CPU build.
+
+## A GPU host with its own torch
+
+Start kopt with the interpreter whose torch (2.6 or newer) and triton (3.2 or newer) fit the
+driver: `.venv` uses them in place.
+
+```
+make run PYTHON=/path/to/that/bin/python
+```
+
+Or install kopt into that environment. `requirements-worker.txt` names neither torch nor triton:
+
+```
+python -m pip install -r requirements-worker.txt
+DATABASE_URL=postgres://… KOPT_BROKER_URL=redis://… python manage.py doctor
+```
+
+The `cuda` backend needs `nvcc` on PATH.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable: its default and what it accepts as shown, and its comment."""
+
+    name: str
+    default: str
+    accepted: str
+    meaning: str
+
+
+def commands_page() -> str:
+    """docs/commands.md: a section for each noun, a line for each verb, then its arguments."""
+    sections = [COMMANDS_HEAD]
+    for name, app in sorted(get_commands().items()):
+        if app in APPS:
+            command = load_command_class(app, name)
+            parser = command.create_parser("manage.py", name)
+            sections.append(
+                f"## {name}\n\n{command.help.rstrip('.')}.\n\n" + "\n".join(_noun(name, parser))
+            )
+    return "\n".join(sections)
+
+
+def _noun(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    if not nested:
+        yield from _arguments(name, "", parser)
+        return
+    helps = {choice.dest: choice.help or "" for choice in nested[0]._choices_actions}
+    for verb, inner in nested[0].choices.items():
+        yield from _arguments(f"{name} {verb}", helps.get(verb, ""), inner)
+
+
+def _arguments(title: str, said: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    shown = [a for a in parser._actions if a.dest not in {*DJANGO_OPTIONS, "as_json"}]
+    usage = " ".join(map(_usage, shown))
+    yield f"`{' '.join(filter(None, (title, usage)))}`" + (f": {said}\n" if said else "\n")
+    for action in shown:
+        if action.help:
+            yield f"- `{_label(action)}`: {_help(action)}"
+    yield ""
+
+
+def _label(action: argparse.Action) -> str:
+    return ", ".join(action.option_strings) or str(action.metavar or action.dest)
+
+
+def _usage(action: argparse.Action) -> str:
+    value = "" if action.nargs == 0 else str(action.metavar or action.dest).upper()
+    if not action.option_strings:
+        return f"[{value}]" if action.nargs in ("?", "*") else value
+    told = " ".join(filter(None, (action.option_strings[0], value)))
+    return told if action.required else f"[{told}]"
+
+
+def _help(action: argparse.Action) -> str:
+    values = {**vars(action), "prog": "manage.py"}
+    return " ".join((action.help or "").split()) % values
+
+
+def variables(folder: Path) -> list[Variable]:
+    """What the modules of `folder` read from the environment, the tables of a team first."""
+    found = [one for path in sorted(folder.glob("*.py")) for one in _in_module(path.read_text())]
+    return sorted(found, key=lambda one: (one.name.startswith("KOPT_"), one.name))
+
+
+def _in_module(text: str) -> Iterator[Variable]:
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and (name := _name(node)):
+            default, accepted = _values(node)
+            yield Variable(name, default, accepted, _comment(lines, node.lineno))
+
+
+def _name(node: ast.Call) -> str:
+    first = node.args[0] if node.args else None
+    read = ast.unparse(node.func)
+    if not (read == "os.environ.get" or read.startswith("env.")):
+        return ""
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
+def _values(node: ast.Call) -> tuple[str, str]:
+    """The default, and what is accepted."""
+    kind = ast.unparse(node.func).removeprefix("env.")
+    given = [*node.args[1:], *(k.value for k in node.keywords)]
+    if kind == "flag":
+        return "off", "on, off"
+    if kind == "choice":
+        return _plain(given[1]), ", ".join(ast.literal_eval(given[0]))
+    if kind == "number":
+        return _plain(given[0]), f"a number of at least {_plain(given[1])}"
+    if kind == "folder":
+        return "`var/`", "a writable folder"
+    if kind == "words":
+        return ", ".join(ast.literal_eval(given[0])), "words with commas between"
+    return "", ""
+
+
+def _plain(node: ast.expr) -> str:
+    value = ast.literal_eval(node)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _comment(lines: list[str], number: int) -> str:
+    """The comment right above line `number` (from 1)."""
+    said: list[str] = []
+    for line in reversed(lines[: number - 1]):
+        if not line.strip().startswith("#"):
+            break
+        said.insert(0, line.strip().removeprefix("#").strip())
+    return " ".join(said)
+
+
+def settings_page(folder: Path = ROOT / "kopt") -> str:
+    """docs/settings.md."""
+    rows = [
+        f"| `{one.name}` | {one.default} | {one.accepted} | {one.meaning} |"
+        for one in variables(folder)
+    ]
+    return SETTINGS_HEAD + "\n".join(rows) + "\n" + SETTINGS_TAIL
+
+
+def pages() -> Mapping[Path, str]:
+    """Each generated page with its text."""
+    return {DOCS / "commands.md": commands_page(), DOCS / "settings.md": settings_page()}
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check; the exit code."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
+    django.setup()
+    stale = [p for p, text in pages().items() if not p.is_file() or p.read_text() != text]
+    if arguments == ["--check"]:
+        for path in stale:
+            told = f"docs/{path.name}: not as the code says; run `python -m tools.reference`"
+            print(told, file=sys.stderr)
+        return 1 if stale else 0
+    for path, text in pages().items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,164 @@
+"""Print the shape of the house: how large it is, what is crowded, and which names occur twice.
+
+python -m tools.shape          prints it
+python -m tools.shape --check  fails on what is not allowed, and prints just that
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+APPS = ("kopt", "knowledge", "campaigns", "tools")
+# Measured data rather than parts of the program, or written once and left as it is.
+LEFT_OUT = ("campaigns/problems/", "campaigns/operators/", "migrations/")
+MODULE_LINES, FUNCTION_LINES, FOLDER_FILES = 400, 60, 20
+# What may lie at the root of campaigns.
+AT_THE_ROOT = {"__init__.py", "apps.py", "urls.py", "tasks.py", "admin.py"}
+# Django finds these by their class name.
+BY_CLASS_NAME = {"Command", "Meta", "Migration"}
+# Found by their file name, by Django or by Python.
+BY_FILE_NAME = {"__init__.py", "__main__.py", *AT_THE_ROOT}
+PRINTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What was counted. Each mapping has the offending names with where they are."""
+
+    modules: int
+    lines: int
+    test_lines: int
+    loose: tuple[str, ...]
+    crowded: Mapping[str, int]
+    long_modules: Mapping[str, int]
+    long_functions: Mapping[str, int]
+    classes: Mapping[str, list[str]]
+    files: Mapping[str, list[str]]
+
+    @property
+    def forbidden(self) -> Iterator[str]:
+        """One line for each thing that the layout of the code does not allow."""
+        yield from (f"{name}: loose at the root of campaigns" for name in self.loose)
+        yield from _more(self.crowded, FOLDER_FILES, "files")
+        yield from _more(self.long_modules, MODULE_LINES, "lines")
+        yield from _more(self.long_functions, FUNCTION_LINES, "lines")
+        for name, where in self.classes.items():
+            yield f"class {name}: {len(where)} times: {', '.join(where)}"
+
+
+def shape(root: Path = ROOT) -> Shape:
+    """Count the program under `root`; tests and migrations are counted apart or not at all."""
+    texts = {path: (root / path).read_text() for path in _python(root, APPS)}
+    trees = {path: ast.parse(text) for path, text in texts.items()}
+    folders = Counter(str(Path(path).parent) for path in texts if not path.endswith("__init__.py"))
+    lines = {path: text.count("\n") for path, text in texts.items()}
+    functions = {name: size for path in trees for name, size in _functions(path, trees[path])}
+    named = ((node.name, p) for p, tree in trees.items() for node in _classes(tree))
+    files = ((Path(path).name, path) for path in texts)
+    return Shape(
+        modules=len(texts),
+        lines=sum(lines.values()),
+        test_lines=sum((root / p).read_text().count("\n") for p in _python(root, ("tests",))),
+        loose=tuple(_loose(texts)),
+        crowded=_over(folders, FOLDER_FILES),
+        long_modules=_over(lines, MODULE_LINES),
+        long_functions=_over(functions, FUNCTION_LINES),
+        classes=_twice(named, BY_CLASS_NAME),
+        files=_twice(files, BY_FILE_NAME),
+    )
+
+
+def _python(root: Path, tops: Iterable[str]) -> Iterator[str]:
+    for top in tops:
+        for folder, inner, names in os.walk(root / top):
+            inner[:] = sorted(set(inner) - {"__pycache__"})
+            for name in sorted(names):
+                path = (Path(folder) / name).relative_to(root).as_posix()
+                if path.endswith(".py") and not any(part in path for part in LEFT_OUT):
+                    yield path
+
+
+def _loose(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if folder == "campaigns" and name not in AT_THE_ROOT:
+            yield path
+
+
+def _functions(path: str, tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+            yield f"{path}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
+
+
+def _classes(tree: ast.Module) -> Iterator[ast.ClassDef]:
+    """The classes of a module itself, not those inside of others."""
+    return (node for node in tree.body if isinstance(node, ast.ClassDef))
+
+
+def _over(sizes: Mapping[str, int], limit: int) -> dict[str, int]:
+    found = {name: size for name, size in sizes.items() if size > limit}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _twice(named: Iterable[tuple[str, str]], allowed: set[str]) -> dict[str, list[str]]:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for name, path in named:
+        if name not in allowed:
+            places[name].append(path)
+    return {name: where for name, where in sorted(places.items()) if len(where) > 1}
+
+
+def _more(sizes: Mapping[str, int], limit: int, of_what: str) -> Iterator[str]:
+    return (f"{name}: {size} {of_what}, at most {limit}" for name, size in sizes.items())
+
+
+def printed(found: Shape) -> Iterator[str]:
+    """The numbers, then what stands out."""
+    yield f"modules {found.modules:,}"
+    yield f"lines {found.lines:,} (tests and migrations apart; tests {found.test_lines:,})"
+    yield f"loose modules at the root of campaigns: {len(found.loose)} {' '.join(found.loose)}"
+    for title, sizes in (
+        (f"folders of over {FOLDER_FILES} files", found.crowded),
+        (f"modules of over {MODULE_LINES} lines", found.long_modules),
+        (f"functions of over {FUNCTION_LINES} lines", found.long_functions),
+    ):
+        yield f"{title}: {len(sizes)}"
+        yield from (f"  {size:4} {name}" for name, size in sizes.items())
+    for title, names in (("class names", found.classes), ("file names", found.files)):
+        yield f"{title} that occur more than once: {len(names)}"
+        told = ", ".join(f"{name} {len(where)}" for name, where in names.items())
+        yield from _wrapped(told)
+
+
+def _wrapped(told: str) -> Iterator[str]:
+    line = ""
+    for word in told.split(", ") if told else ():
+        if len(line) + len(word) > PRINTED - 4:
+            yield f"  {line}"
+            line = ""
+        line += f"{word}, "
+    if line:
+        yield f"  {line.removesuffix(', ')}"
+
+
+def main(arguments: list[str]) -> int:
+    """Print or check; the exit code."""
+    found = shape()
+    if arguments == ["--check"]:
+        wrong = list(found.forbidden)
+        print(*wrong, sep="\n", end="\n" if wrong else "")
+        return 1 if wrong else 0
+    print(*printed(found), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
