@@ -51,7 +51,7 @@ class StrictJson(JSONParser):
 
 
 def _check_texts(found: Any, field: str = "body") -> None:
-    """Refuse texts that UTF-8 or PostgreSQL can not hold, at the outermost key around them."""
+    """Refuse texts that UTF-8 or PostgreSQL cannot hold, at the outermost key around them."""
     if isinstance(found, str):
         if "\0" in found or not _encodes(found):
             raise BadBody("accepted: text without NUL characters and lone surrogates", field)

@@ -76,5 +76,5 @@ def _said(field: str | None, message: str) -> dict[str, str | None]:
 
 
 def _plain(text: str) -> str:
-    """The text without what UTF-8 can not hold: a refusal repeats what was sent."""
+    """The text without what UTF-8 cannot hold: a refusal repeats what was sent."""
     return text.encode(errors="replace").decode()

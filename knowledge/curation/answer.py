@@ -96,7 +96,7 @@ def require_not_raised_by(flag: Flag, by: Any) -> None:
         document=citation.revision.document_id, number__gt=citation.revision.number, author=by
     )
     if by == flag.raised_by or since.exists():
-        raise Forbidden("who changed the document does not answer its flags; another curator does")
+        raise Forbidden("you changed the document, so another curator must answer its flags")
 
 
 def _require_accepted(flag: Flag, answer: FlagAnswer) -> None:

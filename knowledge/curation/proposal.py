@@ -58,7 +58,7 @@ def _facts(proposal: Proposal) -> SpecFacts:
     with _named("metric", MetricError):
         metric_named(proposal.metric)
     if not proposal.why.strip():
-        raise CurationError("why", "a reason is needed; it stays in the history")
+        raise CurationError("why", "a reason is needed; it is kept in the history")
     with _named("value", MetricError, QuantityError), _of_facts():
         return SpecFacts(
             metric=proposal.metric,

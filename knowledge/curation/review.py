@@ -184,7 +184,7 @@ def require_second_person(spec: Spec, by: Any) -> None:
     # Who ever brought it in, also before somebody else restored it.
     brought = spec.changes.filter(by=by, action__in=(Action.PROPOSED, Action.RESTORED))
     if by == spec.proposed_by or brought.exists():
-        raise Forbidden("the author of a value does not decide on it; another curator does")
+        raise Forbidden("you proposed this value, so another curator decides on it")
 
 
 def _require_sound(spec: Spec) -> None:

@@ -12,10 +12,11 @@ from knowledge.curation.history import record
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.propose import CitedLines
 from knowledge.curation.review import require_second_person
+from knowledge.curation.revise import LIVE
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import require_storable
 from knowledge.lookup.platform_names import PlatformNames
-from knowledge.models import Action, Platform, Revision, Spec, Waiver
+from knowledge.models import Action, Batch, Platform, Revision, Spec, Waiver
 from knowledge.specs.constraints import (
     CONSTRAINTS,
     ConstraintWarning,
@@ -60,6 +61,18 @@ def warnings_before(spec: Spec, place: CitedLines | None = None) -> list[Constra
     return check_constraints(fact, known)
 
 
+def contradictions(batch: Batch) -> list[str]:
+    """What an import brought that contradicts an approved value, one line each."""
+    brought = Spec.objects.filter(citations__revision__batch=batch, state__in=LIVE).distinct()
+    specs = list(brought.for_sheet())
+    return [
+        f"{spec}: {warning.message}; look at {spec.get_absolute_url()}"
+        for spec, found in zip(specs, warnings_of(specs).values(), strict=True)
+        for warning in found
+        if warning.constraint == "contradiction" and not warning.waived
+    ]
+
+
 def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
     """Store why one constraint's warning does not hold for this value.
 
@@ -69,7 +82,7 @@ def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
     require_reviewer(by)
     require_second_person(spec, by)
     if not reason.strip():
-        raise CurationError("reason", "a reason is needed; it stays in the history")
+        raise CurationError("reason", "a reason is needed; it is kept in the history")
     require_storable("reason", reason, 500)
     with turn(spec):
         warned = [warning.constraint for warning in warnings_of([spec])[spec.pk]]

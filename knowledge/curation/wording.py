@@ -25,5 +25,5 @@ def require_storable(field: str, text: str, most: int = LONGEST_REASON) -> str:
 def require_reason(why: str, most: int = LONGEST_REASON) -> str:
     """The reason without outer blanks; CurationError where there is none."""
     if not why.strip():
-        raise CurationError("why", "a reason is needed; it stays in the history")
+        raise CurationError("why", "a reason is needed; it is kept in the history")
     return require_storable("why", why.strip(), most)

@@ -95,7 +95,7 @@ def _left_behind() -> Iterator[WikiFault]:
 def _drifted(document: Document, text: str | None) -> Iterator[WikiFault]:
     """What would become of a document's citations, were its file imported now."""
     if text is None:
-        yield WikiFault(document.path, CitationState.SOURCE_MISSING, "the file is gone")
+        yield WikiFault(document.path, CitationState.SOURCE_MISSING, "the file is missing")
     elif text == document.latest.text:
         return
     else:

@@ -119,7 +119,7 @@ def _differs(bundle: Bundle, intake: ImportOptions) -> bool:
 
 def _require_may_decide(batch: Batch, by: Any) -> None:
     if by is not None and not may_decide(batch, by):
-        raise Forbidden("only who planned an import, or a curator, decides on it")
+        raise Forbidden("only its author or a curator can decide on an import")
 
 
 def _require_second_person(batch: Batch, by: Any) -> None:

@@ -172,7 +172,7 @@ def write_measured_document(path: str, text: str) -> Revision:
 def _store(page: Page, bundle: Bundle, intake: ImportOptions, *, is_new: bool) -> ImportSummary:
     """One document's new revision with its specs; nothing if the text is already the newest."""
     if intake.origin != MEASURED_ORIGIN and _own_measurement(page.path):
-        why = "measured on this installation's own device, which stands"
+        why = "measured on this installation's own device; that measurement is kept"
         return ImportSummary(told=(LineOutcome(page.path, 1, page.title, LineFate.LEFT_OUT, why),))
     text = bundle.texts[page.path]
     stored = store_text(

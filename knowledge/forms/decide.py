@@ -11,7 +11,7 @@ from knowledge.curation.errors import CurationError
 from knowledge.models import Flag, FlagAnswer, Spec
 from knowledge.specs.facts import Rank
 
-REASON = "a reason is needed; it stays in the history"
+REASON = "a reason is needed; it is kept in the history"
 # Steps of curation name what is wrong in their own words; here is the field that asks for it.
 FIELD_OF = {"lines": "first", "document": "doc"}
 

@@ -85,7 +85,7 @@ class ComparedRow:
 
     @property
     def reason(self) -> str:
-        """Why the answers can not be compared."""
+        """Why the answers cannot be compared."""
         if self.relation is not Relation.NOT_COMPARABLE:
             return ""
         if len(self._evidence) > 1:

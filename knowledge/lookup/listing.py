@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from django.db.models import Q
+from django.db.models import Case, IntegerField, Q, Value, When
+from django.db.models.expressions import Combinable
 
+from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import Flag, Platform, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import EvidenceClass
@@ -49,19 +51,30 @@ class Filters:
 
 
 def platform_named(slug: str) -> Platform:
-    """The platform of exactly this slug. NotKnown names the accepted ones."""
+    """The platform of exactly this slug. NotKnown names the nearest and the accepted ones."""
     platform = Platform.objects.filter(slug=slug).first()
     if platform is None:
-        known = ", ".join(Platform.objects.values_list("slug", flat=True))
-        accepted = known or "none yet: run `python manage.py wiki import`"
-        raise NotKnown(f"unknown platform '{slug}'; accepted: {accepted}")
+        raise NotKnown(unknown_platform(slug))
     return platform
+
+
+def unknown_platform(name: str) -> str:
+    """What to say of a name that is no platform's slug: what may be meant, and what there is."""
+    known = Platform.objects.values_list("slug", "name", "aliases")
+    accepted = ", ".join(slug for slug, *_ in known)
+    accepted = accepted or "none yet: run `python manage.py wiki import`"
+    same = [platform.slug for platform in of_architecture(name)]
+    near = same or PlatformNames.of(known).nearest(name)
+    hint = f"'{name}' is the architecture of" if same else "nearest:"
+    nearest = f"{hint} {', '.join(near)}; " if near else ""
+    return f"unknown platform '{name}'; {nearest}accepted: {accepted}"
 
 
 def specs_matching(filters: Filters) -> SpecQuerySet:
     """The specs in the order of a sheet, with citations and flags; three queries.
 
-    Raises NotKnown, MetricError and FilterError.
+    Where words are searched for, values whose metric or platform has them as whole words come
+    first, and documented values before measured ones. Raises NotKnown, MetricError and FilterError.
     """
     rows = Spec.objects.for_sheet().with_flags(Flag.objects.open())
     if filters.platform:
@@ -72,9 +85,14 @@ def specs_matching(filters: Filters) -> SpecQuerySet:
         value = getattr(filters, name)
         if value:
             rows = rows.filter(**{name: _one_of(name, value, accepted)})
+    order: tuple[str, ...] = ("platform__slug", "metric", "-rank", "pk")
     if filters.q:
-        rows = rows.filter(_holds(filters.q))
-    return rows.order_by("platform__slug", "metric", "-rank", "pk")
+        rows = rows.filter(_holds(filters.q)).annotate(
+            inexact=_inexact(filters.q.split()),
+            measured=_one_if(Q(evidence=EvidenceClass.MEASURED)),
+        )
+        order = ("inexact", "measured", *order)
+    return rows.order_by(*order)
 
 
 def _one_of(name: str, value: str, accepted: Iterable[str]) -> str:
@@ -91,7 +109,10 @@ def _holds(text: str) -> Q:
         raise FilterError(
             "q", f"accepted: up to {MOST_WORDS} words and {MOST_CHARACTERS} characters"
         )
-    places = ("metric", "shown", "source", "note", "platform__slug", "platform__name")
+    places = (
+        *("metric", "shown", "source", "note"),
+        *("platform__slug", "platform__name", "platform__arch", "platform__target"),
+    )
     found = Q()
     for word in words:
         somewhere = Q()
@@ -99,3 +120,20 @@ def _holds(text: str) -> Q:
             somewhere |= Q(**{f"{place}__icontains": word})
         found &= somewhere
     return found
+
+
+def _inexact(words: Iterable[str]) -> Combinable:
+    """How many words stand only within longer ones, such as `h200` in `gh200`."""
+    count: Combinable = Value(0)
+    for word in words:
+        whole = Q(platform__slug__iexact=word) | Q(metric__iexact=word)
+        for field, between in (("platform__slug", "-"), ("metric", "_")):
+            whole |= Q(**{f"{field}__istartswith": f"{word}{between}"})
+            whole |= Q(**{f"{field}__iendswith": f"{between}{word}"})
+            whole |= Q(**{f"{field}__icontains": f"{between}{word}{between}"})
+        count += _one_if(~whole)
+    return count
+
+
+def _one_if(condition: Q) -> Case:
+    return Case(When(condition, then=Value(1)), default=Value(0), output_field=IntegerField())

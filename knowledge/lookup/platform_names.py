@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import PurePosixPath
+
+from knowledge.models import Platform
+
+PARTS = re.compile(r"[a-z]+\d+[a-z]*|\w+")
+LEAST_LIKENESS = 0.75  # of at most 2: the share of its words, plus how alike the letters are
+MOST_NEAREST = 5
+TARGET = re.compile(r"(?:sm|compute)_?(?P<number>\d+)[a-z]?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,18 @@ class PlatformNames:
         plain = _plain(name)
         return self.platforms.get(plain) or self.platforms.get(plain.replace(" ", "-"))
 
+    def nearest(self, words: str) -> list[str]:
+        """Up to five slugs that may be meant, the most likely first; none if nothing is alike."""
+        asked = _plain(words)
+        parts = set(PARTS.findall(asked))
+        scores: dict[str, float] = defaultdict(float)
+        for name, slug in self.platforms.items():
+            held = len(parts & set(PARTS.findall(name))) / len(parts) if parts else 0.0
+            alike = SequenceMatcher(None, asked, name).ratio()
+            scores[slug] = max(scores[slug], held + alike)
+        likely = [slug for slug, score in scores.items() if score >= LEAST_LIKENESS]
+        return sorted(likely, key=lambda slug: (-scores[slug], slug))[:MOST_NEAREST]
+
     def spoken_of(self, title: str, path: str) -> str | None:
         """The platform whose name is the title or the file name of a document."""
         return self.slug(title) or self.slug(PurePosixPath(path).stem)
@@ -36,3 +57,33 @@ class PlatformNames:
 
 def _plain(name: str) -> str:
     return " ".join(name.split()).casefold()
+
+
+def of_architecture(name: str) -> list[Platform]:
+    """The platforms of an architecture: by its name, or by a compiler target.
+
+    `Hopper`, `CDNA3`, `gfx942`, `sm_90`, `sm_90a` and `compute_90` are accepted.
+    """
+    asked = _target(name)
+    return [
+        platform
+        for platform in Platform.objects.all()
+        if asked in (_target(platform.target), *map(_plain, _architecture_names(platform.arch)))
+    ]
+
+
+def architecture_named(name: str) -> str | None:
+    """`gfx942` → `CDNA3`, `sm_90` → `Hopper`; None where no platform has such an architecture."""
+    found = of_architecture(name)
+    return _architecture_names(found[0].arch)[0] if found else None
+
+
+def _architecture_names(arch: str) -> tuple[str, str]:
+    """The name without what stands in brackets, and the whole: `CDNA3`, `CDNA3 (gfx942)`."""
+    return arch.partition(" (")[0], arch
+
+
+def _target(name: str) -> str:
+    """A compiler target without the letter that only says which of its features are used."""
+    found = TARGET.fullmatch(name.strip())
+    return f"sm_{found['number']}" if found else _plain(name)

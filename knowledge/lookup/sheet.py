@@ -13,7 +13,7 @@ from django.db.models import Prefetch, Q
 from knowledge.lookup.needs import METRICS_NEEDED, Question, answers, question_of, unanswered
 from knowledge.lookup.spec_json import UNKNOWN_STATE, citation_state, spec_record
 from knowledge.lookup.standing import standings
-from knowledge.lookup.value import how_to_obtain
+from knowledge.lookup.value import SWEPT, how_to_obtain
 from knowledge.models import Citation, Flag, Platform, Spec, SpecState
 from knowledge.models.change import approved_at
 from knowledge.models.spec import CITATIONS_READ
@@ -24,7 +24,6 @@ from knowledge.specs.metrics import TEXT, metric_named
 
 RANKS = {Rank.PREFERRED: 0, Rank.NORMAL: 1, Rank.DEPRECATED: 2}
 SPARSITY = {"_dense": "dense", "_sparse": "2:4 sparse"}
-SWEPT = "array_bytes"
 DIGITS = 20
 WAITING = (SpecState.PROPOSED, SpecState.RETURNED)
 

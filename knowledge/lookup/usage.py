@@ -27,7 +27,7 @@ class SpecUse:
     title, url: what it is and where it opens. purpose: what the value does there ("bandwidth of
     the roof"). target: the target it leads to now, with its unit; empty where it leads to none.
     would_be: that target with the replacement, equal to `target` where nothing moves; empty where
-    no replacement was asked about, or where the target can not be computed with it (`reason` says
+    no replacement was asked about, or where the target cannot be computed with it (`reason` says
     why then).
     """
 

@@ -24,6 +24,7 @@ __all__ = [
     "higher_rivals",
     "host_busy_share",
     "how_to_obtain",
+    "known_otherwise",
     "lesser_ceilings",
     "of_whole_module",
     "peak_question",
@@ -32,6 +33,7 @@ __all__ = [
     "unit_count",
 ]
 
+SWEPT = "array_bytes"  # the qualifier of a measurement over sizes
 MATMUL, FMA = "matmul_throughput", "fma_throughput"
 # dtype → the units that compute in it, fastest first, each by its measured rate and its documented
 # peak. float32 means full single precision: a TF32 product is another precision and has to be asked
@@ -83,9 +85,23 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     for refusal in (asked.refusal(*pair, qualifiers) for pair in qualifiers.items()):
         if refusal:
             return f"no value can answer this: {refusal}"
+    others = "; ".join(map(_with_qualifiers, known_otherwise(platform, metric, **qualifiers)))
+    known = f"known with other qualifiers: {others}; otherwise " if others else ""
     if platform.kind == "cpu" or asked.meaning.startswith("measured"):
-        return "run `python manage.py wiki ceilings` on this device"
-    return f"add a sourced line for {metric} to the document of {platform.slug} and import the wiki"
+        return f"{known}run `python manage.py wiki ceilings` on this device"
+    document = f"the document of {platform.slug}"
+    return f"{known}add a sourced line for {metric} to {document} and import the wiki"
+
+
+def known_otherwise(platform: Platform, metric: str, /, **qualifiers: str) -> list[Spec]:
+    """Preferred values of the metric under other qualifiers; sizes of a sweep are left out."""
+    rows = Spec.objects.preferred().filter(platform=platform, metric=metric).for_sheet()
+    return [s for s in rows if s.known and s.qualifiers != qualifiers and SWEPT not in s.qualifiers]
+
+
+def _with_qualifiers(spec: Spec) -> str:
+    asked = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
+    return f"{spec.shown} with {asked or 'no qualifier'}"
 
 
 def cited(spec: Spec, /) -> Cited:

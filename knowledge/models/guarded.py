@@ -48,7 +48,7 @@ class GuardedQuerySet(models.QuerySet[Row]):
         rows = self.model._default_manager.filter(pk__in=list(self.values_list("pk", flat=True)))
         sealed = rows.filter(self.model.SEALED).first()
         if sealed is not None:
-            raise Immutable(f"{sealed} is recorded and can not be {done}; corrections are new rows")
+            raise Immutable(f"{sealed} is recorded and cannot be {done}; corrections are new rows")
 
 
 class Guarded(models.Model):
@@ -78,7 +78,7 @@ class Guarded(models.Model):
         if self.pk is None:
             return
         if type(self)._default_manager.filter(pk=self.pk).filter(self.SEALED).exists():
-            raise Immutable(f"{self} is recorded and can not be {done}; corrections are new rows")
+            raise Immutable(f"{self} is recorded and cannot be {done}; corrections are new rows")
 
 
 ALWAYS = models.Q(pk__isnull=False)

@@ -19,7 +19,7 @@ SQLITE = """
 CREATE TRIGGER {table}_{mark} BEFORE {event} ON {table} WHEN {condition}
 BEGIN SELECT RAISE(ABORT, '{table}: {refusal}'); END
 """
-# The condition stands in the function, as a WHEN of PostgreSQL can not look at other tables.
+# The condition stands in the function, as a WHEN of PostgreSQL cannot look at other tables.
 POSTGRESQL_FUNCTION = """
 CREATE OR REPLACE FUNCTION {table}_{mark}() RETURNS trigger AS $$
 BEGIN

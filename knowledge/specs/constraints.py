@@ -24,6 +24,7 @@ from knowledge.specs.quantity import Quantity, QuantityError, canonical_unit
 SPARSE_LOW, SPARSE_HIGH = 1.5, 2.2  # what 2:4 sparsity makes of a dense peak
 BANDWIDTH_TOLERANCE = 0.1
 OUTLIER_FACTOR = 3
+SAME_VALUE = 0.05  # relative difference that rounding and other clocks explain
 FEWEST_SIBLINGS = 3
 DOUBLE_DATA_RATE = 2  # transfers per clock
 
@@ -155,9 +156,9 @@ def _like(quantity: Quantity, fact: Fact) -> str:
 
 @constraint(
     "unit-dimension",
-    "Unit of another kind",
+    "Unit does not fit the metric",
     checks="the unit converts to the one in which the metric is kept",
-    remedy="look whether metric and unit are the ones that the source prints",
+    remedy="check that metric and unit are those in the source",
     severity=Severity.NORMAL,
 )
 def unit_dimension(fact: Fact, known: Neighbours) -> str:
@@ -177,7 +178,7 @@ def unit_dimension(fact: Fact, known: Neighbours) -> str:
     "range",
     "Outside the plausible range",
     checks="the value lies between the bounds of its metric",
-    remedy="look for a wrong prefix, a figure per part or one for a whole system",
+    remedy="check for a wrong prefix, or a figure for one part or for a whole system",
     severity=Severity.NORMAL,
 )
 def plausible_range(fact: Fact, known: Neighbours) -> str:
@@ -192,9 +193,9 @@ def plausible_range(fact: Fact, known: Neighbours) -> str:
 
 @constraint(
     "sparse-ratio",
-    "Sparse and dense do not fit",
+    "Sparse and dense peaks do not fit",
     checks=f"a 2:4 sparse peak is {SPARSE_LOW} to {SPARSE_HIGH} times the dense one of its dtype",
-    remedy="look which of the two columns of the source the number stands in",
+    remedy="check in which of the two columns of the source the number is",
     severity=Severity.NORMAL,
 )
 def sparse_ratio(fact: Fact, known: Neighbours) -> str:
@@ -239,7 +240,7 @@ def _ratio(over: Fact, under: Fact) -> float | None:
     "bandwidth-from-clock",
     "Bandwidth does not follow from the interface",
     checks="memory bandwidth is bus width times data rate (or twice the memory clock) within 10 %",
-    remedy="look whether all of them are of this product and not of another with the same die",
+    remedy="check that all of them are for this product, not for another one with the same die",
     severity=Severity.NORMAL,
 )
 def bandwidth_from_clock(fact: Fact, known: Neighbours) -> str:
@@ -283,7 +284,7 @@ def _interfaces(fact: Fact, known: Neighbours) -> Iterator[tuple[Valued, Valued,
     "sibling-outlier",
     "Far from the other parts of the architecture",
     checks=f"the value is within a factor of {OUTLIER_FACTOR} of the median of its siblings",
-    remedy="look for a wrong prefix or product; a part can be cut down that far, and then say so",
+    remedy="check for a wrong prefix or product; if the part really is cut down that far, say so",
     severity=Severity.SUGGESTION,
 )
 def sibling_outlier(fact: Fact, known: Neighbours) -> str:
@@ -306,7 +307,7 @@ def sibling_outlier(fact: Fact, known: Neighbours) -> str:
 
 @constraint(
     "duplicate",
-    "Stands already",
+    "Already known",
     checks="no other value answers the same question with the same value from the same source",
     remedy="keep one of them, or cite another source",
     severity=Severity.SUGGESTION,
@@ -315,7 +316,27 @@ def duplicate(fact: Fact, known: Neighbours) -> str:
     for other in known.platform:
         same = (other.metric, other.asks(), other.source) == (fact.metric, fact.asks(), fact.source)
         if same and _value(other) == _value(fact):
-            return f"{fact.shown} from {fact.source} already stands, written {other.shown}"
+            return f"{fact.shown} from {fact.source} is already stored, as {other.shown}"
+    return ""
+
+
+@constraint(
+    "contradiction",
+    "Contradicts an approved value",
+    checks=f"approved values of the same question differ by at most {SAME_VALUE:.0%}",
+    remedy="check that both are for this product; then retire the wrong one or rank one preferred",
+    severity=Severity.NORMAL,
+)
+def contradiction(fact: Fact, known: Neighbours) -> str:
+    if fact.evidence == EvidenceClass.MEASURED:
+        return ""  # sessions differ, and the newest counts
+    for other in known.platform:
+        same = (other.metric, other.asks()) == (fact.metric, fact.asks())
+        if not same or other.evidence == EvidenceClass.MEASURED:
+            continue
+        mine, theirs = fact.quantity, other.quantity
+        if mine and theirs and abs(mine.value - theirs.value) > SAME_VALUE * abs(theirs.value):
+            return f"{fact.shown} here, but {other.shown} is approved, from {other.source}"
     return ""
 
 

@@ -45,7 +45,7 @@ def state_word(state: str, note: str = "") -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def cite_note(context: dict[str, Any], spec: Spec) -> SafeString | str:
-    """Write the same note as text, for those who can not hover; empty where there is none."""
+    """Write the same note as text, for those who cannot hover; empty where there is none."""
     note = _note(context, spec)
     return format_html('<p class="sub" data-cite-note>{}.</p>', note) if note else ""
 

@@ -46,7 +46,7 @@ WORDS = {
     "restore": "Restore as a proposal",
     "waive": "Waive",
 }
-OWN = "You proposed this value; another curator decides on it."
+OWN = "You cannot approve your own proposals; another curator decides on this one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def refusal(step: str, spec: Spec, person: Any) -> str:
     own = person == spec.proposed_by
     if step in ("approve", "return", "rank", "waive"):
         if not may_review(person):
-            return "Deciding needs the role curator or lead."
+            return "Reviewing needs the role curator or lead."
         return OWN if own else ""
     if step == "retire":
         if own and spec.state != SpecState.APPROVED and may_propose(person):

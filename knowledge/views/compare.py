@@ -11,7 +11,8 @@ from django.views.decorators.http import require_safe
 
 from knowledge.lookup.cite_notes import notes_of
 from knowledge.lookup.comparison import FEWEST, MOST, ComparedRow, PlatformComparison, compare
-from knowledge.lookup.sheet import SWEPT
+from knowledge.lookup.listing import unknown_platform
+from knowledge.lookup.value import SWEPT
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState
 from knowledge.views import markdown
@@ -165,8 +166,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 def _error(asked: list[str], known: dict[str, Platform]) -> str:
     for slug in asked:
         if slug not in known:
-            accepted = ", ".join(known) or "none yet: run `.venv/bin/python manage.py wiki import`"
-            return f"unknown platform ‘{slug}’; accepted: {accepted}"
+            return unknown_platform(slug)
     if len(asked) > MOST:
         return f"{len(asked)} platforms were chosen; accepted: {FEWEST} to {MOST} different ones"
     return ""

@@ -110,7 +110,7 @@ def _flags(document: Document) -> list[Flag]:
 
 
 def _source(revision: Revision, flags: list[Flag], asked: str) -> dict[str, Any]:
-    """The lines with their margins; `lines` that can not be read are said to be so."""
+    """The lines with their margins; `lines` that cannot be read are said to be so."""
     texts = split_lines(revision.text)
     first, last = _range(asked)
     wrong = bool(asked) and not 1 <= first <= last <= len(texts)

@@ -75,7 +75,11 @@ def _open_flag(request: HttpRequest, pk: int, *, drift: bool) -> Flag:
     if (flag.kind in DRIFT) is not drift:
         raise Conflict(f"This does not answer ‘{flag.get_kind_display()}’.")
     if not flag_forms(flag, request.user):
-        who = "a curator who did not bring the text in" if drift else "whoever may propose values"
+        who = (
+            "a curator who did not bring the text in"
+            if drift
+            else "anybody with the right to propose values"
+        )
         raise Forbidden(f"This flag is answered by {who}.")
     return flag
 

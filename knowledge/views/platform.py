@@ -44,7 +44,7 @@ class SheetQuery:
 
 @require_safe
 def sheet(request: HttpRequest, slug: str) -> HttpResponse:
-    """`?need=roofline &evidence= &asof=YYYY-MM-DD`, all optional; 400 for what they can not be."""
+    """`?need=roofline &evidence= &asof=YYYY-MM-DD`, all optional; 400 for what they cannot be."""
     asked, found = _read(request, slug)
     context = {
         "platform": found.platform,

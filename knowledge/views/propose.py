@@ -50,7 +50,7 @@ def propose(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
             status = 409
         else:
-            messages.success(request, f"{spec}: proposed. Another person, a curator, decides.")
+            messages.success(request, f"{spec}: proposed. Another curator will review it.")
             return redirect(spec)
     return _page(request, form, values, status)
 

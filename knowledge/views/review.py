@@ -143,14 +143,14 @@ def _approve_ticked(request: HttpRequest) -> HttpResponse:
     """Take the ticked ones one by one: one that fails is reported and leaves nothing behind."""
     keys = [key for key in request.POST.getlist("spec") if key.isascii() and key.isdigit()]
     if not keys:
-        messages.warning(request, "Nothing is ticked; accepted: one or more proposals.")
+        messages.warning(request, "Nothing is selected; select one or more proposals.")
         return redirect("knowledge:review")
     ticked = {int(key) for key in keys if len(key) < 10}
     rows = sorted((at, key) for at, key in _queue() if key in ticked)
     page = Paginator(rows, max(1, len(rows))).get_page(1)
     found = _load(page, request.user)
     for key in sorted(ticked - {item.spec.pk for item in found}):
-        messages.error(request, f"Value {key} does not wait for a review any more.")
+        messages.error(request, f"Value {key} is no longer waiting for a review.")
     for item in found:
         said = _approve_one(item, request.user, _shown(request, item.spec))
         if said:

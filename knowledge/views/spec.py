@@ -179,7 +179,7 @@ def _warnings(spec: Spec, *, may_waive: bool) -> list[WarningWithWaiver]:
 def _blocked(
     spec: Spec, questions: list[FlagQuestion], standing: CitationState | None, person: Any
 ) -> list[str]:
-    """Why a proposal can not be approved by this person now, in sentences."""
+    """Why a proposal cannot be approved by this person now, in sentences."""
     if spec.state != SpecState.PROPOSED:
         return []
     reasons = [

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from knowledge.lookup.cite_notes import notes_of
+from knowledge.lookup.documents import documents_with
 from knowledge.lookup.health import never_reviewed
 from knowledge.lookup.listing import FilterError, Filters, specs_matching
 from knowledge.lookup.standing import standings
@@ -38,7 +39,7 @@ class SpecListQuery:
 
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
-    """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they can not be."""
+    """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they cannot be."""
     asked = _asked(request.GET)
     try:
         found = _found(asked)
@@ -55,8 +56,14 @@ def specs(request: HttpRequest) -> HttpResponse:
         "rows": [(spec, states.get(spec.pk)) for spec in rows],
         "states": SpecState.choices,
         "flags": FlagKind.choices,
+        "in_documents": 0 if asked.citation else _in_documents(asked.q),
     }
     return render(request, "knowledge/specs.html", context, status=400 if asked.error else 200)
+
+
+def _in_documents(words: str) -> int:
+    """How many documents hold the words; 0 without any."""
+    return documents_with(words).count() if words else 0
 
 
 def _asked(given: QueryDict) -> SpecListQuery:

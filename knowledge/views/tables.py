@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,11 +14,13 @@ def csv_answer(
     name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
 ) -> HttpResponse:
     """A download called `name`.csv; what a row has beside the columns is left out."""
+    import pandas  # half a second, which no other page waits for
+
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    writer = csv.DictWriter(response, columns, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({name: _harmless(cell) for name, cell in row.items()} for row in rows)
+    # As objects: numbers keep all their digits, and whole ones stay whole beside empty cells.
+    table = pandas.DataFrame(list(rows), columns=list(columns), dtype=object)
+    table.map(_harmless).to_csv(response, index=False, lineterminator="\r\n")
     return response
 
 

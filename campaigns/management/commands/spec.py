@@ -39,18 +39,18 @@ PROPOSED: tuple[Argument, ...] = (
     argument("--source-url", default=""),
     argument("--kind", dest="source_kind", required=True, help=", ".join(SourceKind)),
     argument("--evidence", required=True, help=", ".join(EvidenceClass)),
-    argument("--why", required=True, help="stays in the history"),
+    argument("--why", required=True, help="is kept in the history"),
     argument("--rank", default="", help=f"{', '.join(Rank)}; else preferred where none is"),
     argument("--note", default="", help="how to obtain it, for UNKNOWN; why, for deprecated"),
     argument("--replaces", type=int, metavar="ID", help="the value that this one replaces"),
-    argument("--by", metavar="USER", help="who proposes; else this installation"),
+    argument("--by", metavar="USER", help="the user who proposes; default: this installation"),
     *QUALIFIED,
 )
 REVIEWED: tuple[Argument, ...] = (
     argument("spec", type=int, metavar="ID"),
     argument("--approve", dest="decisions", action="append_const", const="approve"),
     argument("--return", dest="decisions", action="append_const", const="return"),
-    argument("--why", required=True, help="stays in the history"),
+    argument("--why", required=True, help="is kept in the history"),
     argument("--by", required=True, metavar="USER", help="a curator other than the author"),
 )
 DECISIONS: dict[str, Callable[[Spec, Any, str], Spec]] = {"approve": approve, "return": give_back}
@@ -65,7 +65,7 @@ class Command(Door):
             Verb("cite", "only the citation line; exit 4 when unknown", self.cite, QUESTION),
             Verb("list", "values of any state, one a line", self.list_all, LISTED),
             Verb("propose", "a value with its lines, for a review", self.propose, PROPOSED),
-            Verb("review", "decide on a value of somebody else", self.review, REVIEWED),
+            Verb("review", "approve or return somebody else's proposal", self.review, REVIEWED),
         )
 
     def get(self, **question: Any) -> None:

@@ -14,6 +14,7 @@ from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.warn import contradictions
 from knowledge.exchange.check import WikiFault, check_wiki
 from knowledge.exchange.confirm import confirm, drop, take_at_once
 from knowledge.exchange.importer import SHIPPED, ImportSummary, origin_of
@@ -24,12 +25,15 @@ from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
 from knowledge.exchange.readers.foreign import LineFate
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
+from knowledge.lookup.documents import documents_with, snippets
 from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
 
 
 class Command(Door):
-    help = "The hardware wiki: import, imports, confirm, drop, undo, export, check, ceilings."
+    help = (
+        "The hardware wiki: search, import, imports, confirm, drop, undo, export, check, ceilings."
+    )
 
     def verbs(self) -> tuple[Verb, ...]:
         folder = argument(
@@ -41,14 +45,16 @@ class Command(Door):
             help="vouch for changed lines: they replace the old ones without a review",
         )
         plan = argument(
-            "--plan", action="store_true", help="store nothing but a plan of what would happen"
+            "--plan", action="store_true", help="only plan: show what would happen, import nothing"
         )
         number = argument("number", type=int, help="as `wiki imports` lists it")
-        why = argument("--why", required=True, help="the reason, which stays in the history")
-        because = argument("--why", default="", help="the reason, if there is one to keep")
+        why = argument("--why", required=True, help="the reason, which is kept in the history")
+        because = argument("--why", default="", help="an optional reason")
         out = argument("folder", type=Path, help="an empty folder, or an earlier export")
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
+        words = argument("words", nargs="+", help="all of them, in path, title or newest text")
         return (
+            Verb("search", "documents with these words, and the line", self.search, (words,)),
             Verb(
                 "import",
                 "store the documents and records of a folder",
@@ -56,15 +62,26 @@ class Command(Door):
                 (folder, approve, plan),
             ),
             Verb("imports", "list imports, newest first", self.imports),
-            Verb("confirm", "do what an import planned", self.confirm, (number,)),
-            Verb("drop", "forget a planned import", self.drop, (number, because)),
-            Verb("undo", "take an import back as one", self.undo, (number, why)),
-            Verb("export", "write a folder that imports again", self.export, (out,)),
+            Verb("confirm", "carry out a planned import", self.confirm, (number,)),
+            Verb("drop", "discard a planned import", self.drop, (number, because)),
+            Verb("undo", "undo an import as a whole", self.undo, (number, why)),
+            Verb("export", "write a folder that can be imported again", self.export, (out,)),
             Verb(
                 "check", "do all citations still hold? exit 1 if not", self.check_folder, (folder,)
             ),
             Verb("ceilings", "measure a device and store the document", self.ceilings, (device,)),
         )
+
+    def search(self, words: list[str], **options: Any) -> None:
+        found = list(documents_with(" ".join(words)))
+        lines = snippets(found, " ".join(words))
+        rows = [(each.path, each.title, *lines.get(each.pk, (None, ""))) for each in found]
+        self.emit(
+            [dict(zip(("path", "title", "line", "text"), row, strict=True)) for row in rows],
+            "\n".join(f"{path}:L{line or 1}: {text or title}" for path, title, line, text in rows),
+        )
+        if not found:
+            self.fail(ExitCode.NOT_FOUND, f"no document holds all words of '{' '.join(words)}'")
 
     def import_folder(self, folder: Path, approve: bool, plan: bool, **options: Any) -> None:
         try:
@@ -80,14 +97,17 @@ class Command(Door):
     def _emit_summary(self, summary: ImportSummary, batch: Batch | None) -> None:
         if summary.flags_raised:
             self.progress(
-                f"{summary.flags_raised} citations do not hold any more; a curator answers at /w/"
+                f"{summary.flags_raised} citations no longer match their documents; "
+                "a curator answers them at /w/"
             )
         for platform in summary.platforms:
             if not platform.is_new:
-                self.progress(f"platform {platform.slug} is described anew: {platform.change}")
+                self.progress(f"platform {platform.slug} has a new description: {platform.change}")
         for told in summary.told:
             if told.fate in (LineFate.UNRESOLVED, LineFate.LEFT_OUT):
                 self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")
+        for contradiction in contradictions(batch) if batch is not None else ():
+            self.progress(f"warning: {contradiction}")
         if batch is not None:
             self.progress(f"this is import {batch.pk}; `wiki undo {batch.pk}` takes it back")
         done = counts(summary)

@@ -135,7 +135,7 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
             raise ImportRefused(f"{name[:40]}…: paths of up to {MAX_PATH} characters are accepted")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ImportRefused(f"{twice}: stands twice in the archive; accepted: once")
+        raise ImportRefused(f"{twice}: occurs twice in the archive; accepted: once")
     require_distinct(names)
     return files
 
@@ -149,7 +149,9 @@ def _require_inside(entry: zipfile.ZipInfo) -> None:
     if entry.flag_bits & 1:
         raise ImportRefused(f"{name}: encrypted; accepted are files without a password")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ImportRefused(f"{name}: packed in a rare way; accepted are stored and deflated files")
+        raise ImportRefused(
+            f"{name}: unsupported compression; accepted are stored and deflated files"
+        )
 
 
 def _texts(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str, str]:

@@ -247,7 +247,9 @@ def _resting(
 
 def _unknown_platform(name: str, names: PlatformNames) -> str:
     known = ", ".join(sorted(set(names.platforms.values()))) or "none yet"
-    return f"no platform is named '{name}'; accepted: {known}"
+    near = ", ".join(names.nearest(name[:SHOWN]))
+    nearest = f"nearest: {near}; " if near else ""
+    return f"no platform is named '{name}'; {nearest}accepted: {known}"
 
 
 def read_citations(

@@ -71,19 +71,25 @@ def parse_json(text: str) -> Node:
     """Read a JSON text of at most 10 MB, its numbers as written; see `load_strict`."""
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise RecordError(f"$: more than {MAX_BYTES} bytes; accepted are at most that many")
-    return Node("$", load_strict(text, parse_float=JsonNumber, parse_int=JsonNumber))
+    return Node("$", load_strict(text, number=JsonNumber))
 
 
-def load_strict(text: str, **numbers: Callable[[str], Any] | None) -> Any:
+def load_strict(text: str, *, number: Callable[[str], Any] | None = None) -> Any:
     """Read a JSON text; RecordError where it is not strict JSON.
 
-    Refused are NaN and infinities, a name given twice in one object, and deep nesting. numbers: how
-    `json.loads` reads them.
+    Refused are NaN and infinities, a name given twice in one object, and deep nesting. number: what
+    makes a value of a number as written; else int and float.
     """
     if _depth(text) > MAX_DEPTH:
         raise RecordError(f"$: nested too deep; accepted are at most {MAX_DEPTH} levels")
     try:
-        return json.loads(text, parse_constant=_constant, object_pairs_hook=_once, **numbers)
+        return json.loads(
+            text,
+            parse_float=number,
+            parse_int=number,
+            parse_constant=_constant,
+            object_pairs_hook=_once,
+        )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise RecordError(f"$: no JSON at {place}: {error.msg}") from error

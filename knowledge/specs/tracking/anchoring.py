@@ -160,7 +160,7 @@ class _Search:
         claimed = [] if copies else self.lines.claimed(self.old)
         best = self.lines.best(self.old, copies) if copies else claimed
         if not best:
-            note = "neither the quote nor a similar line stands where it stood"
+            note = "neither the quote nor a similar line is there any more"
             return Anchor(CitationState.LOST, None, None, "", note)
         elsewhere = copies and not self.lines.same_section(self.old, best[0])
         if claimed or len(best) > 1 or (elsewhere and not self.lines.distinct(self.old)):
@@ -176,7 +176,7 @@ class _Search:
         moved = [] if place == self.old else [f"from {self.old.locator} to {place.locator}"]
         context = self.lines.context_changes(self.old, place, self.parts)
         if context:
-            said = "; ".join(["the text reads as it did", *moved, *context])
+            said = "; ".join(["the text is unchanged", *moved, *context])
             return self._changed(place, said)
         state = CitationState.MOVED if moved else CitationState.OK
         return self._at(state, place, "".join(moved))
@@ -185,7 +185,7 @@ class _Search:
         return self._at(CitationState.CHANGED, place, note)
 
     def _undecided(self, place: LineSpan, where: str) -> Anchor:
-        return self._changed(place, f"{where}; what is around does not say which is meant")
+        return self._changed(place, f"{where}; the lines around do not show which one is meant")
 
     def _at(self, state: CitationState, place: LineSpan, note: str) -> Anchor:
         if self.lines.disappeared(self.old, place):

@@ -7,6 +7,7 @@ is how the lines below a renamed heading are found. Lines count from 0 here.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -14,13 +15,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from knowledge.specs.markup.context_parts import ContextPart, change
-from knowledge.specs.markup.sections import NEIGHBOURS, LineSpan, Text, Trail, listed
+from knowledge.specs.markup.sections import NEIGHBOURS, WORD, LineSpan, Text, Trail, listed
 from knowledge.specs.tracking.alignment import align
 
 MOST_PLACES = 32  # copies of a quote that are compared, on each side of its line
 MOST_EDITED = 100  # lines that are compared with one that was edited, on each side of it
 SMALL_GAP = 3  # so many lines, replaced by as many, are taken to be the same ones in order
 SIMILAR = 0.6  # share of common words from which a line counts as the same line, edited
+KEYED = re.compile(r"\s*[-*+] (?P<key>[^:|]+): ")  # `- tdp: 700 W`
 
 
 @dataclass(slots=True)
@@ -284,23 +286,38 @@ class LineMap:
         offset = rank - old_gap.start
         window = range(max(0, offset - MOST_EDITED), min(len(new_gap), offset + MOST_EDITED))
         near = [(i, section.new[new_gap[i]]) for i in window]
+        near = [(i, n) for i, n in near if self._same_subject(number, n)]
         scores = [(self._similarity(number, n), -abs(i - offset), n) for i, n in near]
         if scores and max(scores)[0] >= SIMILAR:
             return max(scores)[2]
         if len(old_gap) == len(new_gap) <= SMALL_GAP:
-            return section.new[new_gap[offset]]
+            beside = section.new[new_gap[offset]]
+            return beside if self._same_subject(number, beside) else None
         same = self._free_shapes.get((id(section), self._old.shapes[number]), [])
         middle = bisect_left(same, number)
-        nearest = same[max(0, middle - 1) : middle + 1]
+        nearest = [
+            n for n in same[max(0, middle - 1) : middle + 1] if self._same_subject(number, n)
+        ]
         return min(nearest, key=lambda other: abs(other - number), default=None)
+
+    def _same_subject(self, old: int, new: int) -> bool:
+        """Whether a new line can be an old one, edited: the same key, or mostly the same words.
+
+        Only the key and its value count, not the fields that many lines share (`source=…`).
+        """
+        before, now = KEYED.match(self._old.keys[old]), KEYED.match(self._new.keys[new])
+        if before is None or now is None or before["key"] == now["key"]:
+            return True
+        heads = (
+            text.keys[n].partition(" | ")[0] for text, n in ((self._old, old), (self._new, new))
+        )
+        return _common(*(frozenset(WORD.findall(head)) for head in heads)) >= SIMILAR
 
     def _similarity(self, old: int, new: int) -> float:
         """1 where only digits differ, else the share of common words."""
         if self._old.shapes[old] == self._new.shapes[new]:
             return 1.0
-        mine, theirs = self._old.words[old], self._new.words[new]
-        every = len(mine) + len(theirs)
-        return 2 * len(mine & theirs) / every if every else 0.0
+        return _common(self._old.words[old], self._new.words[new])
 
     @cached_property
     def _free_numbers(self) -> dict[str, list[int]]:
@@ -319,3 +336,9 @@ class LineMap:
                 place = id(self._new_section(number)), self._new.shapes[number]
                 found[place].append(number)
         return found
+
+
+def _common(mine: frozenset[str], theirs: frozenset[str]) -> float:
+    """The share of words that two lines have in common."""
+    every = len(mine) + len(theirs)
+    return 2 * len(mine & theirs) / every if every else 0.0

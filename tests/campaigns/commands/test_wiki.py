@@ -114,3 +114,26 @@ def test_it_does_not_find_a_device_that_is_not_there(db):
     code, message = _fails("ceilings", "--device", "cuda:99")
     assert code == ExitCode.NOT_FOUND
     assert "cuda:99" in message
+
+
+def test_it_warns_of_a_value_that_contradicts_an_approved_one(db, folder, capsys):
+    fields = "evidence=documented | kind=vendor | source=s"
+    first = TEXT.replace(LINE, f"memory_capacity: 96 GB | {fields} | rank=preferred")
+    (folder / "x.md").write_text(first)
+    call_command("wiki", "import", str(folder))
+    assert "warning: " not in capsys.readouterr().err
+    second = f"- memory_capacity: 141 GB | {fields.replace('source=s', 'source=a blog')}\n"
+    (folder / "y.md").write_text(f"# Y\n\n## Platform\n\n- platform: x-1\n\n## Specs\n\n{second}")
+    call_command("wiki", "import", str(folder))
+    said = capsys.readouterr().err
+    assert "warning: x-1 memory_capacity: 141 GB: 141 GB here, but 96 GB is approved" in said
+
+
+def test_it_finds_documents_by_words_of_their_text(db, folder, capsys):
+    call_command("wiki", "import", str(folder))
+    capsys.readouterr()
+    call_command("wiki", "search", "Bandwidth", "4.8", "--json")
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["path"], found["line"], found["text"]) == ("x.md", 14, f"- {LINE}")
+    message = "no document holds all words of 'zebra'"
+    assert _fails("search", "zebra") == (ExitCode.NOT_FOUND, message)

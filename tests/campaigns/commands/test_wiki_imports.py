@@ -69,7 +69,7 @@ def test_it_tells_what_it_describes_anew(db, folder, capsys):
     (folder / "x.md").write_text(TEXT.replace("native", "sm_2"))
     capsys.readouterr()
     call_command("wiki", "import", str(folder))
-    assert "platform x-1 is described anew: target: native → sm_2" in capsys.readouterr().err
+    assert "platform x-1 has a new description: target: native → sm_2" in capsys.readouterr().err
 
 
 def test_it_refuses_documents_of_another_folder(db, folder, tmp_path, capsys):

@@ -24,7 +24,7 @@ def edited(wiki, page_text, curator):
 
 def test_the_flag_waits_for_somebody_else(edited, curator, second_curator):
     newest = Document.objects.get(path=X1).latest
-    with pytest.raises(Forbidden, match="who changed the document"):
+    with pytest.raises(Forbidden, match="you changed the document"):
         recite(edited, CitedLines(newest, 18, 18), curator, "still there")
     with pytest.raises(CurationError, match="does not stand in the quoted lines"):
         recite(edited, CitedLines(newest, 15, 15), second_curator, "here")
@@ -62,7 +62,7 @@ def test_a_viewer_answers_nothing(edited, viewer):
 
 
 def test_who_changed_the_document_does_not_retire_its_value_either(edited, curator):
-    with pytest.raises(Forbidden, match="who changed the document"):
+    with pytest.raises(Forbidden, match="you changed the document"):
         retire(edited.spec, curator, "it changed")
     assert Flag.objects.open().filter(pk=edited.pk).exists()
 
@@ -73,5 +73,5 @@ def test_a_later_text_of_somebody_else_frees_nobody(edited, curator, engineer):
         {X1: newest.text + "A remark.\n"}, ImportOptions(origin="wiki", by=engineer, whole=False)
     )
     newest = Document.objects.get(path=X1).latest
-    with pytest.raises(Forbidden, match="who changed the document"):
+    with pytest.raises(Forbidden, match="you changed the document"):
         recite(Flag.objects.get(pk=edited.pk), CitedLines(newest, 18, 18), curator, "still there")

@@ -40,7 +40,7 @@ def test_a_second_person_puts_a_value_into_use(proposal, curator):
 def test_nobody_decides_on_an_own_value(x1, note, curator):
     mine = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), curator, "measured")
     for step in (approve, give_back):
-        with pytest.raises(Forbidden, match="author"):
+        with pytest.raises(Forbidden, match="you proposed this value"):
             step(mine, curator, "good")
     mine.refresh_from_db()
     assert mine.state == SpecState.PROPOSED
@@ -213,7 +213,7 @@ def test_nobody_makes_an_own_value_preferred_by_retiring_another(x1, note, curat
     plain = facts("4.9 TB/s", rank=Rank.NORMAL)
     mine = propose(x1, plain, CitedLines(note, 5, 5), curator, "measured")
     approve(mine, second_curator)
-    with pytest.raises(Forbidden, match="author"):
+    with pytest.raises(Forbidden, match="you proposed this value"):
         retire(old_bandwidth(), curator, "wrong", successor=mine)
     assert Spec.objects.preferred().get(metric="memory_bandwidth") == old_bandwidth()
 
@@ -261,5 +261,5 @@ def test_who_brought_a_value_in_stays_its_author_when_somebody_restores_it(
     mine = propose(x1, facts("4.9 TB/s"), CitedLines(note, 5, 5), curator, "measured")
     retire(mine, curator, "later")
     restore(mine, engineer, "now")
-    with pytest.raises(Forbidden, match="author"):
+    with pytest.raises(Forbidden, match="you proposed this value"):
         approve(mine, curator)

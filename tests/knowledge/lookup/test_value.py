@@ -266,7 +266,10 @@ def test_it_says_why_a_question_has_no_answer(h200):
         "no value can answer this: peak_bf16_tensor_dense takes no sparsity=2:4; accepted: the "
         "metric peak_bf16_tensor_sparse alone"
     )
-    assert how_to_obtain(h200, "peak_bf16_tensor_dense", per="GCD").startswith("add a sourced line")
+    assert how_to_obtain(h200, "peak_bf16_tensor_dense", per="GCD").endswith(
+        "otherwise add a sourced line for peak_bf16_tensor_dense to the document of h200-sxm "
+        "and import the wiki"
+    )
 
 
 def test_it_asks_in_the_order_in_which_qualifiers_are_stored(h200, ceilings):
@@ -292,3 +295,22 @@ def test_it_recognises_a_device_by_the_exact_name_that_drivers_report(shipped):
 def test_it_cites_lines_that_parse(h200, ceilings):
     for fact in bandwidth_ceilings(h200) + compute_ceilings(h200, "bfloat16"):
         assert str(parse_citation(fact.citation)) == fact.citation
+
+
+@pytest.mark.parametrize(
+    ("slug", "metric", "asked", "known"),
+    [
+        ("rtx-4090", "peak_fp8_tensor_dense", {}, "330.3 TFLOPS with accumulate=float32"),
+        ("rtx-4090", "peak_fp8_tensor_dense", {}, "660.6 TFLOPS with accumulate=float16"),
+        (
+            *("l40s", "peak_bf16_tensor_dense", {"accumulate": "float32"}),
+            "362.05 TFLOPS with no qualifier",
+        ),
+    ],
+)
+def test_it_says_under_which_other_qualifiers_a_value_is_known(shipped, slug, metric, asked, known):
+    platform = Platform.objects.get(slug=slug)
+    assert find(platform, metric, **asked) is None
+    how = how_to_obtain(platform, metric, **asked)
+    assert how.startswith("known with other qualifiers: ")
+    assert known in how

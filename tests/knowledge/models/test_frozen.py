@@ -15,12 +15,12 @@ def row(request, wiki):
 
 
 def test_it_refuses_to_save_a_stored_row(row):
-    with pytest.raises(Immutable, match="can not be changed"):
+    with pytest.raises(Immutable, match="cannot be changed"):
         row.save()
 
 
 def test_it_refuses_to_delete_a_stored_row(row):
-    with pytest.raises(Immutable, match="can not be deleted"):
+    with pytest.raises(Immutable, match="cannot be deleted"):
         row.delete()
 
 

@@ -171,7 +171,23 @@ def test_it_sees_the_same_value_from_the_same_source():
         fact("memory_bandwidth", "4.9 TB/s", source=subject.source),
         fact("memory_bandwidth", "4.8 TB/s", source=subject.source, qualifiers={"per": "die"}),
     ):
-        assert said(subject, [other]) == {}
+        assert "duplicate" not in said(subject, [other])
+
+
+@pytest.mark.parametrize(
+    ("shown", "more", "warns"),
+    [
+        ("141 GB", {}, True),
+        ("96.5 GB", {}, False),  # rounded otherwise
+        ("141 GB", {"qualifiers": {"per": "GCD"}}, False),  # another question
+        ("141 GB", {"evidence": EvidenceClass.MEASURED}, False),
+    ],
+)
+def test_it_sees_a_value_that_contradicts_an_approved_one(shown, more, warns):
+    approved = [fact("memory_capacity", "96 GB", source="data sheet")]
+    found = said(fact("memory_capacity", shown, source="a blog", **more), approved)
+    expected = "141 GB here, but 96 GB is approved, from data sheet"
+    assert found.get("contradiction") == (expected if warns else None)
 
 
 def test_it_sees_hedges_in_the_value_and_before_the_number_in_the_quote():
@@ -243,7 +259,8 @@ def test_it_silences_exactly_the_waived_warning_and_keeps_its_reason():
 def test_it_registers_each_constraint_once_with_words_for_people():
     assert list(CONSTRAINTS) == [
         *("unit-dimension", "range", "sparse-ratio", "bandwidth-from-clock"),
-        *("sibling-outlier", "duplicate", "hedged", "other-product", "bare-number"),
+        *("sibling-outlier", "duplicate", "contradiction", "hedged", "other-product"),
+        "bare-number",
     ]
     for id, each in CONSTRAINTS.items():
         assert (each.id, each.severity in Severity) == (id, True)
@@ -275,5 +292,7 @@ def test_it_warns_of_shipped_values_only_where_sources_conflict():
         own = [f for s, _, f in every if s == slug and f is not subject]
         kin = [f for s, a, f in every if s != slug and a == arch and f.metric == subject.metric]
         odd |= {(slug, w.constraint) for w in check_constraints(subject, Neighbours(own, kin))}
-    assert {rule for _, rule in odd} <= {"sparse-ratio", "bandwidth-from-clock", "sibling-outlier"}
+    assert {rule for _, rule in odd} <= {
+        *("sparse-ratio", "bandwidth-from-clock", "sibling-outlier", "contradiction")
+    }
     assert ("h100-sxm5-80gb", "sparse-ratio") in odd  # one table calls the sparse figure dense

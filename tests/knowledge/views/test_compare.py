@@ -60,7 +60,7 @@ def test_one_platform_asks_for_another(viewer, shipped, chosen):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (["h200-sxm", "h300"], "unknown platform ‘h300’; accepted: "),
+        (["h200-sxm", "h300"], "unknown platform 'h300'; nearest: "),
         (["h200-sxm", "h20", "l4", "t4", "b200"], "5 platforms were chosen; accepted: 2 to 4"),
     ],
 )

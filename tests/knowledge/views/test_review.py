@@ -59,13 +59,22 @@ def test_it_offers_only_what_is_sound(as_, curator, three):
     assert "another curator decides" in found[2]
 
 
+def test_it_warns_of_a_value_that_contradicts_an_approved_one(as_, curator, engineer, x1, note):
+    odd = propose(x1, facts("5.1 TB/s"), CitedLines(note, 6, 6), engineer, "another sheet")
+    (row,) = rows(body(as_(curator).get("/w/review/")))
+    assert "warning: 5.1 TB/s here, but 4.8 TB/s is approved, from sheet" in row
+    assert 'type="checkbox"' not in row
+    page = body(as_(curator).get(f"/w/s/{odd.pk}/"))
+    assert "Contradicts an approved value" in page
+
+
 def test_it_approves_what_is_ticked_and_reports_the_rest(as_, curator, three):
     data = {"spec": [spec.pk for spec in three]}
     page = body(as_(curator).post("/w/review/", data, follow=True))
     assert states(*three) == ["approved", "proposed", "proposed"]
     assert "memory_bandwidth: 4.9 TB/s: approved." in page
     assert "l2_size: 5.1 kB: not approved; warning" in page
-    assert "memory_capacity: 4.8 GiB: not approved; You proposed" in page
+    assert "memory_capacity: 4.8 GiB: not approved; You cannot approve your own proposals" in page
 
 
 def test_of_rivals_that_are_ticked_one_is_approved(as_, curator, second_curator, three, x1, note,
@@ -107,7 +116,7 @@ def test_one_that_fails_in_the_step_leaves_nothing_behind(as_, x1, note, enginee
 def test_what_somebody_else_decided_is_reported(as_, curator, second_curator, three):
     as_(second_curator).post("/w/review/", {"spec": three[0].pk})
     page = body(as_(curator).post("/w/review/", {"spec": three[0].pk}, follow=True))
-    assert "does not wait for a review any more" in page
+    assert "is no longer waiting for a review" in page
 
 
 @pytest.mark.parametrize("keys", [[], ["x"], ["9" * 30], ["-1"]])

@@ -61,6 +61,18 @@ def test_it_finds_words_in_different_places(viewer, shipped):
     assert [(spec.platform.slug, spec.shown) for spec in specs] == [("h200-sxm", "4.8 TB/s")]
 
 
+def test_it_ranks_documented_values_of_the_words_before_measured_ones(viewer, shipped):
+    specs = found(viewer, q="Bandwidth H200")
+    kinds = ["h200" not in s.platform.slug.split("-") for s in specs], [s.evidence for s in specs]
+    ranked = list(zip(*kinds, strict=True))
+    assert ranked == sorted(ranked)
+    assert (specs[0].metric, specs[0].evidence) == ("memory_bandwidth", "documented")
+    assert {spec.evidence for spec in specs if "h200" in spec.platform.slug} == {
+        "documented",
+        "measured",
+    }
+
+
 def test_a_flag_stands_on_its_row(viewer, wiki, page_text):
     text = page_text(BANDWIDTH, TDP.replace("700", "750"))
     take_files({"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions())
@@ -111,3 +123,10 @@ def test_it_needs_the_same_queries_for_any_number_of_values(
     # session, user, count, specs, citations, flags, drift, newest texts
     with django_assert_num_queries(8):
         viewer.get("/w/specs/")
+
+
+def test_it_says_how_many_documents_hold_the_words(viewer, shipped):
+    page = viewer.get("/w/specs/", {"q": "swizzle"}).content.decode()
+    assert 'href="/w/docs/?q=swizzle">' in page
+    assert "these words too" in page
+    assert "these words too" not in viewer.get("/w/specs/").content.decode()

@@ -74,7 +74,7 @@ def test_it_proposes_a_json_record_on_the_lines_that_it_cites(wiki):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"platform": "X 2"}, "no platform is named 'X 2'; accepted: x-1"),
+        ({"platform": "X 2"}, "no platform is named 'X 2'; nearest: x-1; accepted: x-1"),
         ({"unit": "TBps"}, "$[0].value: unknown unit 'TBps'"),
         ({"value": "about 4.8"}, "$[0].value: 'about 4.8' is hedged"),
         ({"source": None}, "$[0]: source is missing"),

@@ -25,7 +25,7 @@ def fate(old, change, quote=ROW, shown="989"):
 
 
 def said(found):
-    return found.note.removeprefix("the text reads as it did; ")
+    return found.note.removeprefix("the text is unchanged; ")
 
 
 TABLE = (
@@ -90,7 +90,7 @@ def test_it_is_content_where_nothing_above_says_another_thing(change):
 def test_it_names_every_part_that_changed_and_where_the_line_is_now():
     found = fate(TABLE, ("# H200\n", "# H20\n\n"))
     assert found.note == (
-        "the text reads as it did; from L9 to L10; the title was 'H200' and is 'H20'"
+        "the text is unchanged; from L9 to L10; the title was 'H200' and is 'H20'"
     )
     both = fate(TABLE.replace("H200", "y1").replace("Peaks", "x1"), ("1\n", "2\n"))
     assert both.note.endswith(

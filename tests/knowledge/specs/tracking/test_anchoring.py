@@ -113,7 +113,7 @@ def test_it_shows_a_line_that_went_to_another_section_where_nothing_replaced_it(
     found = anchor(OLD.replace(line, "") + f"\n## Memory\n\n{line}", "4.8 TB/s", 10)
     assert (found.state, found.first_line) == (CHANGED, 14)
     assert found.note == (
-        "the text reads as it did; from L10 to L14; the heading above was 'H200' and is 'Memory'"
+        "the text is unchanged; from L10 to L14; the heading above was 'H200' and is 'Memory'"
     )
 
 
@@ -121,7 +121,7 @@ def test_it_does_not_follow_a_line_that_several_products_had_to_another_product(
     row = "| multiprocessors | 132 |\n"
     found = anchor(OLD.replace(row, "", 1) + f"\n## H300\n\n{row}", "132 SM", 6)
     assert (found.state, found.first_line) == (CHANGED, 14)
-    assert found.note == "the text stands at L14; what is around does not say which is meant"
+    assert found.note == "the text stands at L14; the lines around do not show which one is meant"
 
 
 def test_it_keeps_sections_apart_although_the_title_changed_too():
@@ -142,9 +142,7 @@ def test_it_shows_the_lines_of_a_renamed_heading_and_no_others():
     renamed = OLD.replace("## H200", "## H200 SXM")
     found = anchor(renamed, "132 SM", 11)
     assert (found.state, found.first_line) == (CHANGED, 11)
-    assert found.note == (
-        "the text reads as it did; the heading above was 'H200' and is 'H200 SXM'"
-    )
+    assert found.note == ("the text is unchanged; the heading above was 'H200' and is 'H200 SXM'")
     assert anchor(renamed, "132 SM", 6).state is OK
 
 
@@ -153,7 +151,9 @@ def test_it_does_not_choose_between_copies_that_surroundings_cannot_tell_apart()
     copies = f"\n## X\n\n{line}\n## Y\n\n{line}"
     found = anchor(OLD.replace(line, "") + copies, "4.8 TB/s", 10)
     assert (found.state, found.first_line) == (CHANGED, 14)
-    assert found.note == ("the text stands at L14, L18; what is around does not say which is meant")
+    assert found.note == (
+        "the text stands at L14, L18; the lines around do not show which one is meant"
+    )
 
 
 def test_it_does_not_choose_which_of_two_equal_lines_is_left():
@@ -161,7 +161,7 @@ def test_it_does_not_choose_which_of_two_equal_lines_is_left():
     for line in (3, 7):
         found = anchor("# T\n\nc\n\nrow 7\n\nd\n", "7", line, old=old)
         assert (found.state, found.first_line) == (CHANGED, 5)
-        assert "L5; what is around" in found.note
+        assert "L5; the lines around" in found.note
 
 
 def test_it_decides_between_copies_by_the_lines_around_them():
@@ -219,7 +219,7 @@ def test_it_shows_what_replaced_a_line_word_for_word():
 def test_it_shows_every_line_of_a_document_with_another_title():
     found = anchor(OLD.replace("# Two parts", "# Both parts"), "4.8 TB/s", 10)
     assert (found.state, found.first_line) == (CHANGED, 10)
-    assert found.note == "the text reads as it did; the title was 'Two parts' and is 'Both parts'"
+    assert found.note == "the text is unchanged; the title was 'Two parts' and is 'Both parts'"
     assert anchor(f"# New\n{OLD}", "4.8 TB/s", 10).state is CHANGED
 
 
@@ -332,3 +332,28 @@ def test_it_takes_seconds_for_a_document_of_40_000_lines_that_are_alike(change):
     for line in cited:
         reanchor.anchor(citation("4.8 TB/s", line), lines[line - 1])
     assert time.process_time() - start < 6  # 1 where this was written
+
+
+FIELDS = "evidence=documented | kind=vendor | rank=preferred | source=data sheet"
+
+
+@pytest.mark.parametrize(
+    ("gone", "left", "edited"),
+    [
+        ("sm_count: 132", "tdp: 132", "tdp: 700"),
+        ("sm_count: 132 SM", "tdp: 700 W", "tdp: 750 W"),
+        ("peak_fp16: 989 TFLOPS", "peak_fp8: 1979 TFLOPS", "peak_fp8: 1978 TFLOPS"),
+    ],
+)
+def test_a_deleted_line_does_not_become_the_similar_one_below_it(gone, left, edited):
+    old = f"# A\n\n## Specs\n\n- {gone} | {FIELDS}\n- {left} | {FIELDS}\n"
+    new = f"# A\n\n## Specs\n\n- {edited} | {FIELDS}\n"
+    assert anchor(new, gone.partition(": ")[2], 5, old=old).state is LOST
+    below = anchor(new, left.partition(": ")[2], 6, old=old)
+    assert (below.state, below.first_line) == (CHANGED, 5)
+
+
+def test_a_renamed_metric_of_the_same_value_became_another():
+    old = f"# A\n\n## Specs\n\n- tdp: 700 W | {FIELDS}\n"
+    found = anchor(old.replace("tdp", "board_power"), "700 W", 5, old=old)
+    assert found.note == "'tdp:' became 'board_power:'; '700 W' still stands there"

@@ -146,7 +146,7 @@ def test_it_shows_exactly_the_citations_below_a_line_in_which_a_word_changed(doc
         assert (found.state, found.first_line) == (wanted, citation_.first_line)
         if line in above:
             said = lines[line - 1].strip("#| ").split(" |")[0]
-            assert "the text reads as it did" in found.note
+            assert "the text is unchanged" in found.note
             assert said in found.note
             assert ("is gone" in found.note) == lead_in_lost
 
