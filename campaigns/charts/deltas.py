@@ -9,7 +9,7 @@ from campaigns.charts.marks import Cell, Chart, Frame, Line, Mark, NoChart, Poin
 from campaigns.charts.scale import Kind, Scale, ticks_linear
 from campaigns.rules.decision import Verdict
 from campaigns.rules.noise import ONE_SESSION, Gain
-from campaigns.rules.wording import change, share
+from campaigns.rules.wording import share
 
 TITLE = "Change per round"
 COLUMNS = ("Round", "Verdict", "Change, %", "Low, %", "High, %", "Pairs")
@@ -126,7 +126,12 @@ def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
         gain.brief,
     )
     whisker = Line(x.position(low), y, x.position(high), y) if high > low else None
-    return DeltaRow(mark, whisker, change(gain.gain), beyond)
+    return DeltaRow(mark, whisker, _short(gain), beyond)
+
+
+def _short(gain: Gain) -> str:
+    """Beside the line that shows the interval: "2.75× faster"."""
+    return gain.words.partition(" [")[0]
 
 
 def _caption(points: Sequence[DeltaPoint]) -> str:

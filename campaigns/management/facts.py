@@ -37,7 +37,7 @@ from campaigns.reports.standings import (
 from campaigns.reports.stored import borne_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.intake import intake_from
-from campaigns.rules.wording import change
+from campaigns.rules.wording import gain_words
 
 
 def campaign_facts(campaign: Campaign) -> dict[str, Any]:
@@ -309,9 +309,8 @@ def _result(campaign: Campaign) -> str:
     result = campaign.result
     if result.get("gain_low") is None:
         return ""
-    span = f"{change(result['gain_low'])} to {change(result['gain_high'])}"
-    pairs = f"n={result['pairs']} pairs"
-    return f"{change(result['gain'])} against v0 ({span}, {result['interval']}, {pairs})"
+    told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
+    return f"{told} against v0 ({result['interval']}, n={result['pairs']} pairs)"
 
 
 def _verdict_facts(verdict: Verdict) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.highlight import highlighted
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.reproduce import reproduce_commands
-from campaigns.reports.sheet import round_row
+from campaigns.reports.rows import some_rows
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
 from campaigns.reports.stored import (
@@ -47,7 +47,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     candidate = candidate_of(found)
     verdict = getattr(found, "verdict", None)
     target = target_of(campaign)
-    row = round_row(found, target)
+    row = some_rows(campaign, [number], target)[number]
     evaluations = _evaluations(found)
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None

@@ -19,7 +19,8 @@ from campaigns.models import (
     RoundState,
     Verdict,
 )
-from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.reports.stored import Hypothesis, hypothesis_of, report_of
 from campaigns.rules.decision import Verdict as Word
 from campaigns.rules.means import geomean
@@ -79,7 +80,8 @@ class Tried:
 
     @property
     def time_us(self) -> float | None:
-        return self.row.time_us
+        """The unpaired median of its own session: a trail is raw data."""
+        return self.row.median_us
 
     @property
     def file_name(self) -> str:

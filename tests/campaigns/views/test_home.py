@@ -18,7 +18,7 @@ def test_it_lists_what_waits_for_a_person(page, sample):
 
 def test_it_leaves_out_the_steps_inside_a_round(page, sample):
     body = page.get("/").content.decode()
-    assert "round 3: Accepted: +" in body
+    assert "round 3: Accepted: 1.0" in body
     assert "rolled back to the incumbent" not in body
 
 
