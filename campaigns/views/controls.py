@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.bell import Next, ring
-from campaigns.models import Campaign, IllegalTransition
+from campaigns.models import Campaign, IllegalTransition, RoundState
 from campaigns.steps.confirm import confirm
 from campaigns.steps.pause import pause
 from campaigns.steps.restart import decline_restart, take_restart
@@ -24,7 +24,7 @@ STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "resume": (resume, "The campaign goes on."),
     "restart": (take_restart, "The campaign restarts in part; what is masked has a mark."),
     "decline": (decline_restart, "The restart is declined; the campaign goes on as it was."),
-    "stop": (stop, "Stopping: the open round is finished, then the report is written."),
+    "stop": (stop, "Stopping."),
 }
 
 
@@ -39,5 +39,14 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, sentence)
+        messages.success(request, _stopped(campaign) if verb == "stop" else sentence)
     return redirect("campaign", campaign.pk)
+
+
+def _stopped(campaign: Campaign) -> str:
+    """What happens now, by what the campaign was doing when it was stopped."""
+    if campaign.is_finished:
+        return "The draft is ended. Nothing was measured."
+    if campaign.rounds.exclude(state=RoundState.CLOSED).exists():
+        return "Stopping: the open round is finished first, then the report is written."
+    return "Stopping: no round is open, so the report is written next."
