@@ -72,6 +72,10 @@ class RoundRow:
         return self.round.number
 
     @property
+    def is_closed(self) -> bool:
+        return self.round.state == RoundState.CLOSED
+
+    @property
     def borne(self) -> str:
         """What became of its expectation; empty before a verdict and for the baseline."""
         verdict = getattr(self.round, "verdict", None)

@@ -44,14 +44,19 @@ class LowCeiling:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """Whether whoever measures shows life. silent_s: None where no worker was ever seen."""
+    """Whether the worker that measures shows life. at, silent_s: None where none was ever seen."""
 
     silent_s: float | None
     measuring: bool
+    at: datetime | None = None
 
     @property
     def is_lost(self) -> bool:
         return self.silent_s is None or self.silent_s > 3 * float(settings.KOPT_HEARTBEAT_S)
+
+    @property
+    def doing(self) -> str:
+        return "measuring" if self.measuring else "worker alive"
 
     @property
     def words(self) -> str:
@@ -59,8 +64,7 @@ class Pulse:
             return "no worker has been seen on this platform"
         if self.is_lost:
             return f"no heartbeat for {spoken(self.silent_s)}"
-        doing = "measuring" if self.measuring else "worker alive"
-        return f"{doing}, heartbeat {spoken(self.silent_s)} ago"
+        return f"{self.doing}, heartbeat {spoken(self.silent_s)} ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +215,8 @@ def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:
     measuring = at is not None
     if at is None:
         at = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"]
-    return Pulse(max(0.0, (now - at) / timedelta(seconds=1)) if at else None, measuring)
+    silent_s = max(0.0, (now - at) / timedelta(seconds=1)) if at else None
+    return Pulse(silent_s, measuring, at)
 
 
 def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:

@@ -100,6 +100,15 @@ def standing(word: str) -> SafeString:
 
 
 @register.simple_tag
+def age(at: datetime, seconds: float) -> SafeString:
+    """Write how long ago something was; live.js keeps it true while the page stays open."""
+    return format_html(
+        '<time datetime="{}" data-age="{}" title="{}">{} ago</time>',
+        at.isoformat(), f"{seconds:.1f}", clock(at), spoken(seconds),
+    )  # fmt: skip
+
+
+@register.simple_tag
 def tally(word: str, count: int) -> SafeString:
     """Write how many rounds have a verdict, for rows with no room for words."""
     verdict = Verdict(word)

@@ -34,7 +34,7 @@ from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
 
-SHOWN_ROUNDS, SHOWN_EVENTS = 15, 20
+SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
 STOP_POLLING = 286
 
 
@@ -57,7 +57,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "is_fragment": True,
         "board_changed": Version.board_of(since) != version.board,
         "wiki_changed": Version.wiki_of(since) != version.wiki,
-        "news": found.events.filter(pk__gt=seen).last() if seen is not None else None,
+        "news": _news(found, seen),
     }
     return render(request, "campaigns/partials/live.html", context, status=over)
 
@@ -95,6 +95,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
+        "open_round": next((r.number for r in sheet.newest_first if not r.is_closed), None),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.
@@ -106,6 +107,16 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
+
+
+def _news(found: Campaign, seen: int | None) -> list[str]:
+    """What has happened since the event that the page has seen, to be read out in order."""
+    if seen is None:
+        return []
+    fresh = found.events.filter(pk__gt=seen).order_by("-pk")
+    last = list(fresh.values_list("message", flat=True)[:SPOKEN])[::-1]
+    more = fresh.count() - len(last)
+    return [f"{more} earlier events", *last] if more > 0 else last
 
 
 def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:

@@ -30,7 +30,7 @@ from campaigns.reports.stored import (
     report_of,
     target_of,
 )
-from campaigns.reports.surroundings import seen_table
+from campaigns.reports.surroundings import busy_words, seen_table
 from campaigns.rules.attribution import attributions_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
@@ -83,6 +83,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "candidates": _candidates(found, evaluations),
         "repairs": found.repairs.all(),
         "seen": seen_table(report),
+        "busy": busy_words(report),
         "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
         **_neighbours(campaign, number),
