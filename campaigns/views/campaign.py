@@ -32,6 +32,7 @@ from campaigns.rules.phases import LIMITS
 from campaigns.rules.stop import RestartPolicy
 from campaigns.steps.set_target import ceilings_of
 from campaigns.views.lookup import campaign_at, wants_fragment
+from campaigns.views.no_worker import warning_of
 from knowledge.curation.people import may_review
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
@@ -76,6 +77,7 @@ def campaign_page(
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
+            "no_worker": warning_of(found),
             "gaps": [gap_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": found.placeholders.select_related("allowed_by"),
             "may_allow": may_review(request.user),

@@ -17,6 +17,7 @@ from campaigns.steps.restart import decline_restart, take_restart
 from campaigns.steps.resume import resume
 from campaigns.steps.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
+from campaigns.views.no_worker import warn_of_no_worker
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
@@ -40,6 +41,8 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, _stopped(campaign) if verb == "stop" else sentence)
+        if verb in ("confirm", "resume"):
+            warn_of_no_worker(request, campaign)
     return redirect("campaign", campaign.pk)
 
 

@@ -143,14 +143,14 @@ def test_its_columns_are_those_that_the_host_tells():
 
 
 def test_a_busy_host_is_told_in_one_line():
-    busy = (Moment("one", 0, others=0.1), Moment("one", 1, others=3.9, pressure=0.4))
-    told = busy_words(replace(report(case("one")), surroundings=busy))
+    busy = (Moment("4096x4096", 0, others=0.1), Moment("4096x4096", 1, others=3.9, pressure=0.4))
+    told = busy_words(replace(report(case()), surroundings=busy))
     assert told == (
         "Busy host while this was measured: others used up to 3.9 CPUs, tasks waited for a CPU up "
         "to 40 % of the time."
     )
-    quiet = (Moment("one", 0, others=0.1, pressure=0.02),)
-    assert busy_words(replace(report(case("one")), surroundings=quiet)) == ""
+    quiet = (Moment("4096x4096", 0, others=0.1, pressure=0.02),)
+    assert busy_words(replace(report(case()), surroundings=quiet)) == ""
 
 
 def test_a_void_measurement_is_told_beside_the_verdict(page, run):
