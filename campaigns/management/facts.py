@@ -146,7 +146,7 @@ def campaign_text(campaign: Campaign) -> str:
     lines += [f"{sheet.wait.words}"] if sheet.wait else []
     if progress := progress_of(campaign, timezone.now()):
         since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
-        lines.append(f"{since}waits for {progress.waits_for}; {progress.eta_words}")
+        lines.append(f"{since}{progress.doing}; {progress.eta_words}")
     lines += course_lines(campaign)
     lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
     lines.append(f"target: {sheet.goal_words}")

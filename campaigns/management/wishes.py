@@ -53,7 +53,7 @@ WISH = (
         "--restart",
         choices=list(RestartPolicy),
         default=RestartPolicy.TAKE,
-        help="the restart in part that five rounds without a gain lead to; default: take",
+        help="restart with half of the history hidden, after five rounds without a gain; default: take",
     ),
     argument(
         "--primary-metric",
@@ -62,7 +62,7 @@ WISH = (
     ),
     argument("--git-branch", help="of the accepted rounds; default: auto"),
     argument("--reference-project", help="where ideas may come from; not opened"),
-    argument("--constraints", help="what whoever proposes has to keep to"),
+    argument("--constraints", help="what the proposer has to keep to"),
     argument("--notes", help="whatever else should stay with the campaign"),
     argument("--title", default=""),
     argument("--seed", type=int),

@@ -127,8 +127,8 @@ def delta(gain: Gain | None, baseline: str) -> SafeString:
     told, _, ends = gain.words.partition(" [")
     return format_html(
         '<span class="delta" data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" '
-        'data-baseline="{}" title="{}"><strong>{}</strong> [{} <span class="ci">vs {}, n {}</span>'
-        '<span class="sub">{}</span></span>',
+        'data-baseline="{}" title="{}"><strong>{}</strong> <span class="ends">[{}</span> '
+        '<span class="ci">vs {}, n {}</span><span class="less">{}</span></span>',
         gain.gain, gain.low, gain.high, gain.pairs, baseline, gain.kind, told, ends,
         baseline, gain.pairs, wording.time_words(gain.gain, gain.low, gain.high),
     )  # fmt: skip
