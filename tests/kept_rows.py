@@ -46,7 +46,7 @@ def made_once(
         answer = make()
         _kept[key] = Kept(answer, {m._meta.db_table: read(m._meta.db_table) for m in models})
         return answer
-    with transaction.atomic(), _additions_allowed([*_kept[key].tables]):
+    with transaction.atomic(), additions_allowed([*_kept[key].tables]):
         for model in models:
             _write(model, *_kept[key].tables[model._meta.db_table], user)
     kept: Answer = _kept[key].answer
@@ -81,7 +81,7 @@ def _write(model: type[Model], columns: list[str], rows: list[tuple[Any, ...]], 
 
 
 @contextmanager
-def _additions_allowed(tables: list[str]) -> Iterator[None]:
+def additions_allowed(tables: list[str]) -> Iterator[None]:
     """Without the triggers of SQLite that refuse a new row in a state to which rows are brought."""
     if connection.vendor != "sqlite":
         yield

@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.marks import Cell, Chart, Frame, Line, Mark, NoChart, Point, Row, full
+from campaigns.charts.marks import (
+    MOST_ROWS,
+    Cell,
+    Chart,
+    Frame,
+    Line,
+    Mark,
+    NoChart,
+    Point,
+    Row,
+    fewer,
+    full,
+    left_out,
+)
 from campaigns.charts.scale import Kind, Scale, ticks_linear
 from campaigns.rules.noise.gain import ONE_SESSION, Gain
 from campaigns.rules.verdict.decision import Verdict
-from campaigns.rules.wording import change, share
+from campaigns.rules.wording import share
 
 TITLE = "Change per round"
 COLUMNS = ("Round", "Verdict", "Change, %", "Low, %", "High, %", "Pairs")
 WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 66, 590, 30, 36, 62
 # A change beyond this would squeeze all others together, so the axis is cut and says so.
 CUT_FROM = 0.25
+MOST_MARKS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,7 @@ def build(
     """Lay out the chart in the order given. noise, minimum: fractions (0.01 is 1 %)."""
     if not points:
         return NoChart("deltas", TITLE, "No round has been compared with an incumbent yet.")
+    all_points, points = points, fewer(points, MOST_MARKS)
     frame = Frame(WIDTH, TOP + ROW * len(points) + BELOW, LEFT, RIGHT, TOP, TOP + ROW * len(points))
     least = max(2 * minimum, 2 * noise)
     ends = [(point.gain.low, point.gain.high) for point in points]
@@ -93,9 +108,9 @@ def build(
         cuts=tuple(
             end for end, wide in ((LEFT, whole[0] < shown[0]), (RIGHT, whole[1] > shown[1])) if wide
         ),
-        caption=_caption(points),
+        caption=_caption(all_points) + left_out(len(points), len(all_points)),
         columns=COLUMNS,
-        rows=tuple(_row(point) for point in points),
+        rows=tuple(_row(point) for point in fewer(points, MOST_ROWS)),
     )
 
 
@@ -126,7 +141,12 @@ def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
         gain.brief,
     )
     whisker = Line(x.position(low), y, x.position(high), y) if high > low else None
-    return DeltaRow(mark, whisker, change(gain.gain), beyond)
+    return DeltaRow(mark, whisker, _short(gain), beyond)
+
+
+def _short(gain: Gain) -> str:
+    """Beside the line that shows the interval: "2.75× faster"."""
+    return gain.words.partition(" [")[0]
 
 
 def _caption(points: Sequence[DeltaPoint]) -> str:

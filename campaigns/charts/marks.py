@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from campaigns.charts.glyphs import GLYPHS, Glyph
 from campaigns.charts.scale import Scale, Tick
 from campaigns.rules.verdict.decision import Verdict
 
 MERGE_DISTANCE = 12
+# A page with three charts stays readable, and quick to load, with so many rows in each table twin.
+MOST_ROWS = 25
 # A label names so many rounds, of more the first and the last; the table below has them all.
 MOST_NUMBERS, FIRST_NUMBERS = 6, 3
 LINE_DISTANCE = 8
@@ -138,6 +141,9 @@ class Point:
         return Row(self.number, self.href, GLYPHS[self.verdict], tuple(cells))
 
 
+PointT = TypeVar("PointT", bound=Point)
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """What every chart has beside its own geometry; columns and rows are its table twin."""
@@ -159,6 +165,26 @@ class NoChart:
     kind: str
     title: str
     sentence: str
+
+
+def fewer(points: Sequence[PointT], most: int) -> tuple[PointT, ...]:
+    """At most so many in order: every accepted one, the newest, and an even share of the rest."""
+    if len(points) <= most:
+        return tuple(points)
+    kept = {i for i, p in enumerate(points) if p.verdict is Verdict.ACCEPTED} | {len(points) - 1}
+    rest = [index for index in range(len(points)) if index not in kept]
+    room = max(0, most - len(kept))
+    kept |= {rest[step * len(rest) // room] for step in range(room)}
+    return tuple(points[index] for index in sorted(kept))
+
+
+def left_out(shown: int, everything: int) -> str:
+    """What a caption adds where rounds are left out; "" where none is."""
+    if shown == everything:
+        return ""
+    return (
+        f" Drawn: {shown} of {everything} rounds, all accepted ones among them; the list has all."
+    )
 
 
 def full(value: float | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from campaigns.charts.marks import (
     LINE_DISTANCE,
+    MOST_ROWS,
     NARROW,
     WIDE,
     Cell,
@@ -18,7 +19,9 @@ from campaigns.charts.marks import (
     NoChart,
     Point,
     Row,
+    fewer,
     full,
+    left_out,
     merge_labels,
     thinned,
 )
@@ -42,6 +45,7 @@ UNTIMED_Y = FRAME.top - 24
 LOG_FROM = 10
 LEAST_WHISKER = 16
 FEWEST_ROUNDS = 6
+MOST_MARKS = 100
 # Where a level's text stands from its line.
 ABOVE, BELOW = -6.0, 15.0
 
@@ -103,6 +107,8 @@ def build(
     points: Sequence[ProgressPoint], target: Target | None, interval_kind: str = ""
 ) -> ProgressChart | NoChart:
     """Lay out the chart. interval_kind says what low and high are, with n, where they are given."""
+    whole = len(points)
+    points = fewer(points, MOST_MARKS)
     timed = [point.time_us for point in points if point.time_us]
     if not timed:
         return NoChart("progress", TITLE, "No round has been timed yet.")
@@ -112,6 +118,7 @@ def build(
     marks = tuple(_mark(point, x, y) for point in points)
     labels = thinned(merge_labels(marks, 0, -13))
     best = _best_so_far(points)
+    so_far = {point.number: time for point, time in zip(points, best, strict=True)}
     first = next((p.time_us for p in points if p.verdict is Verdict.ACCEPTED and p.time_us), None)
     goal = (
         Level(y.position(target.time_us), f"target {duration(target.time_us)}", 0)
@@ -137,9 +144,10 @@ def build(
         target=target,
         untimed_y=UNTIMED_Y,
         caption=_caption(first, best[-1], target)
-        + (f" Intervals: {interval_kind}." if interval_kind else ""),
+        + (f" Intervals: {interval_kind}." if interval_kind else "")
+        + left_out(len(points), whole),
         columns=COLUMNS,
-        rows=tuple(_row(point, so_far) for point, so_far in zip(points, best, strict=True)),
+        rows=tuple(_row(point, so_far[point.number]) for point in fewer(points, MOST_ROWS)),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import (
     LINE_DISTANCE,
+    MOST_ROWS,
     Cell,
     Chart,
     Frame,
@@ -19,7 +20,9 @@ from campaigns.charts.marks import (
     Point,
     Row,
     arrows,
+    fewer,
     full,
+    left_out,
     merge_labels,
 )
 from campaigns.charts.scale import (
@@ -40,6 +43,7 @@ TITLE = "Roofline"
 FRAME = Frame(width=720, height=440, left=66, right=704, top=32, bottom=382)
 # Width of a letter, to tell whether a label fits along its line; the list below has them all.
 LETTER = 6.3
+MOST_MARKS = 40
 COLUMNS = ("Round", "Verdict", "Intensity, FLOP/byte", "Share of roof, %")
 
 
@@ -124,7 +128,8 @@ def build(
     size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
     measured = [roof.cited.evidence == EvidenceClass.MEASURED for roof in best]
     outer = _Outer(bytes_per_s / size, peak / size, *measured)
-    placed = [point for point in points if point.intensity and point.flops_per_s]
+    known = [point for point in points if point.intensity and point.flops_per_s]
+    placed = fewer(known, MOST_MARKS)
     x, y = _scales(placed, outer, size)
     marks = tuple(_mark(point, outer, x, y, size) for point in placed)
     ceilings = _ceilings(bandwidths, computes, x, y, size)
@@ -146,9 +151,9 @@ def build(
         marks=marks,
         labels=merge_labels(marks),
         arrows=arrows([m for m, p in zip(marks, placed, strict=True) if _kept(p, outer, size)]),
-        caption=_caption(placed, outer, size),
+        caption=_caption(placed, outer, size) + left_out(len(placed), len(known)),
         columns=(*COLUMNS[:3], f"Reached, {unit}", COLUMNS[3]),
-        rows=tuple(_row(point, outer, size) for point in points),
+        rows=tuple(_row(point, outer, size) for point in fewer(points, MOST_ROWS)),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from campaigns.rules.noise.bisect import Answer, Found, Look
-from campaigns.rules.wording import change, share
+from campaigns.rules.wording import share
 from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
 
 
@@ -22,9 +22,7 @@ def look_line(look: Look, good: int) -> str:
     """One measured round; the ratio names its baseline, interval and count (law 9)."""
     told = look.why
     if look.gain:
-        gain = look.gain
-        span = f"{change(gain.low)} to {change(gain.high)}, {gain.kind}, n={gain.pairs} pairs"
-        told = f"{change(gain.gain)} against round {good} ({span})"
+        told = look.gain.against(f"round {good}")
     return f"round {look.round}: {look.answer}: {told}"
 
 

@@ -54,7 +54,8 @@ WISH = (
         "--restart",
         choices=list(RestartPolicy),
         default=RestartPolicy.TAKE,
-        help="the restart in part that five rounds without a gain lead to; default: take",
+        help="after five rounds without a gain: restart with half of the history hidden; "
+        "default: take",
     ),
     argument(
         "--guard",
@@ -63,7 +64,7 @@ WISH = (
     ),
     argument("--git-branch", help="of the accepted rounds; default: auto"),
     argument("--reference-project", help="where ideas may come from; not opened"),
-    argument("--constraints", help="what whoever proposes has to keep to"),
+    argument("--constraints", help="what the proposer has to keep to"),
     argument("--notes", help="whatever else should stay with the campaign"),
     argument("--title", default=""),
     argument("--seed", type=int),

@@ -37,7 +37,7 @@ from campaigns.reports.standings import (
 )
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.decision import Verdict as Word
-from campaigns.rules.wording import change
+from campaigns.rules.wording import gain_words
 
 
 def campaign_facts(campaign: Campaign) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def campaign_text(campaign: Campaign) -> str:
     lines += [f"{sheet.wait.words}"] if sheet.wait else []
     if progress := progress_of(campaign, timezone.now()):
         since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
-        lines.append(f"{since}waits for {progress.waits_for}; {progress.eta_words}")
+        lines.append(f"{since}{progress.doing}; {progress.eta_words}")
     lines += course_lines(campaign)
     lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
     lines.append(f"target: {sheet.goal_words}")
@@ -310,9 +310,8 @@ def _result(campaign: Campaign) -> str:
     result = campaign.result
     if result.get("gain_low") is None:
         return ""
-    span = f"{change(result['gain_low'])} to {change(result['gain_high'])}"
-    pairs = f"n={result['pairs']} pairs"
-    return f"{change(result['gain'])} against v0 ({span}, {result['interval']}, {pairs})"
+    told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
+    return f"{told} against v0 ({result['interval']}, n={result['pairs']} pairs)"
 
 
 def _verdict_facts(verdict: Verdict) -> dict[str, Any]:

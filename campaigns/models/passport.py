@@ -23,6 +23,7 @@ class PassportWish(Guarded):
 
     class Meta:
         ordering = ("-pk",)
+        verbose_name_plural = "passport wishes"
 
     def __str__(self) -> str:
         return f"wish for a passport of {self.worker}"

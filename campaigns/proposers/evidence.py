@@ -40,9 +40,9 @@ class CaseFact:
         """The case in one line with its numbers, for a hypothesis to cite."""
         parts = []
         if self.time_us is not None:
-            parts.append(f"{self.time_us:,.1f} us")
+            parts.append(f"{self.time_us:,.1f} µs")
         if self.share is not None:
-            parts.append(f"{self.share:.1%} of the {self.floor_us:,.1f} us floor")
+            parts.append(f"{self.share:.1%} of the {self.floor_us:,.1f} µs floor")
         if self.bound:
             parts.append(f"{self.bound}-bound by the roofline")
         if self.gb_per_s is not None:

@@ -16,7 +16,7 @@ from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.rules.stop.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes
 
-OWN_STEP = "a step of kopt's own"
+OWN_STEP = "processing results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,11 @@ class Progress:
         return spoken(self.age_s)
 
     @property
+    def doing(self) -> str:
+        """What is waited for, or that kopt is at work itself."""
+        return self.waits_for if self.waits_for == OWN_STEP else f"waiting for {self.waits_for}"
+
+    @property
     def limit_words(self) -> str:
         """Its limits, in minutes; empty where it has none."""
         limit = LIMITS.get(self.state)
@@ -45,7 +50,7 @@ class Progress:
             return ""
         of_what = " of measuring" if self.state in MEASURING else ""
         return (
-            f"told after {minutes(limit.idle_s)} min without a sign of life; "
+            f"a warning after {minutes(limit.idle_s)} min without a sign of life; "
             f"at most {minutes(limit.wall_s)} min{of_what}"
         )
 

@@ -21,7 +21,8 @@ from campaigns.reports.diff import Diff, diff
 from campaigns.reports.limits import limits_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.pictures import Link, pictures
-from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
 from campaigns.reports.transfer import audit_of

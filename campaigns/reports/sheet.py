@@ -8,24 +8,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Max
+from django.db.models import Max
 
 from campaigns.evaluator.contract import protocol_from
-from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round, RoundState
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, RoundState
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
 from campaigns.records.restart_mask import masked_rounds
-from campaigns.records.round.candidate_findings import finding_counts, kinds_by_stance
-from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
+from campaigns.records.round.candidate_findings import kinds_by_stance
+from campaigns.records.round.verdicts import result_of
 from campaigns.records.target.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.eta import LEAST_ROUNDS, Eta, estimate, spoken
-from campaigns.reports.standings import standing_of, with_standing
+from campaigns.reports.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.chained import chained, excess
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.noise.means import geomean
 from campaigns.rules.target.goal import Kind
-from campaigns.rules.target.roofline import share_of_floor
 from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
 from knowledge.specs.cited import Cited, EvidenceClass
@@ -33,48 +31,6 @@ from knowledge.specs.cited import Cited, EvidenceClass
 BASELINE = "v0 (round 1)"
 # Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
 PROVEN = (Word.ACCEPTED, Word.NO_CHANGE, Word.NEEDS_REVIEW)
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRow:
-    """One round as every table shows it; time_us is the geometric mean over its cases.
-
-    masked: a restart hides it from the proposer, and from nobody else.
-    """
-
-    round: Round
-    word: Word
-    reason: str
-    sentence: str
-    gain: Gain | None
-    results: tuple[CaseResult, ...]
-    time_us: float | None
-    share: float | None
-    against: int | None
-    candidates: int
-    duration_s: float | None
-    masked: bool = False
-
-    @property
-    def standing(self) -> str:
-        """How far its gain is confirmed, as stored; "" where nothing is claimed."""
-        return standing_of(self.round)
-
-    @property
-    def number(self) -> int:
-        return self.round.number
-
-    @property
-    def borne(self) -> str:
-        """What became of its expectation; empty before a verdict and for the baseline."""
-        verdict = getattr(self.round, "verdict", None)
-        return str(borne_of(self.round, verdict) or "") if verdict else ""
-
-    @property
-    def findings(self) -> str:
-        """How much of the judged source is refused or flagged; empty where nothing is."""
-        chosen = self.round.chosen
-        return finding_counts(chosen, self.round.campaign) if chosen else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +44,20 @@ class LowCeiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """The best candidate over the baseline: 3.1 is 3.1 times as fast."""
-
-    ratio: float
-    low: float
-    high: float
-    n: int
-    kind: str
-    baseline: str
-
-
-@dataclass(frozen=True, slots=True)
 class Pulse:
-    """Whether whoever measures shows life. silent_s: None where no worker was ever seen."""
+    """Whether the worker that measures shows life. at, silent_s: None where none was ever seen."""
 
     silent_s: float | None
     measuring: bool
+    at: datetime | None = None
 
     @property
     def is_lost(self) -> bool:
         return self.silent_s is None or self.silent_s > 3 * float(settings.KOPT_HEARTBEAT_S)
+
+    @property
+    def doing(self) -> str:
+        return "measuring" if self.measuring else "worker alive"
 
     @property
     def words(self) -> str:
@@ -116,15 +65,15 @@ class Pulse:
             return "no worker has been seen on this platform"
         if self.is_lost:
             return f"no heartbeat for {spoken(self.silent_s)}"
-        doing = "measuring" if self.measuring else "worker alive"
-        return f"{doing}, heartbeat {spoken(self.silent_s)} ago"
+        return f"{self.doing}, heartbeat {spoken(self.silent_s)} ago"
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignSheet:
     """Everything that the campaign's pages say about it besides its events.
 
-    excess: how far the rounds' gains go beyond what was measured side by side, or "".
+    total: the best candidate over v0. excess: how far the rounds' gains go beyond what was measured
+    side by side, or "".
     """
 
     campaign: Campaign
@@ -132,7 +81,7 @@ class CampaignSheet:
     rows: tuple[RoundRow, ...]
     baseline: RoundRow | None
     best: RoundRow | None
-    total: Total | None
+    total: Gain | None
     phase: str
     pulse: Pulse | None
     eta: Eta | None
@@ -208,8 +157,8 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     target = target_of(campaign)
     hidden = masked_rounds(campaign)
     rows = tuple(
-        replace(round_row(round_, target), masked=round_.number in hidden)
-        for round_ in rounds_of(campaign)
+        replace(row, masked=row.number in hidden)
+        for row in rows_of(campaign, rounds_of(campaign), target)
     )
     accepted = [row for row in rows if row.word is Word.ACCEPTED]
     gains = [row.gain for row in accepted if row.gain and row.number > 1]
@@ -225,7 +174,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         rows=rows,
         baseline=baseline,
         best=accepted[-1] if accepted else None,
-        total=_total(campaign, gains),
+        total=result_of(campaign) or chained(gains),
         excess=excess(result_of(campaign), gains),
         phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
         pulse=pulse,
@@ -234,43 +183,6 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
         queue=queue,
     )
-
-
-def rounds_of(campaign: Campaign) -> Sequence[Round]:
-    """The rounds with verdict, rival and number of candidates, in one query."""
-    rounds = with_standing(campaign.rounds.select_related("verdict", "against__round", "chosen"))
-    return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
-
-
-def round_row(round_: Round, target: CampaignTarget) -> RoundRow:
-    """Read one round; its verdict, rival and number of candidates should be loaded already."""
-    verdict = getattr(round_, "verdict", None)
-    results = results_of(verdict) if verdict else ()
-    times = {r.case: r.time.median for r in results if r.time}
-    ended = round_.closed_at
-    return RoundRow(
-        round=round_,
-        word=Word(verdict.word) if verdict else Word.RUNNING,
-        reason=verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words,
-        sentence=verdict.sentence if verdict else "",
-        gain=gain_of(verdict) if verdict else None,
-        results=results,
-        time_us=geomean(times.values()) if times else None,
-        share=share_of(times, target),
-        against=round_.against.round.number if round_.against else None,
-        candidates=getattr(round_, "candidate_count", 0),
-        duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
-    )
-
-
-def share_of(times_us: dict[str, float], target: CampaignTarget) -> float | None:
-    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
-    pairs = [
-        (floor, time)
-        for case, time in times_us.items()
-        if (known := target.cases.get(case)) and (floor := known.floor_us)
-    ]
-    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
 
 
 def _above_measured(row: RoundRow, target: CampaignTarget) -> Iterator[LowCeiling]:
@@ -283,13 +195,6 @@ def _above_measured(row: RoundRow, target: CampaignTarget) -> Iterator[LowCeilin
         reached = known.floor_us / result.time.median
         if reached > 1 and known.limit.evidence == EvidenceClass.MEASURED:
             yield LowCeiling(known.limit, row.number, result.case, reached)
-
-
-def _total(campaign: Campaign, gains: Sequence[Gain]) -> Total | None:
-    found = result_of(campaign) or chained(gains)
-    if found is None:
-        return None
-    return Total(1 + found.gain, 1 + found.low, 1 + found.high, found.pairs, found.kind, BASELINE)
 
 
 def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
@@ -311,7 +216,8 @@ def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:
     measuring = at is not None
     if at is None:
         at = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"]
-    return Pulse(max(0.0, (now - at) / timedelta(seconds=1)) if at else None, measuring)
+    silent_s = max(0.0, (now - at) / timedelta(seconds=1)) if at else None
+    return Pulse(silent_s, measuring, at)
 
 
 def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.evaluator.contract import Moment, Report
-from campaigns.rules.noise.drift import on_gpu
+from campaigns.rules.noise.drift import LEAST_OTHERS, LEAST_PRESSURE, LEAST_STOLEN, on_gpu
 from campaigns.rules.noise.passport import Conditions, Range, length_from, told_floor
-from campaigns.rules.wording import digits, share
+from campaigns.rules.wording import counted, digits, share
 
 UNTOLD = "–"
 
@@ -59,6 +59,28 @@ def conditions_words(seen: Conditions) -> list[tuple[str, str]]:
 def floors_words(lengths: Sequence[dict[str, Any]]) -> str:
     """The noise floor of each stored length: "34.3 µs: 1 %, 1.20 ms: 1.4 %"."""
     return ", ".join(told_floor(length_from(stored)) for stored in lengths)
+
+
+def busy_words(report: Report | None) -> str:
+    """That others used the host during a measurement, in one line; "" where they hardly did."""
+    moments = report.surroundings if report else ()
+    if report is None or not moments:
+        return ""
+    gpu = any(map(on_gpu, report.cases))
+    worst = {
+        name: max((getattr(moment, name) or 0.0 for moment in moments), default=0.0)
+        for name in ("others", "pressure", "stolen")
+    }
+    found = []
+    if gpu and worst["others"] >= 1:
+        found.append(f"others ran up to {counted(round(worst['others']), 'task')} on the device")
+    if not gpu and worst["others"] >= LEAST_OTHERS:
+        found.append(f"others used up to {worst['others']:.1f} CPUs")
+    if worst["pressure"] >= LEAST_PRESSURE:
+        found.append(f"tasks waited for a CPU up to {share(worst['pressure'])} of the time")
+    if worst["stolen"] >= LEAST_STOLEN:
+        found.append(f"the hypervisor took up to {share(worst['stolen'])} of the time")
+    return f"Busy host while this was measured: {', '.join(found)}." if found else ""
 
 
 def _columns(*, gpu: bool) -> list[tuple[str, Callable[[Moment], str]]]:

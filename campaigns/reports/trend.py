@@ -1,6 +1,6 @@
 """Every round's rates by direction, and how much faster than the baseline it is (R14).
 
-Medians of each round's own measurement; the verdict rests on pairs, and stands beside them.
+Times are those of `campaigns.reports.basis`. Only an accepted round is a gain of the campaign.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns.reports.sheet import CampaignSheet, RoundRow
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.directions import (
     Halves,
     Times,
@@ -35,7 +36,8 @@ class Rates:
 class TrendRow:
     """One timed round. step: both directions together; forward itself where there is one only.
 
-    change: in speed against round 1, by direction; empty for round 1. n: least samples of a case.
+    change: in speed against round 1, by direction; empty for round 1 and for what was not accepted.
+    n: least pairs of a case.
     """
 
     row: RoundRow
@@ -78,13 +80,13 @@ def trend_of(sheet: CampaignSheet) -> Trend:
         times = _times(row, halves)
         if times is None or row.word is Word.INVALID:
             continue
-        is_first = first is None or row is sheet.baseline
+        is_gain = first is not None and row.word is Word.ACCEPTED and row is not sheet.baseline
         rows.append(
             TrendRow(
                 row,
                 *_rates(times, work, halves),
-                change="" if first is None or is_first else versus(times, first),
-                n=min(result.time.n for result in row.results if result.time),
+                change=versus(times, first) if first and is_gain else "",
+                n=row.gain.pairs if row.gain else 0,
             )
         )
     has_backward = any(row.backward is not None for row in rows)
@@ -92,10 +94,9 @@ def trend_of(sheet: CampaignSheet) -> Trend:
 
 
 def _times(row: RoundRow, halves: Halves) -> Times | None:
-    times = {result.case: result.time.median for result in row.results if result.time}
-    if not times or len(times) < len(row.results):
+    if not row.times or len(row.times) < len(row.results):
         return None
-    return times_by_step(times, halves)
+    return times_by_step(row.times, halves)
 
 
 def _rates(

@@ -19,7 +19,7 @@ from campaigns.records.round.verdicts import TimeSpread
 from campaigns.records.target.target_drift import Drift
 from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.eta import spoken
-from campaigns.reports.sheet import Total
+from campaigns.reports.sheet import BASELINE
 from campaigns.reports.standings import gain_of, standing_words
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
@@ -102,6 +102,15 @@ def standing(word: str) -> SafeString:
 
 
 @register.simple_tag
+def age(at: datetime, seconds: float) -> SafeString:
+    """Write how long ago something was; live.js keeps it true while the page stays open."""
+    return format_html(
+        '<time datetime="{}" data-age="{}" title="{}">{} ago</time>',
+        at.isoformat(), f"{seconds:.1f}", clock(at), spoken(seconds),
+    )  # fmt: skip
+
+
+@register.simple_tag
 def tally(word: str, count: int) -> SafeString:
     """Write how many rounds have a verdict, for rows with no room for words."""
     verdict = Verdict(word)
@@ -117,28 +126,22 @@ def delta(gain: Gain | None, baseline: str) -> SafeString:
     """Write a change with its interval, count and baseline in one element (law 9)."""
     if not gain:
         return format_html('<span class="muted">{}</span>', "not compared")
+    told, _, ends = gain.words.partition(" [")
     return format_html(
         '<span class="delta" data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" '
-        'data-baseline="{}" title="{}"><strong>{}</strong> '
-        '<span class="ci">[{}, {}] vs {}, n {}</span></span>',
-        gain.gain, gain.low, gain.high, gain.pairs, baseline, gain.kind,
-        wording.change(gain.gain), wording.change(gain.low), wording.change(gain.high),
-        baseline, gain.pairs,
+        'data-baseline="{}" title="{}"><strong>{}</strong> <span class="ends">[{}</span> '
+        '<span class="ci">vs {}, n {}</span><span class="less">{}</span></span>',
+        gain.gain, gain.low, gain.high, gain.pairs, baseline, gain.kind, told, ends,
+        baseline, gain.pairs, wording.time_words(gain.gain, gain.low, gain.high),
     )  # fmt: skip
 
 
 @register.simple_tag
-def ratio(total: Total | None) -> SafeString:
-    """Write the best candidate over the baseline as a factor, with interval, count and baseline."""
-    if not total:
-        return format_html('<span class="muted">{}</span>', "no gain shown yet")
-    return format_html(
-        '<span data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" data-baseline="{}" '
-        'title="{}">{}× <span class="sub">vs {} · [{}, {}] · n ≥ {}</span></span>',
-        total.ratio - 1, total.low - 1, total.high - 1, total.n, total.baseline, total.kind,
-        wording.digits(total.ratio), total.baseline,
-        wording.digits(total.low), wording.digits(total.high), total.n,
-    )  # fmt: skip
+def total_gain(total: Gain | None) -> SafeString:
+    """Write the best candidate over v0 as `delta` does, or that there is none yet."""
+    if total:
+        return delta(total, BASELINE)
+    return format_html('<span class="muted">{}</span>', "no gain shown yet")
 
 
 @register.simple_tag
@@ -278,8 +281,8 @@ def amount(value: Any, unit: str) -> str:
 
 @register.filter
 def time_change(gain: Any) -> str:
-    """Write a gain as the change of time that a hypothesis predicts: 1.0 is "-50.0 %"."""
-    return "" if gain in MISSING else wording.change(1 / (1 + gain.gain) - 1)
+    """Write a gain as the change of time that a hypothesis predicts: 1.0 is "50 % less time"."""
+    return "" if gain in MISSING else wording.time_words(gain.gain, gain.low, gain.high)
 
 
 @register.filter

@@ -32,9 +32,10 @@ from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from
 from campaigns.views.lookup import campaign_at, wants_fragment
+from campaigns.views.no_worker import warning_of
 from knowledge.curation.people import may_review
 
-SHOWN_ROUNDS, SHOWN_EVENTS = 15, 20
+SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
 STOP_POLLING = 286
 
 
@@ -57,7 +58,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "is_fragment": True,
         "board_changed": Version.board_of(since) != version.board,
         "wiki_changed": Version.wiki_of(since) != version.wiki,
-        "news": found.events.filter(pk__gt=seen).last() if seen is not None else None,
+        "news": _news(found, seen),
     }
     return render(request, "campaigns/partials/live.html", context, status=over)
 
@@ -76,6 +77,7 @@ def campaign_page(
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
+            "no_worker": warning_of(found),
             "gaps": [missing_spec_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": found.placeholders.select_related("allowed_by"),
             "may_allow": may_review(request.user),
@@ -95,6 +97,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
+        "open_round": next((r.number for r in sheet.newest_first if not r.is_closed), None),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.
@@ -106,6 +109,16 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
+
+
+def _news(found: Campaign, seen: int | None) -> list[str]:
+    """What has happened since the event that the page has seen, to be read out in order."""
+    if seen is None:
+        return []
+    fresh = found.events.filter(pk__gt=seen).order_by("-pk")
+    last = list(fresh.values_list("message", flat=True)[:SPOKEN])[::-1]
+    more = fresh.count() - len(last)
+    return [f"{more} earlier events", *last] if more > 0 else last
 
 
 def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:

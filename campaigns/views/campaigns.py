@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -16,8 +16,10 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
 from campaigns.records.target.targets import target_of
-from campaigns.reports.sheet import RoundRow, round_row
+from campaigns.reports.rows import RoundRow, rows_of
+from campaigns.reports.tables import campaigns_table
 from campaigns.rules.verdict.decision import Verdict
+from campaigns.views.download import csv, wants_csv
 from campaigns.views.lookup import wants_fragment
 
 PER_PAGE = 50
@@ -45,7 +47,7 @@ class Line:
 @require_safe
 @vary_on_headers("HX-Request")
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """`?q= &op= &backend= &platform= &state= &sort= &page=`, all of them optional."""
+    """`?q= &op= &backend= &platform= &state= &sort= &page= &format=csv`, all optional."""
     found = (
         Campaign.objects.for_list()
         .select_related("created_by")
@@ -63,6 +65,9 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         )
     sort = request.GET.get("sort", "newest")
     found = found.order_by(SORTS.get(sort, "-pk"))
+    if wants_csv(request):
+        lines = ((line.campaign, line.best, line.rounds) for line in _lines(list(found)))
+        return csv(campaigns_table(lines), "campaigns")
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
@@ -84,20 +89,31 @@ def _lines(page: Sequence[Campaign]) -> list[Line]:
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or Verdict.RUNNING] += 1
-    keys = [c.incumbent.round_id for c in page if c.incumbent]
-    best = {
-        row.campaign_id: row
-        for row in rounds.filter(pk__in=keys).select_related("verdict", "against__round", "chosen")
-    }
+    best = _best(page, rounds)
     return [
         Line(
             campaign=campaign,
-            best=round_row(best[campaign.pk], target_of(campaign)) if campaign.pk in best else None,
+            best=best.get(campaign.pk),
             tallies=[(word, word.words, words[campaign.pk][word]) for word in Verdict],
             rounds=words[campaign.pk].total(),
         )
         for campaign in page
     ]
+
+
+def _best(page: Sequence[Campaign], rounds: QuerySet[Round]) -> dict[int, RoundRow]:
+    """Campaign → its incumbent's row; one query for what all their times rest on."""
+    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=Verdict.ACCEPTED))
+    by_campaign: dict[int, list[Round]] = defaultdict(list)
+    for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
+        by_campaign[row.campaign_id].append(row)
+    return {
+        campaign.pk: row
+        for campaign in page
+        if campaign.incumbent
+        for row in rows_of(campaign, by_campaign[campaign.pk], target_of(campaign))
+        if row.round.pk == campaign.incumbent.round_id
+    }
 
 
 def _facets() -> dict[str, list[tuple[str, str]]]:

@@ -10,13 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns.models import Campaign, IllegalTransition, RestartAnswer
+from campaigns.models import Campaign, IllegalTransition, RestartAnswer, RoundState
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.stop import stop
 from campaigns.views.lookup import campaign_at, may_change
+from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.workers.notify import Next, notify
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
@@ -25,13 +26,13 @@ STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "resume": (resume, "The campaign goes on."),
     "restart": (
         partial(answer_restart, answer=RestartAnswer.TAKEN),
-        "The campaign restarts in part; what is masked has a mark.",
+        "The campaign restarts; rounds that are now hidden from the proposer carry a mark.",
     ),
     "decline": (
         partial(answer_restart, answer=RestartAnswer.DECLINED),
         "The restart is declined; the campaign goes on as it was.",
     ),
-    "stop": (stop, "Stopping: the open round is finished, then the report is written."),
+    "stop": (stop, "Stopping."),
 }
 
 
@@ -46,5 +47,16 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, sentence)
+        messages.success(request, _stopped(campaign) if verb == "stop" else sentence)
+        if verb in ("confirm", "resume"):
+            warn_of_no_worker(request, campaign)
     return redirect("campaign", campaign.pk)
+
+
+def _stopped(campaign: Campaign) -> str:
+    """What happens now, by what the campaign was doing when it was stopped."""
+    if campaign.is_finished:
+        return "The draft is ended. Nothing was measured."
+    if campaign.rounds.exclude(state=RoundState.CLOSED).exists():
+        return "Stopping: the open round is finished first, then the report is written."
+    return "Stopping: no round is open, so the report is written next."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -13,6 +15,8 @@ from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.views.lookup import wants_fragment
+from knowledge.curation.people import may_review
+from knowledge.models import Flag, Spec, SpecState
 
 REVIEWS, RUNNING, CHANGES = 20, 10, 12
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
@@ -31,11 +35,24 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {"running": [campaign_sheet(c, now) for c in running], "version": version}
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
+    values = _values_to_decide(request.user)
     waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
     changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
     more = {
         "reviews": waiting.order_by("pk")[:REVIEWS],
+        "values": values,
+        "waiting": waiting.count() + values,
         "changes": changes.order_by("-pk")[:CHANGES],
         "is_empty": not Campaign.objects.exists(),
     }
     return render(request, "campaigns/home.html", {**context, **more})
+
+
+def _values_to_decide(person: Any) -> int:
+    """How many values of the wiki wait for a decision that this person may take."""
+    if not may_review(person):
+        return 0
+    proposed = Spec.objects.filter(state=SpecState.PROPOSED).exclude(proposed_by=person)
+    flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED).exclude(raised_by=person)
+    flagged = flags.values_list("spec", flat=True)
+    return len({*proposed.values_list("pk", flat=True), *flagged})

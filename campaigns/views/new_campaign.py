@@ -31,18 +31,20 @@ from campaigns.steps.lifecycle.create_campaign import (
     create_campaign,
 )
 from campaigns.views.lookup import may_run, wants_fragment
-from campaigns.views.offer import PlatformOffer, platform_offers
+from campaigns.views.no_worker import warn_of_no_worker
+from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from campaigns.workers.notify import notify
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
 INTAKE = Intake().stored
+ADVANCED = (*HOURS, "target", "own_kernels", "require_sanitizers")
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
 # What becomes of the restart in part that rounds without a gain lead to.
 RESTARTS = {
-    RestartPolicy.TAKE: "is taken",
-    RestartPolicy.DECLINE: "is declined",
-    RestartPolicy.ASK: "asks a person for an hour, then is declined",
+    RestartPolicy.TAKE: "automatic",
+    RestartPolicy.DECLINE: "never",
+    RestartPolicy.ASK: "ask a person, for an hour at most",
 }
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
@@ -56,7 +58,7 @@ LABELS = {
     "rounds": "Rounds at most",
     "hours": "Hours at most",
     "device_hours": "Device hours at most",
-    "restart": "A restart in part",
+    "restart": "Restart with half of the history hidden",
     "own_kernels": "Kernels of headers or macros that count as own",
     "require_sanitizers": "Require sanitizers",
     "guard": "Guard",
@@ -83,7 +85,7 @@ class CampaignForm(forms.Form):
     restart = forms.ChoiceField(
         choices=[(answer, RESTARTS[answer]) for answer in RestartPolicy],
         error_messages={
-            "invalid_choice": f"%(value)s can not be chosen; accepted: {', '.join(RestartPolicy)}"
+            "invalid_choice": f"%(value)s cannot be chosen; accepted: {', '.join(RestartPolicy)}"
         },
     )
 
@@ -106,21 +108,22 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     problem = problems.get(asked.get("problem", "")) or next(iter(problems.values()), None)
     if problem is None:
         return render(request, "campaigns/new.html", {"problems": ()})
-    offers = platform_offers(problem)
-    values = _values(asked, problem, offers)
+    offers, values = _offers(asked, problem)
     form = _form(values, problems, offers)
     if request.method == "POST" and form.is_valid():
         campaign = _create(request, form, problem, values)
         if campaign is not None:
             begun = "as a draft" if "draft" in request.POST else "and starts now"
             messages.success(request, f"Campaign {campaign.pk} is created {begun}.")
+            warn_of_no_worker(request, campaign)
             return redirect("campaign", campaign.pk)
     chosen = next((o for o in offers if o.platform.slug == values["platform"]), None)
     errors = _errors(form) if request.method == "POST" else {}
     context = {
         "problems": problems.values(),
         "problem": problem,
-        "offers": offers,
+        "offers": [offer for offer in offers if not offer.missing],
+        "lacking": [offer for offer in offers if offer.missing],
         "chosen": chosen,
         "values": values,
         "form": form,
@@ -133,12 +136,21 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
         "takes_sanitizers": values["backend"] in SANITIZED,
         "errors": errors,
+        "advanced": _is_advanced(values, errors),
         "told": [(name, LABELS.get(name, ""), one) for name in errors for one in errors[name]],
         "command": _command(values),
     }
     page = "campaigns/partials/new_form.html" if wants_fragment(request) else "campaigns/new.html"
     status = 422 if request.method == "POST" else 200
     return render(request, page, context, status=status)
+
+
+def _offers(asked: Any, problem: ProblemSpec) -> tuple[tuple[PlatformOffer, ...], dict[str, str]]:
+    """Every platform, the chosen one with its ceilings, and what is chosen so far."""
+    offers = platform_offers(problem)
+    chosen = _values(asked, problem, offers)["platform"]
+    known = tuple(looked_up(o, problem) if o.platform.slug == chosen else o for o in offers)
+    return known, _values(asked, problem, known)
 
 
 def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
@@ -164,6 +176,14 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         **{name: asked.get(name, usual) for name, usual in INTAKE.items()},
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
     }
+
+
+def _is_advanced(values: dict[str, str], errors: dict[str, list[str]]) -> bool:
+    """Whether something is chosen, or wrong, among what is folded away."""
+    usual = {"restart": str(RestartPolicy.TAKE), **INTAKE}
+    folded = {*ADVANCED, *usual}
+    chosen = {name for name in folded if values.get(name, "") != usual.get(name, "")}
+    return bool(chosen or _findings(values) or folded & set(errors))
 
 
 def _kinds(values: dict[str, str]) -> list[dict[str, Any]]:
@@ -209,7 +229,7 @@ def _form(
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(value, value) for value in found]
         field.error_messages["invalid_choice"] = (
-            f"%(value)s can not be chosen; accepted: {', '.join(found) or 'none yet'}"
+            f"%(value)s cannot be chosen; accepted: {', '.join(found) or 'none yet'}"
         )
     return form
 

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-
-from django.db.models import Max
 
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.steps.lifecycle.create_campaign import TIMED_ON
 from knowledge.lookup.standing import standings
-from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
+from knowledge.lookup.value import (
+    MATMUL,
+    MEASURED_BANDWIDTHS,
+    UNITS,
+    bandwidth_ceilings,
+    compute_ceilings,
+)
 from knowledge.models import Platform, Spec
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import Cited
+
+BANDWIDTHS = frozenset((*MEASURED_BANDWIDTHS, "memory_bandwidth"))
+CEILINGS = ("memory bandwidth", "peak for this dtype")
 
 
 @dataclass(frozen=True, slots=True)
 class PlatformOffer:
     """One platform for problems of one dtype.
 
-    has_worker: one was seen at some time. states: of citations, by their line of text.
+    lacks: which ceilings the wiki does not have. has_worker: one was seen at some time; is_served:
+    one is alive. bandwidth, compute: the ceilings with the states of their citations by line, of
+    the chosen platform alone.
     """
 
     platform: Platform
-    bandwidth: Cited | None
-    compute: Cited | None
+    lacks: tuple[str, ...]
     backends: tuple[str, ...]
     has_worker: bool
+    is_served: bool
+    bandwidth: Cited | None = None
+    compute: Cited | None = None
     states: Mapping[str, CitationState] = field(default_factory=dict)
 
     @property
@@ -46,43 +57,84 @@ class PlatformOffer:
 
     @property
     def missing(self) -> str:
-        """Why it can not be chosen; empty when it can."""
-        lacks = {"memory bandwidth": self.bandwidth, "peak for this dtype": self.compute}
-        names = [name for name, found in lacks.items() if found is None]
-        if names:
-            return f"the wiki has no approved {' and no '.join(names)}"
+        """Why it cannot be chosen; empty when it can."""
+        if self.lacks:
+            return f"the wiki has no approved {' and no '.join(self.lacks)}"
         return "" if self.backends else "no backend of this problem is timed on it"
+
+    @property
+    def group(self) -> str:
+        """The heading that it stands under."""
+        if self.is_served:
+            return "A worker is alive"
+        return "A worker was seen before" if self.has_worker else "No worker yet"
+
+    @property
+    def warning(self) -> str:
+        """What to know before a campaign is started on it; empty where nothing is."""
+        return "" if self.is_served else no_worker(self.platform)
+
+
+def no_worker(platform: Platform) -> str:
+    """That a campaign on this platform would not begin."""
+    return f"No worker serves {platform.name}; this campaign will wait until one starts."
 
 
 def platform_offers(problem: ProblemSpec) -> tuple[PlatformOffer, ...]:
-    """Every platform with its ceilings for the problem's dtype; those that can be chosen first."""
-    platforms = Platform.objects.annotate(worker_seen=Max("workers__heartbeat_at"))
+    """Every platform, in three queries; those that can be chosen first, live workers before others.
+
+    Whether a ceiling is there is read from the metrics alone; `looked_up` knows it exactly.
+    """
+    known = _known_ceilings(problem.dtype)
     offers = [
         PlatformOffer(
             platform=platform,
-            bandwidth=choose_ceiling(bandwidth_ceilings(platform)),
-            compute=choose_ceiling(
-                compute_ceilings(platform, problem.dtype, accumulate=problem.accumulate)
-            ),
+            lacks=tuple(name for name in CEILINGS if name not in known[platform.pk]),
             backends=tuple(n for n in TIMED_ON.get(platform.kind, ()) if n in problem.files),
-            has_worker=platform.worker_seen is not None,
+            has_worker=bool(workers),
+            is_served=any(worker.is_alive for worker in workers),
         )
-        for platform in platforms
+        for platform in Platform.objects.prefetch_related("workers")
+        for workers in [platform.workers.all()]
     ]
-    states = _states(offers)
-    offers = [replace(offer, states=states.get(offer.platform.pk, {})) for offer in offers]
-    return tuple(sorted(offers, key=lambda o: (bool(o.missing), not o.has_worker)))
+    return tuple(sorted(offers, key=lambda o: (bool(o.missing), not o.is_served, not o.has_worker)))
 
 
-def _states(offers: Iterable[PlatformOffer]) -> dict[int, dict[str, CitationState]]:
-    """Platform → citation → its state now; a few queries for all offers together."""
-    used = {(o.platform.pk, c.metric) for o in offers for c in (o.bandwidth, o.compute) if c}
-    platforms, metrics = {pk for pk, _ in used}, {metric for _, metric in used}
-    asked = Spec.objects.approved().filter(platform__in=platforms, metric__in=metrics)
+def _known_ceilings(dtype: str) -> dict[int, set[str]]:
+    """Platform → which of both ceilings it may have for the dtype; one query."""
+    units = UNITS.get(dtype, ((MATMUL, ""),))
+    rates, peaks = {rate for rate, _ in units}, {peak for _, peak in units if peak}
+    specs = Spec.objects.approved().filter(metric__in=BANDWIDTHS | rates | peaks)
+    found = specs.exclude(value=None).values_list("platform", "metric", "qualifiers")
+    known: dict[int, set[str]] = defaultdict(set)
+    for key, metric, qualifiers in found:
+        if metric in BANDWIDTHS:
+            known[key].add(CEILINGS[0])
+        elif metric in peaks or qualifiers.get("dtype") == dtype:
+            known[key].add(CEILINGS[1])
+    return known
+
+
+def looked_up(offer: PlatformOffer, problem: ProblemSpec) -> PlatformOffer:
+    """The same with its ceilings and how their citations stand; a fixed number of queries."""
+    platform = offer.platform
+    bandwidth = choose_ceiling(bandwidth_ceilings(platform))
+    compute = choose_ceiling(
+        compute_ceilings(platform, problem.dtype, accumulate=problem.accumulate)
+    )
+    found = zip(CEILINGS, (bandwidth, compute), strict=True)
+    return replace(
+        offer,
+        lacks=tuple(name for name, ceiling in found if ceiling is None),
+        bandwidth=bandwidth,
+        compute=compute,
+        states=_states(platform, [c.metric for c in (bandwidth, compute) if c]),
+    )
+
+
+def _states(platform: Platform, metrics: list[str]) -> dict[str, CitationState]:
+    """Citation → its state now."""
+    asked = Spec.objects.approved().filter(platform=platform, metric__in=metrics)
     specs = list(asked.for_sheet())
     states = standings(specs)
-    found: dict[int, dict[str, CitationState]] = defaultdict(dict)
-    for spec in specs:
-        if spec.pk in states:
-            found[spec.platform_id][str(spec.citation)] = states[spec.pk]
-    return found
+    return {str(spec.citation): states[spec.pk] for spec in specs if spec.pk in states}

@@ -23,10 +23,10 @@ from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.highlight import highlighted
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.reproduce import reproduce_commands
-from campaigns.reports.sheet import round_row
+from campaigns.reports.rows import some_rows
 from campaigns.reports.splits import splits_of
 from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.surroundings import seen_table
+from campaigns.reports.surroundings import busy_words, seen_table
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download
@@ -44,7 +44,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     candidate = candidate_of(found)
     verdict = getattr(found, "verdict", None)
     target = target_of(campaign)
-    row = round_row(found, target)
+    row = some_rows(campaign, [number], target)[number]
     evaluations = _evaluations(found)
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
@@ -81,6 +81,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "candidates": _candidates(found, evaluations),
         "repairs": found.repairs.all(),
         "seen": seen_table(report),
+        "busy": busy_words(report),
         "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
         **_neighbours(campaign, number),

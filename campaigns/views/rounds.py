@@ -1,38 +1,50 @@
-"""All rounds of a campaign, filtered and sorted by what the address says."""
+"""All rounds of a campaign, filtered, sorted and paged by what the address says."""
 
 from __future__ import annotations
 
 import math
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.views.lookup import campaign_at
+from campaigns.reports.tables import rounds_table
+from campaigns.views.download import csv, wants_csv
+from campaigns.views.lookup import campaign_at, wants_fragment
 
+PER_PAGE = 50
 SORTS = {
     "number": lambda row: row.number,
+    "newest": lambda row: -row.number,
     "gain": lambda row: -row.gain.gain if row.gain else math.inf,
     "time": lambda row: row.time_us or math.inf,
 }
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """`?verdict=` keeps one verdict, `?sort=` is number, gain or time."""
+    """`?verdict=` keeps one verdict, `?sort=` orders, `?page=` counts from 1, `?format=csv`."""
     sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
     wanted = request.GET.get("verdict", "")
     sort = request.GET.get("sort", "number")
-    rows = [row for row in sheet.rows if wanted in ("", row.word.value)]
-    rows.sort(key=SORTS.get(sort, SORTS["number"]))
+    found = [row for row in sheet.rows if wanted in ("", row.word.value)]
+    found.sort(key=SORTS.get(sort, SORTS["number"]))
+    if wants_csv(request):
+        return csv(rounds_table(found), f"campaign-{campaign_id}-rounds")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "sheet": sheet,
         "campaign": sheet.campaign,
-        "rows": rows,
+        "rows": page.object_list,
+        "page": page,
         "wanted": wanted,
         "sort": sort,
         "sorts": list(SORTS),
     }
-    return render(request, "campaigns/rounds.html", context)
+    part = "campaigns/partials/rounds_page.html"
+    return render(request, part if wants_fragment(request) else "campaigns/rounds.html", context)

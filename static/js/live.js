@@ -1,4 +1,4 @@
-// What htmx 2 leaves undone after a swap: keyboard focus, open disclosures, and clearing the status line.
+// What htmx 2 leaves undone: keyboard focus, open disclosures, clearing the status line, and ages that grow.
 "use strict";
 (() => {
   const CLEAR_MS = 12000;
@@ -41,6 +41,27 @@
       timer = setTimeout(() => { live.textContent = ""; }, CLEAR_MS);
     }
   });
+
+  // Ages go on between two answers of the server, by the time since each came: clocks may differ.
+  const SECOND = 1000, MINUTE = 60, HOUR = 3600;
+  const came = new WeakMap();
+  const words = (seconds) => {
+    if (seconds < 100) return `${Math.round(seconds)} s`;
+    if (seconds < HOUR) return `${Math.round(seconds / MINUTE)} min`;
+    const minutes = Math.round(seconds / MINUTE);
+    return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")}`;
+  };
+  const grow = () => {
+    for (const time of document.querySelectorAll("time[data-age]")) {
+      if (!came.has(time)) came.set(time, performance.now());
+      const seconds = Number(time.dataset.age) + (performance.now() - came.get(time)) / SECOND;
+      const told = `${words(seconds)} ago`;
+      if (time.textContent !== told) time.textContent = told;
+    }
+  };
+  grow();
+  setInterval(grow, SECOND);
+  document.addEventListener("htmx:afterSettle", grow);
 
   // A select that filters sends its form at once; without scripts its button does the same.
   document.addEventListener("change", (event) => {

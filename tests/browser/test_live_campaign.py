@@ -157,7 +157,7 @@ def start_campaign(page: Page, address: str) -> None:
     """Each choice is sent and comes back in the command line that does the same."""
     page.goto(f"{address}c/new")
     command = page.locator("#new-command")
-    page.check("#problem-softmax")
+    page.select_option("#new-problem", "softmax")
     command.get_by_text("--problem softmax").wait_for()
     page.check("#backend-cpp")
     command.get_by_text("--backend cpp").wait_for()

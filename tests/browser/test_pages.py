@@ -166,10 +166,11 @@ def test_it_reads_the_report_from_a_file_without_a_network(visit, site, tmp_path
 def test_it_fills_the_form_and_shows_the_command(visit, site):
     seen = visit()
     seen.open("/c/new")
-    seen.page.check("#problem-matmul")
+    seen.page.select_option("#new-problem", "matmul")
     seen.page.get_by_text("campaign new --problem matmul").wait_for()
-    seen.page.check("#platform-h200-sxm")
+    seen.page.locator("#new-platform").focus()
+    seen.page.select_option("#new-platform", "h200-sxm")
     seen.page.get_by_text("--platform h200-sxm").wait_for()
-    assert seen.page.evaluate("document.activeElement.id") == "platform-h200-sxm"
+    assert seen.page.evaluate("document.activeElement.id") == "new-platform"
     assert "platform=h200-sxm" in seen.page.url
     assert seen.errors == []

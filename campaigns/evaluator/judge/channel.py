@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from campaigns.evaluator.wire import ReplyStatus
-
 import contextlib
 import math
 import mmap
@@ -18,7 +16,7 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, StopRefused
-from campaigns.evaluator.wire import Answer, Ask, Reply
+from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 SPINS_BETWEEN_LOOKS = 20_000
 # Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -9,12 +10,10 @@ from django.contrib.auth import get_user_model
 from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Round
+from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.standings import with_standing
 from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standing
 from knowledge.curation.errors import Forbidden
-
-UNPAIRED = "not measured against each other in pairs, so no ratio is shown"
-PAIRED = "measured against each other in pairs"
 
 
 class Command(Door):
@@ -44,10 +43,15 @@ class Command(Door):
 
     def compare(self, *, campaign: int, round: int, other: int) -> None:
         first, second = self._get(campaign, round), self._get(campaign, other)
-        paired = first.chosen_id in {second.against_id} or second.chosen_id in {first.against_id}
-        basis = PAIRED if paired and first.pk != second.pk else UNPAIRED
-        data = {"basis": basis, "rounds": [round_facts(first), round_facts(second)]}
-        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", basis]))
+        found = compare_rounds(first.campaign, first, second)
+        gain = found.gain
+        data = {
+            "basis": found.basis,
+            "gain": asdict(gain) if gain else None,
+            "rounds": [round_facts(first), round_facts(second)],
+        }
+        told = f"round {other}: {gain.against(f'round {round}')}, " if gain else ""
+        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", told + found.basis]))
 
     def answer(self, *, campaign: int, round: int, answer: str, why: str, by: str) -> None:
         row = self._get(campaign, round)

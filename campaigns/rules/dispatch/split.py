@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from campaigns.rules.dispatch.classes import Divergence, divergence
 from campaigns.rules.noise.gain import Gain, improved, regressed
 from campaigns.rules.verdict.decision import Gate, Reason
-from campaigns.rules.wording import change, share
+from campaigns.rules.wording import share
 
 STRATEGY = "dispatch split"
 SPLIT = "split"
@@ -88,4 +88,4 @@ def judge_split(
 
 
 def _told(gain: Gain) -> str:
-    return f"{change(gain.gain)} against the incumbent ({gain.span})"
+    return f"{gain.words} against the incumbent (n={gain.pairs} pairs)"

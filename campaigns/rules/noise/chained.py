@@ -10,9 +10,8 @@ import math
 from collections.abc import Sequence
 
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.wording import digits
 
-CHAINED = "product of the accepted rounds' intervals"
+CHAINED = "product of the rounds' intervals"
 
 
 def chained(gains: Sequence[Gain]) -> Gain | None:
@@ -37,12 +36,13 @@ def excess(direct: Gain | None, gains: Sequence[Gain]) -> str:
     if direct is None or product is None or product.low <= direct.high:
         return ""
     return (
-        f"The gains of the accepted rounds come to {_span(product)}, but side by side the last "
-        f"kernel is {_span(direct)} as fast as v0. Some incumbent was slower when others were held "
+        f"The gains of the accepted rounds come to {product.words}, but side by side the last "
+        f"kernel is {direct.words} against v0. Some incumbent was slower when others were held "
         "against it than when it was accepted: look at its source, and at what else the host did."
     )
 
 
-def _span(gain: Gain) -> str:
-    ratio, low, high = (digits(1 + value) for value in (gain.gain, gain.low, gain.high))
-    return f"{ratio}× [{low}, {high}]"
+def inverse(gain: Gain) -> Gain:
+    """The same comparison the other way round."""
+    low, high = 1 / (1 + gain.high) - 1, 1 / (1 + gain.low) - 1
+    return Gain(1 / (1 + gain.gain) - 1, low, high, gain.pairs, gain.kind)

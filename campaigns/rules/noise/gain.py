@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import accumulate
 
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.wording import change
+from campaigns.rules.wording import gain_words
 
 LEAST_FLOOR = 0.01
 LEAST_PAIRS = 5
@@ -51,14 +51,18 @@ class Gain:
     kind: str = KIND
 
     @property
-    def span(self) -> str:
-        """Its interval and count: "+28.4 % to +29.4 %, n=10 pairs"."""
-        return f"{change(self.low)} to {change(self.high)}, n={self.pairs} pairs"
+    def words(self) -> str:
+        """With its interval: "2.75× faster [2.10, 3.99]"."""
+        return gain_words(self.gain, self.low, self.high)
 
     @property
     def brief(self) -> str:
         """In a sentence that names its baseline and kind elsewhere."""
-        return f"{change(self.gain)} ({self.span})"
+        return f"{self.words}, n={self.pairs} pairs"
+
+    def against(self, baseline: str) -> str:
+        """With all that a sentence owes its reader: baseline, interval, kind and count (law 9)."""
+        return f"{self.words} against {baseline} ({self.kind}, n={self.pairs} pairs)"
 
 
 def noise_floor(sigma_aa: float) -> float:

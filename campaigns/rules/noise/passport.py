@@ -24,7 +24,7 @@ from campaigns.rules.noise.drift import (
 )
 from campaigns.rules.noise.gain import LEAST_FLOOR, SUCCESS, interval, noise_floor, stray
 from campaigns.rules.verdict.one_session import both_arms, clock_pairs
-from campaigns.rules.wording import change, duration, share
+from campaigns.rules.wording import duration, gain_words, share
 
 # Half of the least floor: a smaller bias hides below it, and of many pooled pairs an interval gets
 # narrow enough to be clear of zero by what nobody could ever mistake for a gain.
@@ -152,8 +152,8 @@ def conditions_of(sessions: Sequence[Report]) -> Conditions:
 def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ...]:
     """Why this passport should not be relied on, one sentence each; empty where it is good."""
     found = [
-        f"{length.kernel} compared with itself shows {change(length.gain)} "
-        f"({change(length.low)} to {change(length.high)}, n={length.pairs} pairs): one arm is "
+        f"{length.kernel} compared with itself shows "
+        f"{gain_words(length.gain, length.low, length.high)} (n={length.pairs} pairs): one arm is "
         "favoured"
         for length in lengths
         if length.is_biased

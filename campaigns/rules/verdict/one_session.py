@@ -27,7 +27,7 @@ from campaigns.rules.verdict.own_kernels import own_kernels
 from campaigns.rules.verdict.repeats import repeats
 from campaigns.rules.verdict.static_findings import static_findings
 from campaigns.rules.verdict.transfer import credit_words, transfer
-from campaigns.rules.wording import change, share
+from campaigns.rules.wording import share
 
 _FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
     gates.level,
@@ -221,16 +221,14 @@ def _guard(compared: Comparison, standard: Standard) -> Finding:
     warned = [name for name, effect in effects.items() if effect is CaseEffect.WARN]
     found = f"{worst}: {against_words(compared.cases[worst])}"
     if rejected:
-        sentence = (
-            f"Rejected: {found} on a protected case; the limit is {change(standard.guard.limit)}."
-        )
+        sentence = f"Rejected: {found} on a protected case; {_guard_limit(standard)}."
         return Finding(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
     warning = f"; warning: {', '.join(warned)} below the noise floor" if warned else ""
     return Finding(Gate("guard", True, found + warning, limit))
 
 
 def _guard_limit(standard: Standard) -> str:
-    return f"no protected case slower than {change(standard.guard.limit)}"
+    return f"no protected case may lose more than {share(-standard.guard.limit)} of its speed"
 
 
 def _guard_by_clock(compared: Comparison, standard: Standard) -> Finding | None:
@@ -290,8 +288,7 @@ def _lesser_of_each(gains: dict[str, Gain], others: dict[str, Gain]) -> dict[str
 
 def against_words(gain: Gain) -> str:
     """A gain as every sentence writes it: with its baseline, interval, kind and count (law 9)."""
-    span = f"{change(gain.low)} to {change(gain.high)}"
-    return f"{change(gain.gain)} against the incumbent ({span}, {gain.kind}, n={gain.pairs} pairs)"
+    return gain.against("the incumbent")
 
 
 def _pairs(case: CaseReport) -> list[Pair]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from campaigns.rules.verdict.buckets import Bucket, Declared
 from campaigns.rules.verdict.decision import Gate, Reason
 from campaigns.rules.verdict.gates import Finding
-from campaigns.rules.wording import change, share
+from campaigns.rules.wording import faster, share
 
 NAME = "transfer"
 # Parts and whole that differ by more than this are told.
@@ -112,7 +112,7 @@ class Audit:
     @property
     def words(self) -> str:
         """The conclusion in a sentence."""
-        parts = f"{change(self.real - 1)} in real use by its parts, {change(self.whole - 1)} "
+        parts = f"{faster(self.real - 1)} in real use by its parts, {faster(self.whole - 1)} "
         parts += "measured against v0" if self.measured else "by all rounds together"
         if self.is_inflated:
             return (

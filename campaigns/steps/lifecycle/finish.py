@@ -22,7 +22,7 @@ from campaigns.models.transitions import move
 from campaigns.records.round.judged_rounds import standard_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
-from campaigns.rules.wording import change
+from campaigns.rules.wording import gain_words
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.workers.notify import NOTHING, Next
 
@@ -97,5 +97,5 @@ def _closing_words(result: dict[str, Any]) -> str:
         return f"Finished; the incumbent could not be compared with v0: {result['why']}"
     if not result["pairs"]:
         return "Finished: v0 stands, no change was shown to be faster."
-    span = f"{change(result['gain_low'])} to {change(result['gain_high'])}"
-    return f"Finished: {change(result['gain'])} against v0 ({span}, n={result['pairs']} pairs)."
+    told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
+    return f"Finished: {told} against v0 (n={result['pairs']} pairs)."

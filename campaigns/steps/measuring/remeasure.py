@@ -32,5 +32,5 @@ def remeasure(round_: Round, claim: Evaluation, decision: Decision) -> Next:
             candidate=candidate, against=claim.against, kind=EvaluationKind.REMEASURE
         )
         shown = against_words(decision.gain) if decision.gain else decision.sentence
-        stand(round_, StandingWord.CLAIMED, Session(claim, decision), f"Measured again: {shown}.")
+        stand(round_, StandingWord.CLAIMED, Session(claim, decision), f"First session: {shown}.")
     return AGAIN

@@ -21,7 +21,8 @@ from campaigns.models import (
 )
 from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
 from campaigns.records.round.reports import report_of
-from campaigns.reports.sheet import CampaignSheet, RoundRow, campaign_sheet
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import Verdict as Word
@@ -80,7 +81,8 @@ class ExportedRound:
 
     @property
     def time_us(self) -> float | None:
-        return self.row.time_us
+        """The unpaired median of its own session: a trail is raw data."""
+        return self.row.median_us
 
     @property
     def file_name(self) -> str:

@@ -133,10 +133,10 @@ def _benchmark(trail: ExportedCampaign) -> str:
         )
     return page(
         "# Benchmark",
-        "Medians per call on the judge's clock; the two columns are of different sessions. The "
-        f"gain that counts was measured side by side: {said(_total(trail))}",
+        "Unpaired medians per call on the judge's clock; the two columns are of different "
+        f"sessions. The gain that counts was measured side by side: {said(_total(trail))}",
         table(
-            ("case", "v0", f"best ({best.version if best else 'none'})", "ratio of medians"), rows
+            ("case", "v0", f"best ({best.version if best else 'none'})", "ratio of the two"), rows
         ),
         ["PyTorch eager and torch.compile: N/A — not measured in this campaign."],
     )
@@ -146,9 +146,7 @@ def _total(trail: ExportedCampaign) -> str:
     total = trail.sheet.total
     if total is None:
         return "no gain was shown."
-    span = f"{total.low:.3f} to {total.high:.3f}"
-    words = f"{total.ratio:.3f}× against {BASELINE} ({span}, {total.kind}, n={total.n} pairs)."
-    return f"{words} {trail.sheet.excess}".rstrip()
+    return f"{total.against(BASELINE)}. {trail.sheet.excess}".rstrip()
 
 
 def _final(trail: ExportedCampaign) -> str:
@@ -163,7 +161,7 @@ def _final(trail: ExportedCampaign) -> str:
             [
                 (
                     one.version,
-                    duration(one.time_us) if one.time_us else "N/A — not timed",
+                    duration(one.row.time_us) if one.row.time_us else "N/A — no proven time",
                     gain_words(one.gain, f"round {one.row.against}"),
                     share(one.row.share) if one.row.share else "N/A — floor UNKNOWN or not timed",
                     one.row.word.words,

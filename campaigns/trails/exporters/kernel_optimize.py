@@ -1,7 +1,7 @@
 """manifest.yaml, rounds/ and logs/: one folder a round, two logs that only grow.
 
 The layout is that of kernel-optimize's campaign folder. Numbers of its trend table are those of the
-pages: medians of each round's own measurement. The verdict rests on pairs, and stands beside them.
+pages: v0's medians over the paired gains since.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from campaigns.reports.trend import Trend, TrendRow, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.intake import Intake, intake_from
 from campaigns.rules.verdict.decision import Verdict as Word
-from campaigns.rules.wording import change, duration
+from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kopt import VERDICT
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
@@ -61,8 +61,7 @@ def gain_words(gain: Gain | None, against: str) -> str:
     """A change with what law 9 asks for: baseline, interval and count."""
     if gain is None:
         return "not compared"
-    span = f"{change(gain.low)} to {change(gain.high)}"
-    return f"{change(gain.gain)} against {against} ({span}, {gain.kind}, n={gain.pairs} pairs)"
+    return gain.against(against)
 
 
 def _trend(trail: ExportedCampaign) -> str:
@@ -98,7 +97,7 @@ def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
     step = f"{row.step.mean:.3f}" if row.step else NO_BACKWARD
     # Alone, the change is written as this log always wrote it.
     told = row.change if trend.has_backward else row.change.replace(" %", "%")
-    return (*halves, step, f"{told} (medians, n={row.n})" if told else "—")
+    return (*halves, step, f"{told} (paired, n={row.n})" if told else "—")
 
 
 def _history(trail: ExportedCampaign) -> str:
@@ -283,7 +282,7 @@ def _verdict(one: ExportedRound) -> dict[str, Any]:
 
 
 def _time(one: ExportedRound) -> str:
-    return f"{duration(one.time_us)} (geometric mean of medians)" if one.time_us else ""
+    return f"{duration(one.time_us)} (geometric mean of unpaired medians)" if one.time_us else ""
 
 
 def _json(value: Any) -> str:

@@ -36,7 +36,7 @@ def test_it_cuts_the_axis_for_a_far_gain_and_says_so():
     assert found.cuts == (RIGHT,)
     assert found.x_title.endswith("axis cut")
     assert [line.beyond for line in found.lines] == [1, 0]
-    assert found.lines[0].text == "+127.0 %"
+    assert found.lines[0].text == "2.27× faster"
     assert found.lines[0].mark.data_x == "127"
 
 

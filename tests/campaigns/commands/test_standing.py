@@ -70,7 +70,7 @@ def test_it_cautions_in_words(doubted: Campaign, capsys: pytest.CaptureFixture[s
     assert f"`round answer {doubted.pk} 2` answers" in shown
     assert "accepted         Idea 0  [standing: not reproduced]" in shown
     told = text(capsys, "round", "show", doubted.pk, 2)
-    assert "verified: A second session showed +100.2 %" in told
+    assert "verified: A second session showed 2.00× faster" in told
 
 
 def test_it_takes_a_persons_answer(

@@ -63,7 +63,7 @@ def test_it_proposes_the_largest_expected_gain_first():
 
 def test_it_cites_the_incumbents_numbers():
     (sentence,) = proposer("search").propose(start()).hypothesis.evidence
-    for part in ("2,400.0 us", "10.0% of the 240.0 us floor", "1.7 GB/s", "cpu.md:L12"):
+    for part in ("2,400.0 µs", "10.0% of the 240.0 µs floor", "1.7 GB/s", "cpu.md:L12"):
         assert part in sentence
 
 

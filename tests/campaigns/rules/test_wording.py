@@ -1,6 +1,16 @@
 import pytest
 
-from campaigns.rules.wording import amount, change, digits, duration, share, signed
+from campaigns.rules.wording import (
+    amount,
+    change,
+    counted,
+    digits,
+    duration,
+    gain_words,
+    share,
+    signed,
+    time_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,3 +30,21 @@ def test_it_writes_times_sizes_and_shares():
 
 def test_it_writes_a_change_with_its_sign() -> None:
     assert [signed(us) for us in (3.9, -0.042, 0.0)] == ["+3.90", "−0.0420", "0"]
+
+
+@pytest.mark.parametrize(
+    ("gain", "told", "time"),
+    [
+        ((1.75, 1.1, 2.99), "2.75× faster [2.10, 3.99]", "64 % less time"),
+        ((-1 / 6, -0.236, -0.0909), "1.20× slower [1.10, 1.31]", "20 % more time"),
+        ((0.083, 0.075, 0.091), "1.083× faster [1.075, 1.091]", "7.7 % less time"),
+        ((0.002, -0.002, 0.006), "1.002× as fast [0.998, 1.006]", "no change shown"),
+        ((0.4, -0.1, 1.1), "1.40× as fast [0.900, 2.10]", "no change shown"),
+    ],
+)
+def test_a_gain_has_one_form(gain, told, time):
+    assert (gain_words(*gain), time_words(*gain)) == (told, time)
+
+
+def test_one_of_a_kind_has_no_s():
+    assert [counted(n, "burst") for n in (0, 1, 1200)] == ["0 bursts", "1 burst", "1,200 bursts"]

@@ -67,7 +67,8 @@ def test_it_swaps_the_strip_alone_while_only_the_heart_beats(page, running):
     rows = Evaluation.objects.filter(state=EvaluationState.RUNNING)
     claim(rows, heartbeat_at=timezone.now() - timedelta(minutes=4))
     body = page.get(address(running), {"since": version}, headers=HTMX).content.decode()
-    assert "no heartbeat for 4 min" in body
+    assert "no heartbeat, the last one <time datetime=" in body
+    assert re.search(r'data-age="240\.\d" title="[^"]+">4 min ago</time>', body)
     assert 'id="strip" hx-swap-oob' in body
     assert 'id="board"' not in body
     assert 'id="live"' not in body
@@ -75,12 +76,14 @@ def test_it_swaps_the_strip_alone_while_only_the_heart_beats(page, running):
 
 def test_it_swaps_the_board_and_announces_each_event_once(page, running):
     version = str(page.get(address(running)).context["version"])
+    record(running, "note", "round 4: first")
     record(running, "note", "round 4: <b>measured</b>")
     answer = page.get(address(running), {"since": version}, headers=HTMX)
     body = answer.content.decode()
     assert 'id="board" hx-swap-oob="true"' in body
     assert body.count('id="live"') == 1
-    assert "round 4: &lt;b&gt;measured&lt;/b&gt;</div>" in body
+    spoken = body.split('id="live"')[1]
+    assert "<p>round 4: first</p><p>round 4: &lt;b&gt;measured&lt;/b&gt;</p></div>" in spoken
     assert "<html" not in body
     after = page.get(address(running), {"since": str(answer.context["version"])}, headers=HTMX)
     assert after.status_code == 204

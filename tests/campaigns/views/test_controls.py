@@ -3,6 +3,10 @@
 import pytest
 from django.urls import reverse
 
+from campaigns.rules.stop.policy import StopPolicy
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from tests.campaigns.sample import PLATFORM, PROBLEM
+
 
 def press(page, campaign, verb):
     return page.post(reverse(f"campaign_{verb}", args=[campaign.pk]), follow=True)
@@ -47,3 +51,20 @@ def test_r56_it_says_what_a_finished_campaign_can_not_do(page, sample, rung):
     body = press(page, sample, "stop").content.decode()
     assert "campaign: is already done" in body
     assert rung == []
+
+
+def test_a_stop_asks_first_in_the_words_of_the_state(page, running, rung):
+    body = page.get(reverse("campaign", args=[running.pk])).content.decode()
+    asked = body[body.index('<details class="confirm"') : body.index("</details>")]
+    assert "Round 4 is measured to its end" in asked
+    assert 'id="do-stop"' in asked
+
+
+def test_a_stopped_draft_claims_no_round(page, sample, engineer, rung):
+    wish = Wish(problem=PROBLEM, platform=PLATFORM, backend="cuda", policy=StopPolicy(max_rounds=3))
+    draft = create_campaign(wish)
+    body = page.get(reverse("campaign", args=[draft.pk])).content.decode()
+    assert "This ends the draft for good. Nothing has been measured" in body
+    told = press(page, draft, "stop").content.decode()
+    assert "The draft is ended. Nothing was measured." in told
+    assert "open round" not in told

@@ -1,5 +1,9 @@
 """Home: what needs me, what runs, what changed."""
 
+from django.contrib.auth.models import Permission, User
+
+from knowledge.models import Platform, Spec, SpecState
+
 HTMX = {"HX-Request": "true"}
 
 
@@ -18,7 +22,7 @@ def test_it_lists_what_waits_for_a_person(page, sample):
 
 def test_it_leaves_out_the_steps_inside_a_round(page, sample):
     body = page.get("/").content.decode()
-    assert "round 3: Accepted: +" in body
+    assert "round 3: Accepted: 1.0" in body
     assert "rolled back to the incumbent" not in body
 
 
@@ -40,3 +44,21 @@ def test_it_gives_the_whole_page_when_history_is_restored(page, running):
 def test_it_asks_a_fixed_number_of_queries(page, running, sample, django_assert_max_num_queries):
     with django_assert_max_num_queries(15):
         page.get("/")
+
+
+def test_it_counts_the_values_that_this_person_may_decide_on(page, sample, engineer, viewer):
+    platform = Platform.objects.get(slug="h200-sxm")
+    spec = Spec.objects.approved().filter(platform=platform).first()
+    other = User.objects.create(username="carol")
+    for author in (other, other, engineer):
+        values = {"metric": f"tdp_{author}_{Spec.objects.count()}", "state": SpecState.PROPOSED}
+        Spec.objects.create(
+            **{f: getattr(spec, f) for f in ("platform", "shown", "evidence")},
+            **values,
+            proposed_by=author,
+        )
+    assert "data-values" not in page.get("/").content.decode()
+    engineer.user_permissions.add(Permission.objects.get(codename="review_spec"))
+    body = page.get("/").content.decode()
+    assert '<li data-values="2">' in body
+    assert 'href="/w/review/"' in body

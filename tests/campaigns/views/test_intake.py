@@ -143,7 +143,7 @@ def test_a_draft_is_checked_by_records(page, sample):
     assert "The roof is drawn once the target is set." in body
     assert "UNKNOWN" not in body
     confirm(made)
-    assert "Before it is confirmed" not in page.get(
+    assert "Before you confirm" not in page.get(
         reverse("campaign", args=[made.pk])
     ).content.decode()  # fmt: skip
 

@@ -5,8 +5,9 @@ import re
 import pytest
 from django.core.management import load_command_class
 from django.urls import reverse
+from django.utils import timezone
 
-from campaigns.models import Campaign, CampaignState
+from campaigns.models import Campaign, CampaignState, Worker
 from campaigns.views.new_campaign import LABELS
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Platform
@@ -56,7 +57,7 @@ def test_it_shows_how_each_citation_stands(page):
     take_files({H100: other}, ImportOptions(origin=SHIPPED_ORIGIN))
     body = page.get("/c/new", chosen).content.decode()
     found = re.findall(r'<a [^>]* data-cite-state="changed">([^<]+)</a>', body)
-    assert found == ["3.35 TB/s"] * 2  # among the platforms, and as the choice
+    assert found == ["3.35 TB/s"] * 2  # below the choice, and before the start
 
 
 def test_it_creates_confirms_and_rings(page, engineer, rung):
@@ -135,7 +136,7 @@ def test_it_asks_for_no_kernels_where_none_are_traced(page):
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("platform", "no-such-chip", "can not be chosen; accepted:"),
+        ("platform", "no-such-chip", "cannot be chosen; accepted:"),
         ("goal", "0", "greater than or equal to 1"),
         ("goal", "much", "Enter a whole number"),
         ("rounds", "500", "a campaign has fewer than 120 rounds; accepted: 2 to 119"),
@@ -180,3 +181,37 @@ def test_r40_it_says_beforehand_what_becomes_of_a_restart(page, engineer, rung):
     assert 'data-restart-policy="ask"' in page.get(f"/c/{campaign.pk}/").content.decode()
     refused = page.post("/c/new", {**CHOICE, "restart": "never"})
     assert "accepted: take, decline, ask" in str(refused.context["errors"]["restart"])
+
+
+def test_it_asks_few_queries_however_many_platforms(page, django_assert_max_num_queries):
+    assert Platform.objects.count() > 10
+    with django_assert_max_num_queries(40):
+        page.get("/c/new", CHOICE)
+    with django_assert_max_num_queries(40):
+        page.get("/c/new", CHOICE | {"platform": "h100-sxm5-80gb"}, headers={"HX-Request": "true"})
+
+
+def test_it_warns_of_a_platform_that_no_worker_serves(page, rung):
+    told = "No worker serves NVIDIA H200 SXM; this campaign will wait until one starts."
+    assert told in page.get("/c/new", CHOICE).content.decode()
+    draft = page.post("/c/new", {**CHOICE, "draft": "1"}, follow=True)
+    assert told in draft.content.decode()
+    campaign = Campaign.objects.get()
+    shown = page.get(f"/c/{campaign.pk}/").content.decode()
+    assert f'<p class="band" data-no-worker>{told}</p>' in shown
+    confirmed = page.post(f"/c/{campaign.pk}/confirm", follow=True).content.decode()
+    assert f'<li class="message warning">{told}</li>' in confirmed
+
+
+def test_platforms_with_a_live_worker_come_first(page):
+    platform = Platform.objects.get(slug="h200-sxm")
+    times = dict.fromkeys(("started_at", "heartbeat_at"), timezone.now())
+    Worker.objects.create(name="box", device="NVIDIA H200", platform=platform, pid=1, **times)
+    offers = page.get("/c/new", {"problem": "softmax"}).context["offers"]
+    assert (offers[0].platform, offers[0].warning) == (platform, "")
+
+
+def test_what_is_rare_is_folded_until_it_is_used(page):
+    assert 'id="advanced">' in page.get("/c/new", CHOICE).content.decode()
+    used = page.get("/c/new", CHOICE | {"hours": "2"}).content.decode()
+    assert 'id="advanced" open>' in used

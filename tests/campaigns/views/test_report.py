@@ -99,4 +99,4 @@ def test_it_says_that_the_rounds_gains_do_not_add_up(page, running, name):
     )
     html = page.get(address).content.decode()
     assert "data-excess" in html
-    assert "1.01× [1.00, 1.02] as fast as v0" in html
+    assert "1.010× as fast [1.000, 1.020] against v0" in html

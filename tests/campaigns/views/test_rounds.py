@@ -1,5 +1,8 @@
 """All rounds of a campaign."""
 
+import io
+
+import pandas
 import pytest
 from django.urls import reverse
 
@@ -38,3 +41,11 @@ def test_it_names_baseline_n_and_interval_in_one_element(page, sample):
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
     with django_assert_num_queries(5):
         page.get(reverse("rounds", args=[sample.pk]))
+
+
+def test_it_gives_every_round_of_the_filter_as_csv(page, sample):
+    answer = page.get(reverse("rounds", args=[sample.pk]), {"verdict": "accepted", "format": "csv"})
+    table = pandas.read_csv(io.StringIO(answer.content.decode()))
+    assert [*table["round"]] == [1, 2, 3, 6, 10]
+    assert table["time_us"].is_monotonic_decreasing
+    assert table["gain"].isna().tolist() == [True, False, False, False, False]

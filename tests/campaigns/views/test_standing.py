@@ -72,7 +72,7 @@ def test_it_shows_each_session_with_its_own_numbers(page, ended):
     body = text_of(page, "round", ended.pk, 3)
     panel = body[body.index('id="standing"') : body.index('id="hypothesis"')]
     assert re.findall(r'data-session="(\w+)"', panel) == ["claimed", "not_verified"]
-    assert "+66.8 %" in panel
+    assert "1.67× faster" in panel
     assert "measured again, it did not hold" in panel
     assert 'data-baseline="round 2"' in panel
     assert "tester" in panel
@@ -183,7 +183,7 @@ def test_it_says_that_a_round_is_measured_again(page, running):
 
 
 def test_it_tells_older_rounds_from_those_that_were_measured_twice(page, sample, monkeypatch):
-    monkeypatch.setattr("campaigns.reports.sheet.standing_of", lambda round_: "")
+    monkeypatch.setattr("campaigns.reports.rows.standing_of", lambda round_: "")
     monkeypatch.setattr("campaigns.views.round.sessions_of", lambda round_: [])
     assert text_of(page, "rounds", sample.pk).count("one session only") == 4
     assert "before a second was asked for" in text_of(page, "round", sample.pk, 2)

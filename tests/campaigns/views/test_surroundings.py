@@ -7,7 +7,7 @@ import pytest
 from campaigns.evaluator.contract import Moment, Report
 from campaigns.management.facts import round_facts, round_text
 from campaigns.models import Verdict, Void
-from campaigns.reports.surroundings import seen_table
+from campaigns.reports.surroundings import busy_words, seen_table
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
@@ -142,3 +142,20 @@ def test_its_columns_are_those_that_the_host_tells():
     )
     assert seen_table(replace(found, surroundings=())) is None
     assert seen_table(None) is None
+
+
+def test_a_busy_host_is_told_in_one_line():
+    busy = (Moment("4096x4096", 0, others=0.1), Moment("4096x4096", 1, others=3.9, pressure=0.4))
+    told = busy_words(replace(report(case()), surroundings=busy))
+    assert told == (
+        "Busy host while this was measured: others used up to 3.9 CPUs, tasks waited for a CPU up "
+        "to 40 % of the time."
+    )
+    quiet = (Moment("4096x4096", 0, others=0.1, pressure=0.02),)
+    assert busy_words(replace(report(case()), surroundings=quiet)) == ""
+
+
+def test_a_void_measurement_is_told_beside_the_verdict(page, run):
+    html = read(page, run(Drifting()))
+    beside = html[html.index('id="result"') : html.index('id="standing"')]
+    assert "1 measurement of this round was void and repeated." in beside

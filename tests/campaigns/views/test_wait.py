@@ -96,7 +96,7 @@ def test_it_swaps_the_wait_in_and_out_while_the_page_is_open(page, scene, tmp_pa
     answer = page.get(address, {"since": version}, headers=HTMX)
     html = answer.content.decode()
     assert '<div id="wait" hx-swap-oob="true"><section class="band" data-wait="busy"' in html
-    assert answer.context["news"].message.startswith(f"waits for cpu of {worker.name}: {WHY}")
+    assert answer.context["news"][-1].startswith(f"waits for cpu of {worker.name}: {WHY}")
     now = timezone.now()
     move(queued, EvaluationState.RUNNING, holder="x", heartbeat_at=now, started_at=now)
     version = answer.context["version"]

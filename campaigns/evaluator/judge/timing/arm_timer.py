@@ -250,8 +250,9 @@ class ArmTimer:
         if not self._retaken:
             return
         channel = self._arm.channel
+        bursts = "1 burst" if self._retaken == 1 else f"{self._retaken} bursts"
         self._arm.notes.append(
-            f"case {channel.case}: {self._retaken} bursts of the {channel.name} were made again: "
+            f"case {channel.case}: {bursts} of the {channel.name} made again: "
             "short ones took longer than their calls and overhead (a busy host?)"
         )
 

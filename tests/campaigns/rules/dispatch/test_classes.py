@@ -66,8 +66,8 @@ def test_a_problem_without_columns_has_no_classes():
 def test_r19_a_verdict_says_that_its_classes_diverge():
     found = decide_session(measured(short_a=1.5, short_b=1.5, long=0.9), AGAINST)
     assert found.reason is Reason.CASE_REGRESSED
-    assert "The classes diverge: D=128 +50.0 % (" in found.sentence
-    assert "but D=4096 -10.0 % (" in found.sentence
+    assert "The classes diverge: D=128 1.50× faster [" in found.sentence
+    assert "but D=4096 1.11× slower [" in found.sentence
     assert set(found.classes) == {"D=128", "D=4096"}
     # So does one that is accepted because nobody protects the case that lost.
     free = decide_session(

@@ -58,7 +58,7 @@ def test_it_sums_up_each_length_shortest_first():
 def test_it_finds_a_true_a_a_good_and_one_arm_that_is_favoured_not():
     assert failures(lengths_of(sessions(), 7), Conditions()) == ()
     found = failures(lengths_of(sessions(ahead=0.03), 7), Conditions())
-    assert any("short compared with itself shows +3." in words for words in found)
+    assert any("short compared with itself shows 1.03" in words for words in found)
     # So few intervals hold zero then, too.
     assert any("of 8 intervals hold zero" in words for words in found)
 

@@ -46,7 +46,7 @@ def test_it_accepts_a_clear_gain_and_names_its_baseline():
     assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.PROMOTED)
     assert found.gain is not None
     assert found.gain.gain == pytest.approx(1.0)
-    assert "+100.0 % against the incumbent" in found.sentence
+    assert "2.00× faster [2.00, 2.00] against the incumbent" in found.sentence
     assert "n=10 pairs" in found.sentence
     assert tuple(gate.name for gate in found.gates) == GATE_NAMES
     passed = {gate.name: gate.passed for gate in found.gates}
@@ -262,10 +262,10 @@ def test_it_clears_no_protected_case_by_the_runners_word_alone(protected, reason
     found = decide_session(report(fast, slow), standard)
     assert found.reason is reason
     if protected is None:
-        assert found.sentence.startswith("Needs review: slow: -25.0 % against the incumbent")
-        assert "by the judge's clock on a protected case; device time shows +700" in found.sentence
+        assert found.sentence.startswith("Needs review: slow: 1.33× slower [1.33, 1.33] against")
+        assert "by the judge's clock on a protected case; device time shows 8.00×" in found.sentence
         guard = next(gate for gate in found.gates if gate.name == "guard")
-        assert (guard.passed, guard.found.startswith("slow: -25.0 %")) == (False, True)
+        assert (guard.passed, guard.found.startswith("slow: 1.33× slower")) == (False, True)
     clean = replace(fast, case="slow")
     assert decide_again(report(fast, clean), report(fast, slow), standard).reason is second
 
@@ -281,9 +281,9 @@ def test_it_credits_a_plain_loop_with_the_lesser_gain_of_both_clocks():
     )
     assert found.verdict is Verdict.ACCEPTED
     assert found.gain.gain == found.cases["a"].gain == pytest.approx(0.5)
-    assert found.sentence.startswith("Accepted: +50.0 % against the incumbent")
+    assert found.sentence.startswith("Accepted: 1.50× faster [1.50, 1.50] against the incumbent")
     assert "by the judge's clock" in found.sentence
-    assert "device time shows +300.0 %" in found.sentence
+    assert "device time shows 4.00× faster" in found.sentence
 
 
 def test_it_compares_both_arms_on_one_clock():

@@ -46,7 +46,7 @@ def test_it_rejects_a_gain_with_a_finding_and_names_the_first_with_its_line() ->
     assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.SANITIZER)
     assert found.sentence.startswith(
         "Rejected: AddressSanitizer found heap-buffer-overflow in kernel.cpp line 8 "
-        "(read of 4 bytes). Apart from that: Accepted: +"
+        "(read of 4 bytes). Apart from that: Accepted: 1.9"
     )
     gate = found.gates[-1]
     assert (gate.passed, gate.limit) == (
@@ -99,7 +99,7 @@ def test_it_is_stopped_by_what_did_not_run_where_sanitizers_are_required(
     assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.NOT_SANITIZED)
     assert found.sentence.startswith("Needs review: sanitizers are required, and ")
     assert "not run: " in found.sentence
-    assert "Apart from that: Accepted: +" in found.sentence
+    assert "Apart from that: Accepted: 1.9" in found.sentence
     assert (found.gates[-1].passed, "(required here)" in found.gates[-1].limit) == (False, True)
 
 

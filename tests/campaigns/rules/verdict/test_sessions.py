@@ -61,8 +61,8 @@ def test_it_accepts_what_both_sessions_show_and_tells_the_gain_of_both() -> None
     assert found.gain.low <= second.gain < first.gain <= found.gain.high
     assert found.gain.pairs == 20
     assert set(found.cases) == {"case 0", "case 1"}
-    assert "+144.9 %" in found.sentence
-    assert "+130.7 %" in found.sentence
+    assert "2.45× faster" in found.sentence
+    assert "2.31× faster" in found.sentence
     last = ("second session", "both sessions", "sanitizers")
     assert tuple(g.name for g in found.gates) == (*GATE_NAMES, *last)
     assert [g.passed for g in found.gates[-3:]] == [True, True, None]
@@ -85,7 +85,7 @@ def test_it_shows_no_change_when_the_second_session_does_not_repeat_the_gain(
     found = decide_again(session(2.0), session(second), AGAINST)
     assert (found.verdict, found.reason) == (Verdict.NO_CHANGE, Reason.NOT_REPEATED)
     assert found.sentence.startswith("No change shown: measured again, it did not hold.")
-    assert "first session showed +100.0 %" in found.sentence
+    assert "first session showed 2.00× faster" in found.sentence
     assert "second session: No change shown:" in found.sentence
     assert found.gain is not None
     assert found.gain.low <= second - 1 + 0.001
@@ -115,7 +115,7 @@ def test_it_gives_the_verdict_of_the_second_sessions_own_gates(
     failed = replace(report(outcome=outcome), reason="row 17 differs")
     found = decide_again(session(2.0), failed, AGAINST)
     assert (found.verdict, found.reason, found.gain) == (verdict, reason, None)
-    assert "+100.0 %" in found.sentence
+    assert "2.00× faster" in found.sentence
     assert "row 17 differs" in found.sentence
     assert gate(found.gates, "second session").passed is False
     assert gate(found.gates, "both sessions").passed is None
@@ -141,7 +141,7 @@ def test_it_learns_nothing_from_a_second_session_on_a_broken_host() -> None:
     found = decide_again(session(2.0), broken, AGAINST)
     assert (found.reason, found.void, found.gain) == (Reason.BROKEN_HOST, True, None)
     assert "disk full" in found.sentence
-    assert "+100.0 %" in found.sentence
+    assert "2.00× faster" in found.sentence
 
 
 def test_it_takes_no_session_for_a_second_one_of_itself() -> None:
@@ -153,8 +153,8 @@ def test_it_takes_no_session_for_a_second_one_of_itself() -> None:
 def test_it_asks_a_person_when_the_sessions_show_two_different_gains() -> None:
     found = decide_again(session(3.0), session(1.2), AGAINST)
     assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.SESSIONS_DISAGREE)
-    assert "+200.0 %" in found.sentence
-    assert "+20.0 %" in found.sentence
+    assert "3.00× faster" in found.sentence
+    assert "1.20× faster" in found.sentence
     assert gate(found.gates, "both sessions").passed is False
 
 
@@ -190,8 +190,8 @@ def test_it_promotes_what_another_worker_shows_again() -> None:
     assert decide_elsewhere(session(1.0), AGAINST, accepted).reason is Reason.WITHIN_NOISE
     apart = decide_elsewhere(session(1.2), AGAINST, accepted)
     assert apart.reason is Reason.SESSIONS_DISAGREE
-    assert "+20.0 %" in apart.sentence
-    assert "+100.0 %" in apart.sentence
+    assert "1.20× faster" in apart.sentence
+    assert "2.00× faster" in apart.sentence
 
 
 def test_it_puts_the_samples_of_both_sessions_together() -> None:

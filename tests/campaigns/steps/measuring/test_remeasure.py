@@ -82,7 +82,7 @@ def test_it_claims_before_it_accepts(
     assert not hasattr(claimed, "verdict")
     assert cast.fresh(campaign).incumbent.round.number == 1
     assert cast.step(campaign).measure == (second(claimed).pk,)
-    assert "+100.2 % against the incumbent" in campaign.events.get(kind="standing").message
+    assert "2.00× faster against the incumbent" in campaign.events.get(kind="standing").message
 
     evaluate(second(claimed).pk, bench)
     assert cast.step(campaign).again
@@ -129,7 +129,7 @@ def test_it_accepts_nothing_that_behaves_in_the_first_session_only(
     round_ = ended.rounds.get(number=2)
     assert (round_.verdict.word, round_.verdict.reason) == (word, reason)
     assert standings(round_) == ["claimed", "not_verified"]
-    assert "+100.2 %" in round_.verdict.sentence
+    assert "2.00× faster" in round_.verdict.sentence
     assert ended.incumbent.round.number != 2
     assert [attempt.verdict for attempt in made.seen[-1].history][:1] == [word]
 

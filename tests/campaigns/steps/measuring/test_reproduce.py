@@ -88,7 +88,7 @@ def test_it_confirms_what_was_accepted_once_another_device_appears(
         ("twin", "time 50"),
         ("twin", "time 100"),
     ]
-    assert "On twin: Accepted: +25.1 %" in ended.rounds.get(number=3).standings.last().sentence
+    assert "On twin: Accepted: 1.25× faster" in ended.rounds.get(number=3).standings.last().sentence
     assert ended.events.filter(kind="standing").count() == 6
 
 
@@ -101,7 +101,7 @@ def test_it_says_what_another_device_does_not_show_and_keeps_the_incumbent(
     standing = ended.rounds.get(number=3).standings.last()
     assert (standing.word, standing.needs_answer) == ("not_reproduced", True)
     assert "No change shown" in standing.sentence
-    assert "Accepted was: Accepted: +25.1 %" in standing.sentence
+    assert "Accepted was: Accepted: 1.25× faster" in standing.sentence
     after = cast.fresh(ended)
     assert (after.incumbent_id, after.result, after.state) == (
         before.incumbent_id,

@@ -128,9 +128,9 @@ def test_r59_the_page_tells_phase_since_when_and_what_it_waits_for(
     client.force_login(django_user_model.objects.create_user("viewer"))
     body = client.get(reverse("campaign", args=[campaign.pk])).content.decode()
     assert 'data-progress="validate"' in body
-    assert "waits for measurement 1 of 2 of round 2 so far" in body
+    assert "waiting for measurement 1 of 2 of round 2 so far" in body
     assert campaign_details(cast.fresh(campaign))["progress"] == found.stored
-    assert "waits for measurement 1 of 2" in campaign_text(cast.fresh(campaign))
+    assert "waiting for measurement 1 of 2" in campaign_text(cast.fresh(campaign))
     ended = cast.run_again(campaign, bench)
     assert progress_of(ended, timezone.now()) is None
 

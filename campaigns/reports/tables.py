@@ -1,0 +1,110 @@
+"""Rounds, comparisons and campaigns as pandas tables, which every CSV is written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from campaigns.reports.comparison import Comparison
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.trend import Trend
+from campaigns.rules.noise.gain import Gain
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+GAIN = ("gain", "low", "high", "pairs", "kind")
+# A spreadsheet takes a text that begins with one of these for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
+    """A row a round. time_us, share: by paired gains; unpaired_median_us: of its own session."""
+    return _table(
+        {
+            "round": row.number,
+            "title": row.round.title,
+            "verdict": row.word.value,
+            "reason": row.reason,
+            "against_round": row.against,
+            **_gain(row.gain if row.number > 1 else None),
+            "time_us": row.time_us,
+            "share_of_roof": row.share,
+            "unpaired_median_us": row.median_us,
+            "candidates": row.candidates,
+            "took_s": row.duration_s,
+        }
+        for row in rows
+    )
+
+
+def comparison_table(found: Comparison) -> DataFrame:
+    """A row a case and one for all together: the gain of the second round over the first."""
+    first, second = found.first, found.second
+    columns = [f"round_{row.number}_unpaired_median_us" for row in (first, second)]
+    lines = [(row.name, row.first_us, row.second_us, row.gain) for row in found.times]
+    lines.append(("all cases", first.median_us, second.median_us, found.gain))
+    # Of a round and itself both columns are one.
+    return _table(
+        {"case": name, columns[0]: old, columns[1]: new, **_gain(gain), "basis": found.basis}
+        for name, old, new, gain in lines
+    )
+
+
+def trend_table(trend: Trend) -> DataFrame:
+    """A row a timed round; rates in the trend's unit."""
+    return _table(
+        {
+            "round": one.row.number,
+            "verdict": one.row.word.value,
+            "unit": trend.unit,
+            "forward": one.forward.mean if one.forward else None,
+            "backward": one.backward.mean if one.backward else None,
+            "step": one.step.mean if one.step else None,
+            "against_baseline": one.change,
+            "pairs": one.n,
+        }
+        for one in trend.rows
+    )
+
+
+def campaigns_table(lines: Iterable[tuple[Any, RoundRow | None, int]]) -> DataFrame:
+    """A row a campaign, from (campaign, incumbent's row, number of rounds)."""
+    return _table(
+        {
+            "campaign": campaign.pk,
+            "title": campaign.title,
+            "operator": campaign.problem.op,
+            "backend": campaign.backend,
+            "platform": campaign.platform.slug,
+            "state": campaign.state,
+            "best_round": best.number if best else None,
+            "best_us": best.time_us if best else None,
+            "share_of_roof": best.share if best else None,
+            "rounds": rounds,
+        }
+        for campaign, best, rounds in lines
+    )
+
+
+def as_csv(table: DataFrame) -> str:
+    """With all digits; whole numbers stay whole, and no text is a formula."""
+    text: str = table.convert_dtypes().map(_plain).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _table(rows: Iterable[dict[str, Any]]) -> DataFrame:
+    # Only here: pandas takes a second to load, which no command should wait for.
+    from pandas import DataFrame
+
+    return DataFrame(list(rows))
+
+
+def _plain(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def _gain(gain: Gain | None) -> dict[str, Any]:
+    found = asdict(gain) if gain else {}
+    return {name: found.get(name) for name in GAIN}
