@@ -187,10 +187,13 @@ def test_it_stops_the_runner_whose_burst_it_is_before_it_looks_around(ends):
     assert told == [{7, 8}, "all"]
 
 
-def test_it_counts_the_time_that_stopping_takes(ends):
+def test_it_counts_the_time_that_stopping_takes(ends, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(channel_module.time, "monotonic", lambda: now[0])
+
     class Slow(Awake):
         def freeze(self) -> None:
-            time.sleep(0.02)
+            now[0] += 0.02
 
     _, theirs = ends
     total = Total(0.03)
