@@ -62,7 +62,7 @@ def unknown_platform(name: str) -> str:
     """What to say of a name that is no platform's slug: what may be meant, and what there is."""
     known = Platform.objects.values_list("slug", "name", "aliases")
     accepted = ", ".join(slug for slug, *_ in known)
-    accepted = accepted or "none yet: run `python manage.py wiki import`"
+    accepted = accepted or "none yet: run `.venv/bin/python manage.py wiki import`"
     same = [platform.slug for platform in of_architecture(name)]
     near = same or PlatformNames.of(known).nearest(name)
     hint = f"'{name}' is the architecture of" if same else "nearest:"
