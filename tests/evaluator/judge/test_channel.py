@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from campaigns.evaluator.judge.channel import Channel
-from campaigns.evaluator.judge.channel import Gate
-from campaigns.evaluator.judge.channel import Total
-from campaigns.evaluator.wire import Answer
-
 import mmap
 import os
 import socket
@@ -20,7 +15,11 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge import channel as channel_module
-from campaigns.evaluator.judge.channel import BurstGate, RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.channel import (
+    BurstGate,
+    RunnerChannel,
+    TimeBudget,
+)
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 
@@ -175,33 +174,10 @@ def test_it_blames_no_candidate_for_a_slow_reference(ends):
         channel.freeze()
 
 
-<<<<<<< HEAD:tests/evaluator/judge/test_channel.py
-def test_it_counts_the_time_that_stopping_takes(ends):
-=======
-def test_it_stops_the_runner_whose_burst_it_is_before_it_looks_around(ends):
-    told = []
-
-    class Told(Awake):
-        def with_children(self, runner: int) -> set[int]:
-            return {7, 8}
-
-        def halt(self, family: set[int]) -> None:
-            told.append(family)
-
-        def freeze(self) -> None:
-            told.append("all")
-
-    channel = Channel("candidate", ends[1], Told(), spins=True)
-    channel.start_burst(4)
-    channel.halt()
-    assert told == [{7, 8}, "all"]
-
-
 def test_it_counts_the_time_that_stopping_takes(ends, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(channel_module.time, "monotonic", lambda: now[0])
 
->>>>>>> h/tests:tests/evaluator/test_channel.py
     class Slow(Awake):
         def freeze(self) -> None:
             now[0] += 0.02
