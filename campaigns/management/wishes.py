@@ -53,7 +53,8 @@ WISH = (
         "--restart",
         choices=list(RestartPolicy),
         default=RestartPolicy.TAKE,
-        help="restart with half of the history hidden, after five rounds without a gain; default: take",
+        help="restart with half of the history hidden, after five rounds without a gain; "
+        "default: take",
     ),
     argument(
         "--primary-metric",

@@ -23,7 +23,7 @@ STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
     "pause": (pause, "Pausing: what is being measured is finished first."),
     "resume": (resume, "The campaign goes on."),
-    "restart": (take_restart, "The campaign restarts; rounds that are now hidden from the proposer carry a mark."),
+    "restart": (take_restart, "The campaign restarts. Rounds hidden from the proposer are marked."),
     "decline": (decline_restart, "The restart is declined; the campaign goes on as it was."),
     "stop": (stop, "Stopping."),
 }
