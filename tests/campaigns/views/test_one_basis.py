@@ -1,8 +1,10 @@
 """Numbers of a campaign agree on all of its pages, whatever its unpaired medians say."""
 
+import io
 import re
 from dataclasses import replace
 
+import pandas
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -84,3 +86,15 @@ def test_the_trend_shows_no_gain_of_a_round_that_was_not_kept(page, sample):
     row = body[body.index('data-trend="5"') :].partition("</tr>")[0]
     assert "not kept" in row
     assert "%" not in row
+
+
+def test_the_trend_comes_as_csv_too(page, sample):
+    answer = page.get(reverse("report", args=[sample.pk]), {"format": "csv"})
+    table = pandas.read_csv(io.StringIO(answer.content.decode()))
+    assert table["against_baseline"].notna().sum() == 4
+    assert set(table["unit"]) == {"GB/s"}
+
+
+def test_a_round_without_a_proven_time_has_no_place_under_the_roof(sample):
+    chart = pictures(campaign_sheet(sample, timezone.now()), str).roofline
+    assert {mark.number for mark in chart.marks} == {1, 2, 3, 4, 5, 6, 8, 10}
