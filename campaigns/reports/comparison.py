@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from campaigns.models import Campaign, Round
 from campaigns.reports.diff import Diff, diff
@@ -179,11 +180,11 @@ def _times(first: RoundRow, second: RoundRow, ways: Ways) -> tuple[TimeRow, ...]
             name,
             first.medians.get(name),
             second.medians.get(name),
-            None if same else _between(ways, lambda row, case=name: _case_gain(row, case)),
+            None if same else _between(ways, partial(_case_gain, name)),
         )
         for name in names
     )
 
 
-def _case_gain(row: RoundRow, case: str) -> Gain | None:
+def _case_gain(case: str, row: RoundRow) -> Gain | None:
     return next((result.gain for result in row.results if result.case == case), None)
