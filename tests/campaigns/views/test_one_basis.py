@@ -15,6 +15,7 @@ from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.stored import Spread, results_of
 from campaigns.reports.trend import trend_of
 from campaigns.rules.decision import Verdict as Word
+from campaigns.rules.means import geomean
 from campaigns.rules.wording import digits, share
 
 
@@ -98,3 +99,9 @@ def test_the_trend_comes_as_csv_too(page, sample):
 def test_a_round_without_a_proven_time_has_no_place_under_the_roof(sample):
     chart = pictures(campaign_sheet(sample, timezone.now()), str).roofline
     assert {mark.number for mark in chart.marks} == {1, 2, 3, 4, 5, 6, 8, 10}
+
+
+def test_a_rounds_cases_share_its_basis(page, sample):
+    context = page.get(reverse("round", args=[sample.pk, 10])).context
+    shares = [case.share for case in context["cases"]]
+    assert geomean(shares) == pytest.approx(context["row"].share)
