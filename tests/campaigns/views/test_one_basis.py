@@ -9,8 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.proposers.recipes.cuda_shapes import Spread
-from campaigns.records.round.verdicts import results_of
+from campaigns.records.round.verdicts import TimeSpread, results_of
 from campaigns.reports import rows as rows_module
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import campaign_sheet
@@ -38,7 +37,7 @@ def _times(spread, factor):
     if spread is None:
         return None
     ends = (value * factor for value in (spread.median, spread.low, spread.high))
-    return Spread(*ends, spread.n)
+    return TimeSpread(*ends, spread.n)
 
 
 def test_best_of_baseline_is_the_gain_shown(sample):
