@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from campaigns.reports.campaign.trend import Trend
 from campaigns.reports.comparison import Comparison
-from campaigns.reports.rows import RoundRow
-from campaigns.reports.trend import Trend
+from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import Gain
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.verdicts import TimeSpread
 from campaigns.records.target.target_drift import Drift
 from campaigns.records.target.targets import CampaignTarget
-from campaigns.reports.eta import spoken
-from campaigns.reports.sheet import BASELINE
-from campaigns.reports.standings import gain_of, standing_words
+from campaigns.reports.campaign.eta import spoken
+from campaigns.reports.campaign.sheet import BASELINE
+from campaigns.reports.rounds.standings import gain_of, standing_words
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain

@@ -18,16 +18,16 @@ from campaigns.models.transitions import PAUSABLE
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_drift import drift_of
-from campaigns.reports.checklist import checklist
-from campaigns.reports.course import course_of
-from campaigns.reports.dispatch import dispatch_of
-from campaigns.reports.limits import limits_of
-from campaigns.reports.lineage import lineage_of
-from campaigns.reports.live import Version, campaign_version
-from campaigns.reports.pictures import pictures
-from campaigns.reports.progress import Progress, progress_of
-from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
-from campaigns.reports.standings import doubts_of
+from campaigns.reports.campaign.checklist import checklist
+from campaigns.reports.campaign.course import course_of
+from campaigns.reports.campaign.limits import limits_of
+from campaigns.reports.campaign.lineage import lineage_of
+from campaigns.reports.campaign.live import Version, campaign_version
+from campaigns.reports.campaign.pictures import pictures
+from campaigns.reports.campaign.progress import Progress, progress_of
+from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet, pulse_of
+from campaigns.reports.rounds.dispatch import dispatch_of
+from campaigns.reports.rounds.standings import doubts_of
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from

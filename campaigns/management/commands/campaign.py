@@ -56,7 +56,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.problems.shipped import UnknownProblem, problem_folder
-from campaigns.reports.lineage import commit_facts, commit_line
+from campaigns.reports.campaign.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target.ceilings import PLACEHOLDER

@@ -7,12 +7,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.proposers.recipes.cuda_shapes import Spread
-from campaigns.records.round.verdicts import results_of
-from campaigns.reports import rows as rows_module
-from campaigns.reports.pictures import pictures
-from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.trend import trend_of
+from campaigns.records.round.verdicts import TimeSpread, results_of
+from campaigns.reports.campaign.pictures import pictures
+from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.campaign.trend import trend_of
+from campaigns.reports.rounds import rows as rows_module
 from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.wording import digits, share
 
@@ -35,7 +34,7 @@ def _times(spread, factor):
     if spread is None:
         return None
     ends = (value * factor for value in (spread.median, spread.low, spread.high))
-    return Spread(*ends, spread.n)
+    return TimeSpread(*ends, spread.n)
 
 
 def test_best_of_baseline_is_the_gain_shown(sample):
