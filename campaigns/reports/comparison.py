@@ -52,7 +52,7 @@ class TimeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RoundComparison:
     """Both rounds and all sections of the page. gain: the second over the first, by `basis`."""
 
     first: RoundRow
@@ -87,14 +87,14 @@ class Comparison:
         return tuple(row for row in self.settings if not row.is_equal and row.name != SESSION)
 
 
-def compare_rounds(campaign: Campaign, first: Round, second: Round) -> Comparison:
+def compare_rounds(campaign: Campaign, first: Round, second: Round) -> RoundComparison:
     """Compare two rounds of one campaign; the protocol is the same by construction."""
     known = some_rows(campaign, [first.number, second.number], target_of(campaign))
     rows = known[first.number], known[second.number]
     old, new = first.chosen, second.chosen
     ways = _ways(known, *rows)
     gain, basis = _gain(campaign, known, rows, ways)
-    return Comparison(
+    return RoundComparison(
         first=rows[0],
         second=rows[1],
         gain=gain,

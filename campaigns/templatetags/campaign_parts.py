@@ -16,7 +16,7 @@ from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.standing import MEANINGS
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.verdicts import TimeSpread
-from campaigns.records.target.target_drift import Drift
+from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.campaign.eta import spoken
 from campaigns.reports.campaign.sheet import BASELINE
@@ -323,7 +323,7 @@ def here(context: dict[str, Any], place: str) -> str:
 
 def _state(context: dict[str, Any], citation: str) -> str:
     """The state of a citation that the campaign pinned, where the page has looked it up."""
-    drift: Drift | None = context.get("drift")
+    drift: TargetDrift | None = context.get("drift")
     return drift.state_of(citation) if drift else CitationState.OK
 
 

@@ -25,7 +25,7 @@ from campaigns.reports.campaign.lineage import lineage_of
 from campaigns.reports.campaign.live import Version, campaign_version
 from campaigns.reports.campaign.pictures import pictures
 from campaigns.reports.campaign.progress import Progress, progress_of
-from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet, pulse_of
+from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet, heartbeat_of
 from campaigns.reports.rounds.dispatch import dispatch_of
 from campaigns.reports.rounds.standings import doubts_of
 from campaigns.rules.stop.phases import LIMITS
@@ -47,7 +47,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if not wants_fragment(request):
         return campaign_page(request, found, {})
     now = timezone.now()
-    version = campaign_version(found, pulse_of(found, now))
+    version = campaign_version(found, heartbeat_of(found, now))
     since = request.GET.get("since", "")
     over = STOP_POLLING if found.is_finished else None
     if since == str(version):
@@ -68,7 +68,7 @@ def campaign_page(
 ) -> HttpResponse:
     """The whole page. more: what a form of the page adds after it was refused."""
     now = timezone.now()
-    version = campaign_version(found, pulse_of(found, now))
+    version = campaign_version(found, heartbeat_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),

@@ -15,10 +15,10 @@ from campaigns.rules.noise.device_gate import Found
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """A worker's place: its row, its device and what measures there.
+    """The row of a worker, its device and the service that measures on it.
 
     patience_s: how long to wait for a device that another process of this host holds.
-    look: says whether others use the device; it is held then, and nothing of ours runs.
+    look: whether other programs use the device; it is held then, and kopt runs nothing on it.
     """
 
     service: Measurer

@@ -104,7 +104,7 @@ class CaseMove:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class TargetDrift:
     """A campaign's pins, and its target with what has taken their place."""
 
     pins: tuple[PinnedSpec, ...]
@@ -149,14 +149,14 @@ class Drift:
         return next(found, CitationState.OK.value)
 
 
-def drift_of(campaign: Campaign) -> Drift:
+def drift_of(campaign: Campaign) -> TargetDrift:
     """Compare each pin with the wiki now. Three queries; none before the target is set."""
     used = [(role, found) for role in ROLES for found in cited_in(campaign.target, role)]
     if not used:
-        return Drift((), ())
+        return TargetDrift((), ())
     pins = _pins(campaign, used)
     swaps = {pin.used: _cited(pin.successor) for pin in pins if not pin.holds and pin.swapped}
-    return Drift(tuple(pins), case_moves(campaign.target, swaps))
+    return TargetDrift(tuple(pins), case_moves(campaign.target, swaps))
 
 
 def case_moves(

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Count, Max
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Event
-from campaigns.reports.campaign.sheet import Pulse
+from campaigns.reports.campaign.sheet import WorkerHeartbeat
 from knowledge.models import SpecChange
 
 SILENCE_STEP_S = 10
@@ -18,7 +18,7 @@ MOST_DIGITS = 19
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """board: changes with every record. beat: changes with every sign of life, or its absence.
+    """board: changes with every record. beat: changes with each heartbeat, also a missed one.
 
     wiki: changes with every decision, proposal and flag on a value of the platform. last_event: the
     key of the newest event, so that a page can ask for the ones after it.
@@ -50,7 +50,7 @@ class Version:
         return int(first) if known else None
 
 
-def campaign_version(campaign: Campaign, pulse: Pulse | None) -> Version:
+def campaign_version(campaign: Campaign, heartbeat: WorkerHeartbeat | None) -> Version:
     """Three small queries: the newest event, the evaluations by state, the newest decision."""
     event = campaign.events.aggregate(last=Max("pk"))["last"] or 0
     evaluations = Evaluation.objects.filter(candidate__round__campaign=campaign).aggregate(
@@ -66,7 +66,7 @@ def campaign_version(campaign: Campaign, pulse: Pulse | None) -> Version:
     ]
     changes = SpecChange.objects.filter(spec__platform=campaign.platform_id)
     wiki = changes.aggregate(last=Max("pk"))["last"] or 0
-    return Version(".".join(parts), _beat(pulse), str(wiki), event)
+    return Version(".".join(parts), _beat(heartbeat), str(wiki), event)
 
 
 def overview_version(now: datetime) -> str:
@@ -76,11 +76,11 @@ def overview_version(now: datetime) -> str:
     beat = running.aggregate(last=Max("heartbeat_at"))["last"]
     silent_s = (now - beat).total_seconds() if beat else None
     states = Campaign.objects.unfinished().count()
-    return f"{event}.{states}.{_beat(Pulse(silent_s, True)) if beat else 0}"
+    return f"{event}.{states}.{_beat(WorkerHeartbeat(silent_s, True)) if beat else 0}"
 
 
-def _beat(pulse: Pulse | None) -> str:
-    if pulse is None or pulse.silent_s is None:
+def _beat(heartbeat: WorkerHeartbeat | None) -> str:
+    if heartbeat is None or heartbeat.silent_s is None:
         return "none"
-    # While the heart beats the seconds fall back with each beat; in silence they climb in steps.
-    return f"{int(pulse.measuring)}{int(pulse.silent_s // SILENCE_STEP_S)}"
+    # Each heartbeat sets the seconds back to 0; without one they grow in steps.
+    return f"{int(heartbeat.measuring)}{int(heartbeat.silent_s // SILENCE_STEP_S)}"

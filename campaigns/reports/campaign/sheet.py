@@ -1,4 +1,4 @@
-"""A campaign in numbers: what the lists, the pages, the report and the charts are drawn of."""
+"""A campaign in numbers: what the lists, pages, report and charts show."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
 from knowledge.specs.cited import Cited, EvidenceClass
 
 BASELINE = "v0 (round 1)"
-# Verdicts on kernels that were right on every call; one that was called invalid proves nothing.
+# Verdicts on kernels that were correct on every call; an invalid one proves nothing.
 PROVEN = (Word.ACCEPTED, Word.NO_CHANGE, Word.NEEDS_REVIEW)
 
 
@@ -44,8 +44,8 @@ class LowCeiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
-    """Whether the worker that measures shows life. at, silent_s: None where none was ever seen."""
+class WorkerHeartbeat:
+    """The last heartbeat of the worker that measures. at, silent_s: None where there was none."""
 
     silent_s: float | None
     measuring: bool
@@ -70,10 +70,10 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class CampaignSheet:
-    """Everything that the campaign's pages say about it besides its events.
+    """Everything that the pages of a campaign show besides its events.
 
-    total: the best candidate over v0. excess: how far the rounds' gains go beyond what was measured
-    side by side, or "".
+    total: the best candidate over v0. excess: by how much the gains of the rounds exceed the final
+    comparison, or "".
     """
 
     campaign: Campaign
@@ -83,7 +83,7 @@ class CampaignSheet:
     best: RoundRow | None
     total: Gain | None
     phase: str
-    pulse: Pulse | None
+    heartbeat: WorkerHeartbeat | None
     eta: Eta | None
     excess: str = ""
     wait: Wait | None = None
@@ -102,7 +102,7 @@ class CampaignSheet:
 
     @property
     def requires_sanitizers(self) -> bool:
-        """Whether one that does not run stops a gain."""
+        """Whether a sanitizer that cannot run blocks a gain."""
         return protocol_from(self.campaign.protocol.rules).require_sanitizers
 
     @property
@@ -116,7 +116,7 @@ class CampaignSheet:
 
     @property
     def low_ceilings(self) -> tuple[LowCeiling, ...]:
-        """Measured ceilings that a proven kernel went beyond, the furthest of each."""
+        """Measured ceilings that a proven kernel exceeded, each with the largest excess."""
         found: dict[str, LowCeiling] = {}
         for row in self.rows:
             for low in _above_measured(row, self.target):
@@ -139,8 +139,8 @@ class CampaignSheet:
     @property
     def eta_words(self) -> str:
         """The time left with its basis, in one line."""
-        told = self.eta.words if self.eta else "too early to say"
-        return f"{told} ({self.eta_basis})"
+        left = self.eta.words if self.eta else "too early to say"
+        return f"{left} ({self.eta_basis})"
 
     @property
     def tallies(self) -> list[tuple[str, str, int]]:
@@ -163,8 +163,8 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     accepted = [row for row in rows if row.word is Word.ACCEPTED]
     gains = [row.gain for row in accepted if row.gain and row.number > 1]
     baseline = accepted[0] if accepted and accepted[0].number == 1 else None
-    pulse = pulse_of(campaign, now)
-    measuring = pulse is None or pulse.measuring
+    heartbeat = heartbeat_of(campaign, now)
+    measuring = heartbeat is None or heartbeat.measuring
     wait = None if measuring else shown_wait(campaign)
     at_work = campaign.state in WORKING
     queue = queue_for(campaign, now) if at_work and not (measuring or wait) else None
@@ -177,7 +177,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         total=result_of(campaign) or chained(gains),
         excess=excess(result_of(campaign), gains),
         phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
-        pulse=pulse,
+        heartbeat=heartbeat,
         eta=_eta(campaign, rows, now),
         wait=wait,
         wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
@@ -205,8 +205,8 @@ def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
     return campaign.doing
 
 
-def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:
-    """Ask whoever measures for this campaign, else any worker of its platform; two queries."""
+def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
+    """Of the worker that measures for this campaign, else of its platform; two queries."""
     if campaign.is_finished:
         return None
     running = Evaluation.objects.filter(
@@ -217,7 +217,7 @@ def pulse_of(campaign: Campaign, now: datetime) -> Pulse | None:
     if at is None:
         at = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"]
     silent_s = max(0.0, (now - at) / timedelta(seconds=1)) if at else None
-    return Pulse(silent_s, measuring, at)
+    return WorkerHeartbeat(silent_s, measuring, at)
 
 
 def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:

@@ -1,6 +1,6 @@
 """Every round's rates by direction, and how much faster than the baseline it is (R14).
 
-Times are those of `campaigns.reports.rounds.basis`. Only an accepted round is a gain of the campaign.
+Times are those of `reports.rounds.basis`. Only an accepted round is a gain of the campaign.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ NOT_FASTER = (Word.NO_CHANGE, Word.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PairedStep:
     """One round that was compared. ratio: time of the round `against` over its own; cases: each."""
 
     number: int
@@ -28,7 +28,7 @@ class Step:
     cases: Times
 
 
-def paired_times(v0: Times, steps: Sequence[Step], total: float | None) -> dict[int, Times]:
+def paired_times(v0: Times, steps: Sequence[PairedStep], total: float | None) -> dict[int, Times]:
     """Round → case → µs, on v0's measured times; rounds that prove no time (invalid) are left out.
 
     steps: ordered by number. total: the last accepted round over v0, measured side by side; None

@@ -12,7 +12,7 @@ from campaigns.models import Campaign, Round, RoundState
 from campaigns.records.round.candidate_findings import finding_counts
 from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
 from campaigns.records.target.targets import CampaignTarget
-from campaigns.reports.rounds.basis import Step, Times, paired_times
+from campaigns.reports.rounds.basis import PairedStep, Times, paired_times
 from campaigns.reports.rounds.standings import standing_of, with_standing
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
@@ -24,8 +24,8 @@ from campaigns.rules.verdict.decision import Verdict as Word
 class RoundRow:
     """One round as every table shows it.
 
-    times: of each case in µs, by `campaigns.reports.rounds.basis`; empty where none is proven. results
-    hold the unpaired medians. masked: a restart hides it from the proposer, and from nobody else.
+    times: of each case in µs, by `reports.rounds.basis`; empty where none is proven. results: hold
+    the unpaired medians. masked: a restart hides it from the proposer only (R40).
     """
 
     round: Round
@@ -144,7 +144,7 @@ def _times(campaign: Campaign, rows: Sequence[RoundRow]) -> dict[int, Times]:
     if first is None or not first.medians:
         return {}
     steps = [
-        Step(row.number, row.against, row.word, 1 + row.gain.gain, _ratios(row))
+        PairedStep(row.number, row.against, row.word, 1 + row.gain.gain, _ratios(row))
         for row in rows
         if row.number > 1 and row.gain and row.against
     ]

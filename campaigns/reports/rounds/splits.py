@@ -30,7 +30,7 @@ UNIT_NAMES = {"sm_count": "SM", "cu_count": "CU"}
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class CaseSplit:
     """One case. launch, waves, time and tile are in words; time is empty where it has no floor."""
 
     case: str
@@ -44,7 +44,7 @@ class Split:
 class Splits:
     """Every case that was timed, and the cited number of units that the waves were counted with."""
 
-    cases: tuple[Split, ...]
+    cases: tuple[CaseSplit, ...]
     units: Cited | None
 
     @property
@@ -57,7 +57,7 @@ class Splits:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class UnitLimits:
     """What a platform can hold at once. threads: of one unit, at the most; None is UNKNOWN."""
 
     units: Cited | None
@@ -72,7 +72,7 @@ def splits_of(
     if not timed:
         return Splits((), None)
     launched = any(case.candidate and case.candidate.launch for case in timed)
-    device = _device(campaign.platform) if launched else Device(None, None)
+    device = _device(campaign.platform) if launched else UnitLimits(None, None)
     is_product = campaign.problem.op == "matmul"
     sides = _sides(source, campaign.backend) if is_product else None
     rows = campaign.problem.cases.all() if is_product else ()
@@ -85,7 +85,7 @@ def splits_of(
         if is_product:
             tile = _tile(sides, params.get(case.case, {}), launch, campaign.problem.dtype)
         found.append(
-            Split(
+            CaseSplit(
                 case=case.case,
                 launch=_launch_words(launch),
                 waves=_waves_words(waves, launch, device),
@@ -96,19 +96,19 @@ def splits_of(
     return Splits(tuple(found), device.units)
 
 
-def _device(platform: Platform) -> Device:
+def _device(platform: Platform) -> UnitLimits:
     threads = cited_or_none(platform, "max_threads_per_sm", prefer_measured=False)
-    return Device(unit_count(platform), threads)
+    return UnitLimits(unit_count(platform), threads)
 
 
-def _waves(launch: KernelLaunch | None, device: Device) -> Waves | None:
+def _waves(launch: KernelLaunch | None, device: UnitLimits) -> Waves | None:
     if launch is None or device.units is None:
         return None
     blocks, units = math.prod(launch.grid), int(device.units.value)
     return Waves(blocks, units, _at_once(launch, device, blocks / units))
 
 
-def _at_once(launch: KernelLaunch, device: Device, even: float) -> int | None:
+def _at_once(launch: KernelLaunch, device: UnitLimits, even: float) -> int | None:
     """Blocks of a unit at the same time, from the tracer's estimate of occupancy."""
     if launch.occupancy_percent is None or device.threads is None:
         return None
@@ -126,7 +126,7 @@ def _launch_words(launch: KernelLaunch | None) -> str:
     return f"{words}; the longest of {launch.kernels} kernels in a call" if more else words
 
 
-def _waves_words(waves: Waves | None, launch: KernelLaunch | None, device: Device) -> str:
+def _waves_words(waves: Waves | None, launch: KernelLaunch | None, device: UnitLimits) -> str:
     if launch is None:
         return NO_LAUNCH
     if waves is None or device.units is None:

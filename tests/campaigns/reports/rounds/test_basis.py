@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.reports.rounds.basis import Step, paired_times
+from campaigns.reports.rounds.basis import PairedStep, paired_times
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import Verdict as Word
 
@@ -11,7 +11,7 @@ V0 = {"small": 10.0, "large": 1000.0}
 
 def step(number, against, word, small, large):
     ratio = geomean([small, large])
-    return Step(number, against, word, ratio, {"small": small, "large": large})
+    return PairedStep(number, against, word, ratio, {"small": small, "large": large})
 
 
 def test_it_divides_each_case_by_its_gains_one_after_the_other():
@@ -43,5 +43,5 @@ def test_an_invalid_round_proves_no_time():
 
 
 def test_without_gains_of_each_case_all_are_as_much_faster():
-    found = paired_times(V0, [Step(2, 1, Word.ACCEPTED, 2.0, {})], None)
+    found = paired_times(V0, [PairedStep(2, 1, Word.ACCEPTED, 2.0, {})], None)
     assert found[2] == {"small": 5.0, "large": 500.0}

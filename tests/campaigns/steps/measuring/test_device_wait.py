@@ -110,7 +110,7 @@ def queued(campaign: Campaign) -> Evaluation:
 
 
 def alive(bench: WorkerContext) -> None:
-    """What the pulse of a worker writes all the time."""
+    """What the heartbeat of a worker writes all the time."""
     Worker.objects.filter(pk=bench.worker.pk).update(heartbeat_at=timezone.now())
 
 

@@ -308,7 +308,7 @@ def test_a_noisy_device_still_speaks_against_what_is_slower_or_wrong_there(
     assert words(ended, 3)[-1] == "not_reproduced"
 
 
-def test_it_is_looked_for_with_every_pulse(
+def test_it_is_looked_for_with_every_heartbeat(
     ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[tuple[Campaign, object]] = []
