@@ -1,4 +1,4 @@
-"""Where a campaign stands, as the stop rules ask (R49)."""
+"""The history of a campaign that the stop rules read (R49)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from campaigns.rules.verdict.gates import decisive_samples
 
 
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:
-    """Where it stands. answered, taken: as if its restart were answered so at this moment."""
+    """The history now. answered, taken: as if its restart were answered this way now."""
     decisions = decisions_of(verdicts_of(campaign))
     restart = restart_of(campaign)
     streaks = count_streaks(decisions, len(decisions) if taken else restarted_after(restart))

@@ -259,7 +259,7 @@ class Command(ImportVerbs):
             unmask(row, round)
         except IllegalTransition as error:
             self.fail(ExitCode.NOT_ALLOWED, str(error))
-        self.emit({"campaign": row.pk, "unmasked": round}, f"round {round} is no longer masked")
+        self.emit({"campaign": row.pk, "unmasked": round}, f"round {round} is no longer hidden")
 
     def _control(self, step: Callable[[Campaign], Next]) -> Callable[..., None]:
         def run(*, campaign: int) -> None:

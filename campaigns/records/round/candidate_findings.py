@@ -84,7 +84,7 @@ def kinds_by_stance(campaign: Campaign) -> dict[str, list[Kind]]:
 
 
 def finding_counts(candidate: Candidate, campaign: Campaign) -> str:
-    """Such as "1 refused, 2 flagged"; empty where there is nothing but what is allowed."""
+    """Such as "1 refused, 2 flagged"; empty where all findings are allowed."""
     found = examined(candidate, campaign)
     counts = {s: len(found.of(s)) if found else 0 for s in (Stance.REFUSED, Stance.FLAGGED)}
     return ", ".join(f"{count} {stance}" for stance, count in counts.items() if count)

@@ -14,7 +14,7 @@ from campaigns.rules.noise.passport import allowed_by, fit, typical_us
 
 
 def drift_under(evaluation: Evaluation, report: Report) -> tuple[Drift, ...]:
-    """Why this report is void; empty where it stands.
+    """Why this report is void; empty where it is valid.
 
     What a device shows against itself is allowed it: by its passport where one holds and fits, else
     by what the campaign's own baseline showed.

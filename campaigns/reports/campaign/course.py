@@ -8,13 +8,13 @@ from typing import Any
 from campaigns.models import Campaign, CampaignState, Restart, Review
 from campaigns.records.restart_mask import masked_by, restart_of
 
-# The events that tell of it.
+# The events that record it.
 KINDS = ("ladder", "reviewed", "restart", "unmasked")
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """reviews: newest first. restart: as it was answered; None before. masked: still hidden."""
+    """reviews: newest first. restart: its answer; None before one. masked: rounds still hidden."""
 
     reviews: tuple[Review, ...]
     restart: Restart | None

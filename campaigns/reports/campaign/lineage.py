@@ -1,4 +1,4 @@
-"""The commits of a campaign as pages, reports and commands tell them."""
+"""The commits of a campaign as pages, reports and commands show them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Lineage:
 
 
 def lineage_of(campaign: Campaign) -> Lineage:
-    """Read what is on record; the repository itself is not looked at."""
+    """Read the records; the repository itself is not read."""
     rounds = list(accepted_rounds(campaign).select_related("commit"))
     commits = tuple(round_.commit for round_ in rounds if hasattr(round_, "commit"))
     missing = tuple(round_.number for round_ in rounds if not hasattr(round_, "commit"))

@@ -21,7 +21,7 @@ class Version:
     """board: changes with every record. beat: changes with each heartbeat, also a missed one.
 
     wiki: changes with every decision, proposal and flag on a value of the platform. last_event: the
-    key of the newest event, so that a page can ask for the ones after it.
+    key of the newest event, so that a page can request the later ones.
     """
 
     board: str

@@ -1,4 +1,4 @@
-"""A campaign's sheet → the three charts, each with links to what its marks stand for."""
+"""A campaign's sheet → the three charts, each with links from its marks to their rounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from campaigns.rules.wording import share
 
 Link = Callable[[int], str]
 _MICROSECONDS = 1e6
-# Before step 0 nobody has looked: that is no missing ceiling.
+# Before step 0 the ceilings are not read yet, so none is missing.
 NOT_SET = "The roof is drawn once the target is set."
 
 

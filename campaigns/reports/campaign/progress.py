@@ -1,4 +1,4 @@
-"""Where a campaign stands: its phase, since when, what it waits for, how long yet (R59)."""
+"""The phase of a campaign: since when, what it waits for and how long it may take (R59)."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ class CampaignSheet:
 
     @property
     def tallies(self) -> list[tuple[str, str, int]]:
-        """Rounds per verdict: stored word, spoken word, count."""
+        """Rounds per verdict: stored word, displayed word, count."""
         return [(word, word.words, sum(row.word is word for row in self.rows)) for word in Word]
 
     @property

@@ -1,7 +1,7 @@
 """One basis for every time on a page: v0's measured time over the paired gains since.
 
 A round's own medians are of one session, and another day of the host makes them longer or shorter.
-Gains are measured in pairs, so times derived from them can stand beside each other.
+Gains are measured in pairs, so times derived from them can be compared.
 """
 
 from __future__ import annotations

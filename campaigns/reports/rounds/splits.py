@@ -1,4 +1,4 @@
-"""How a candidate splits its work over the device: waves of blocks, and a tile's intensity (R4).
+"""How a candidate divides its work over the device: waves of blocks, intensity of a tile (R4).
 
 Launches come from the runner's own tracer. They inform people; no floor, stop or verdict uses them.
 """
@@ -22,8 +22,8 @@ from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited
 
 NOT = "N/A: "
-NO_LAUNCH = f"{NOT}no launch was traced; this backend has none, or the tracer said nothing"
-NO_TILE = f"{NOT}the bytes of a block are known for a matrix product only"
+NO_LAUNCH = f"{NOT}no launch was traced; the backend has none, or the tracer reported nothing"
+NO_TILE = f"{NOT}the bytes of a block are known only for a matrix product"
 # The numbers of a source that say how large a tile is: two sides, or one for both.
 SIDES = (("BLOCK_M", "BLOCK_N"), ("TILE", "TILE"))
 UNIT_NAMES = {"sm_count": "SM", "cu_count": "CU"}
@@ -49,7 +49,7 @@ class Splits:
 
     @property
     def nothing(self) -> tuple[str, ...]:
-        """Why no case has anything to tell, each reason once; empty where one has."""
+        """Why no case has anything to show, each reason once; empty where one has."""
         if any(one.launch != NO_LAUNCH or not one.tile.startswith(NOT) for one in self.cases):
             return ()
         said = (text for one in self.cases for text in (one.launch, one.tile))

@@ -23,7 +23,7 @@ class SeenTable:
 
 
 def seen_table(report: Report | None) -> SeenTable | None:
-    """Every moment of a report as a row; columns that the host does not tell are left out."""
+    """Every moment of a report as a row; columns that the host does not report are left out."""
     moments = report.surroundings if report else ()
     if report is None or not moments:
         return None

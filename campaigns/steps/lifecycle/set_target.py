@@ -111,7 +111,7 @@ def _target(
 def _write_pitfalls(
     campaign: Campaign, target: dict[str, Any], cautions: Sequence[TargetWarning]
 ) -> None:
-    """Gaps, the placeholders that stand in them, and cautions, for whoever reads the results."""
+    """Record missing values, the placeholders used for them, and warnings."""
     for question in target["missing"]:
         gap = missing_spec_of(campaign, question)
         Pitfall.objects.create(

@@ -1,4 +1,4 @@
-"""Leave a device that others use for an idle one alike (R8)."""
+"""Change from a device that other programs use to an idle one of the same kind (R8)."""
 
 from __future__ import annotations
 

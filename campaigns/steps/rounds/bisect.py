@@ -23,7 +23,7 @@ from campaigns.workers.tempdirs import tempdir
 
 
 class BisectRefused(ValueError):
-    """A question that can not be asked; one line naming the field and what is accepted."""
+    """A question without an answer; one line names the field and what is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class BisectDevice:
 
 
 def bisect(question: BisectQuestion, place: BisectDevice, tell: Callable[[Look], None]) -> Found:
-    """Measure and search; `tell` hears of each round. Raises BisectRefused, DeviceBusy, OSError."""
+    """Measure and search; `tell` gets each round. Raises BisectRefused, DeviceBusy, OSError."""
     sources = _sources(question)
     good = sources[question.good]
 

@@ -53,7 +53,7 @@ class _Plan:
 def split(campaign: Campaign) -> SplitDraft | None:
     """The split that the last verdict calls for; None where it calls for none, or none is possible.
 
-    Where the classes can not be told apart, or the sources not be put together, an event says why.
+    When the classes cannot be separated, or the sources cannot be joined, an event says why.
     The same campaign at the same round gets the same answer.
     """
     plan = _plan(campaign)
