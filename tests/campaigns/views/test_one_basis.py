@@ -1,8 +1,10 @@
 """Numbers of a campaign agree on all of its pages, whatever its unpaired medians say."""
 
+import io
 import re
 from dataclasses import replace
 
+import pandas
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -12,6 +14,7 @@ from campaigns.reports.campaign.pictures import pictures
 from campaigns.reports.campaign.sheet import campaign_sheet
 from campaigns.reports.campaign.trend import trend_of
 from campaigns.reports.rounds import rows as rows_module
+from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import Verdict as Word
 from campaigns.rules.wording import digits, share
 
@@ -84,3 +87,21 @@ def test_the_trend_shows_no_gain_of_a_round_that_was_not_kept(page, sample):
     row = body[body.index('data-trend="5"') :].partition("</tr>")[0]
     assert "not kept" in row
     assert "%" not in row
+
+
+def test_the_trend_comes_as_csv_too(page, sample):
+    answer = page.get(reverse("report", args=[sample.pk]), {"format": "csv"})
+    table = pandas.read_csv(io.StringIO(answer.content.decode()))
+    assert table["against_baseline"].notna().sum() == 4
+    assert set(table["unit"]) == {"GB/s"}
+
+
+def test_a_round_without_a_proven_time_has_no_place_under_the_roof(sample):
+    chart = pictures(campaign_sheet(sample, timezone.now()), str).roofline
+    assert {mark.number for mark in chart.marks} == {1, 2, 3, 4, 5, 6, 8, 10}
+
+
+def test_a_rounds_cases_share_its_basis(page, sample):
+    context = page.get(reverse("round", args=[sample.pk, 10])).context
+    shares = [case.share for case in context["cases"]]
+    assert geomean(shares) == pytest.approx(context["row"].share)

@@ -150,7 +150,7 @@ class TestOfOnesOwn:
         shown = _panel(text_of(page, "round", doubted.pk, 2))
         assert 'value="not_relied_on"' in shown
         assert 'value="relied_on"' not in shown
-        assert "it must not be the person who started the campaign (alice)" in shown
+        assert "must not be the person who started the campaign (alice)" in shown
         relied = {"answer": "relied_on", "why": "it is fine"}
         answer = page.post(address, relied, follow=True)
         assert "is yours: another person has to say" in html.unescape(answer.content.decode())
@@ -183,7 +183,7 @@ def test_it_says_that_a_round_is_measured_again(page, running):
 
 
 def test_it_tells_older_rounds_from_those_that_were_measured_twice(page, sample, monkeypatch):
-    monkeypatch.setattr("campaigns.reports.rounds.rows.standing_of", lambda round_: "")
+    monkeypatch.setattr("campaigns.reports.rows.standing_of", lambda round_: "")
     monkeypatch.setattr("campaigns.views.round.sessions_of", lambda round_: [])
     assert text_of(page, "rounds", sample.pk).count("one session only") == 4
     assert "before a second was asked for" in text_of(page, "round", sample.pk, 2)
