@@ -1,6 +1,6 @@
-"""Is a device free of other people's work? One look, and the several that the gate asks for (R8).
+"""Whether other programs use a device: one sample, and the several that the gate needs (R8).
 
-Where the gate is asked nothing of ours computes: the caller holds the device and has not begun.
+kopt itself computes nothing while the gate samples: the caller holds the device and has not begun.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def look_closely(
 
 
 def look_at_all(devices: Sequence[Device]) -> list[Found]:
-    """Three looks at each of them, at all of them at a time."""
+    """Three samples of each device, all devices at the same time."""
     with ThreadPoolExecutor(max(1, len(devices))) as pool:
         return list(pool.map(lambda device: look_closely(device, most=0), devices))
 

@@ -32,7 +32,7 @@ def found_words(found: Found, question: BisectQuestion) -> str:
     if not found.suspects:
         last = found.looks[0]
         shown = "is not" if last.answer is Answer.BETTER else "could not be shown to be"
-        return f"Round {last.round} {shown} {slower}, so there is nothing to look for."
+        return f"Round {last.round} {shown} {slower}, so there is nothing to find."
     if len(found.suspects) == 1:
         return f"Round {found.suspects[0]} is the first that is {slower}; {found.good} is not."
     listed = ", ".join(map(str, found.suspects))

@@ -28,7 +28,7 @@ class Command(Door):
             argument("answer", help=" or ".join(Answer.values)),
             argument("--why", required=True, help="stays beside the gain"),
             argument(
-                "--by", required=True, metavar="USER", help="the engineer or lead who says so"
+                "--by", required=True, metavar="USER", help="the engineer or lead who answers"
             ),
         )
         return (
