@@ -22,9 +22,9 @@ from campaigns.rules.noise.device_gate import (
     GPU,
     NOT_TOLD,
     Activity,
-    Found,
-    Gate,
-    Limits,
+    DeviceCheck,
+    DeviceState,
+    IdleLimits,
     judge,
 )
 
@@ -58,7 +58,7 @@ def look_closely(
     *,
     most: int = MOST_LOOKS,
     sleep: Callable[[float], None] = time.sleep,
-) -> Found:
+) -> DeviceCheck:
     """Look until the device is seen idle, `most` times at the most, and say what came of it.
 
     A CPU that is not gated is asked once for its last minute, which takes no time.
@@ -72,18 +72,18 @@ def look_closely(
         sleep(EVERY_S)
         looks.append(sample())
         found = judge(looks, limits)
-        if len(looks) == limits.samples and found.gate is not Gate.BUSY:
+        if len(looks) == limits.samples and found.gate is not DeviceState.BUSY:
             break
     return found
 
 
-def look_at_all(devices: Sequence[Device]) -> list[Found]:
+def look_at_all(devices: Sequence[Device]) -> list[DeviceCheck]:
     """Three looks at each of them, at all of them at a time."""
     with ThreadPoolExecutor(max(1, len(devices))) as pool:
         return list(pool.map(lambda device: look_closely(device, most=0), devices))
 
 
-def _sampler(device: Device) -> tuple[Callable[[], Activity], Limits]:
+def _sampler(device: Device) -> tuple[Callable[[], Activity], IdleLimits]:
     if device.kind == "gpu":
         return lambda: look(device), GPU
     last = [_ticks()]

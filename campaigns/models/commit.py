@@ -6,7 +6,7 @@ from django.db import models
 
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
@@ -46,7 +46,7 @@ class Commit(Guarded):
 
     def refuse_late(self) -> None:
         accepted = Round.objects.filter(
-            pk=self.round_id, state=RoundState.CLOSED, verdict__word=Verdict.ACCEPTED
+            pk=self.round_id, state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED
         )
         if not accepted.exists():
             raise Immutable(f"{self.round} is not accepted and closed, and has no commit")

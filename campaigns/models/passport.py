@@ -68,7 +68,7 @@ class Passport(Guarded):
 class Void(Guarded):
     """A measurement that says nothing, since device or host did not stay the same under it.
 
-    found: each reason with its numbers (`campaigns.rules.noise.drift.Drift`).
+    found: each reason with its numbers (`campaigns.rules.noise.drift.Disturbance`).
     """
 
     SEALED = ALWAYS

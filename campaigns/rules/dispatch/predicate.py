@@ -21,7 +21,7 @@ class Inseparable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ColumnRange:
     """low ≤ column ≤ high; None is no bound on that side, and not both are None."""
 
     column: str
@@ -46,7 +46,7 @@ class Bound:
 class Predicate:
     """Any of `boxes` holds; a box holds where all of its bounds do."""
 
-    boxes: tuple[tuple[Bound, ...], ...]
+    boxes: tuple[tuple[ColumnRange, ...], ...]
 
     def holds(self, params: Mapping[str, object]) -> bool:
         """Say whether a call with these integers goes to the variant."""
@@ -94,7 +94,7 @@ class Multiples:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DispatchProblem:
     """What a dispatcher has to tell apart.
 
     params: case → its parameters. classes: case → its class. taken: the classes that take the
@@ -108,7 +108,7 @@ class Choice:
     given: frozenset[str]
 
 
-def predicate(choice: Choice) -> Predicate:
+def predicate(choice: DispatchProblem) -> Predicate:
     """The shortest predicate that sends the taken classes to the variant, and no other.
 
     Raises Inseparable where a taken class has a case that looks, to the kernel, like one of another
@@ -130,7 +130,7 @@ def predicate(choice: Choice) -> Predicate:
     return min(found, key=_length)
 
 
-def _usable(choice: Choice) -> tuple[str, ...]:
+def _usable(choice: DispatchProblem) -> tuple[str, ...]:
     """The integers that every case has and the kernel receives, the class columns first."""
     cases = choice.params.values()
     known = [name for case in cases for name in case]
@@ -172,7 +172,7 @@ def _boxes(names: Sequence[str], wanted: Sequence[Point], others: Iterable[Point
     bounds = []
     for box in boxes:
         _loosen(box, strangers)
-        kept = (Bound(n, low, high) for n, (low, high) in zip(names, box, strict=True))
+        kept = (ColumnRange(n, low, high) for n, (low, high) in zip(names, box, strict=True))
         bounds.append(tuple(b for b in kept if b.low is not None or b.high is not None))
     return Predicate(tuple(bounds))
 
@@ -206,7 +206,7 @@ def _length(found: Predicate) -> tuple[int, int]:
     return len(found.boxes), tests
 
 
-def _why(choice: Choice, names: Sequence[str], inside: set[str], outside: set[str]) -> str:
+def _why(choice: DispatchProblem, names: Sequence[str], inside: set[str], outside: set[str]) -> str:
     """Name two cases that no predicate can tell apart."""
     if not names:
         return (

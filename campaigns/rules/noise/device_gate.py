@@ -25,7 +25,7 @@ MOST_WAIT_S = 3600.0
 SHOWN_PROCESSES = 3
 
 
-class Gate(StrEnum):
+class DeviceState(StrEnum):
     """What three looks at a device come to."""
 
     IDLE = "idle"
@@ -58,7 +58,7 @@ NOT_TOLD = Activity(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IdleLimits:
     """What counts as idle on one kind of device. memory: whether it has its own."""
 
     busy_percent: float
@@ -66,17 +66,17 @@ class Limits:
     memory: bool
 
 
-GPU = Limits(BUSY_PERCENT, SAMPLES, memory=True)
-CPU = Limits(CPU_BUSY_PERCENT, SAMPLES, memory=False)
+GPU = IdleLimits(BUSY_PERCENT, SAMPLES, memory=True)
+CPU = IdleLimits(CPU_BUSY_PERCENT, SAMPLES, memory=False)
 # The kernel's own mean over a minute is one look that stands for many.
-CPU_MINUTE = Limits(CPU_BUSY_PERCENT, 1, memory=False)
+CPU_MINUTE = IdleLimits(CPU_BUSY_PERCENT, 1, memory=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DeviceCheck:
     """The answer with its one sentence, which has no full stop, and the newest look."""
 
-    gate: Gate
+    gate: DeviceState
     why: str
     newest: Activity = NOT_TOLD
 
@@ -86,27 +86,29 @@ class Found:
     @property
     def rank(self) -> tuple[int, float, int]:
         """The lower, the more idle; what is not told stands between idle and busy."""
-        order = (Gate.IDLE, Gate.UNKNOWN, Gate.BUSY).index(self.gate)
+        order = (DeviceState.IDLE, DeviceState.UNKNOWN, DeviceState.BUSY).index(self.gate)
         return order, self.newest.busy_percent or 0.0, self.newest.memory_used_bytes or 0
 
 
-def judge(looks: Sequence[Activity], limits: Limits) -> Found:
+def judge(looks: Sequence[Activity], limits: IdleLimits) -> DeviceCheck:
     """Idle or busy, or not known; whatever speaks against it makes it busy, though more is hidden.
 
     `looks` are the newest ones in their order; fewer than `limits.samples` show nothing.
     """
     if len(looks) < limits.samples:
-        return Found(Gate.UNKNOWN, f"{len(looks)} of {limits.samples} looks are made")
+        return DeviceCheck(DeviceState.UNKNOWN, f"{len(looks)} of {limits.samples} looks are made")
     against = (_processes(looks), _busy(looks, limits), _memory(looks, limits))
     if any(against):
-        return Found(Gate.BUSY, "; ".join(filter(None, against)), looks[-1])
+        return DeviceCheck(DeviceState.BUSY, "; ".join(filter(None, against)), looks[-1])
     hidden = _hidden(looks, limits)
     if hidden:
-        return Found(Gate.UNKNOWN, f"this host does not tell {' nor '.join(hidden)}", looks[-1])
+        return DeviceCheck(
+            DeviceState.UNKNOWN, f"this host does not tell {' nor '.join(hidden)}", looks[-1]
+        )
     most = max(look.busy_percent or 0.0 for look in looks)
     alone = "no other process computes on it, " if limits.memory else ""
     count = "one look" if len(looks) == 1 else f"{len(looks)} looks"
-    return Found(Gate.IDLE, f"{alone}at most {most:.0f} % busy at {count}", looks[-1])
+    return DeviceCheck(DeviceState.IDLE, f"{alone}at most {most:.0f} % busy at {count}", looks[-1])
 
 
 def _processes(looks: Sequence[Activity]) -> str:
@@ -119,14 +121,14 @@ def _processes(looks: Sequence[Activity]) -> str:
     return f"process {named} computes on it" if len(others) == 1 else f"processes {named} compute"
 
 
-def _busy(looks: Sequence[Activity], limits: Limits) -> str:
+def _busy(looks: Sequence[Activity], limits: IdleLimits) -> str:
     most = max((look.busy_percent for look in looks if look.busy_percent is not None), default=0.0)
     if most <= limits.busy_percent:
         return ""
     return f"{most:.0f} % busy, at most {limits.busy_percent:.0f} % is idle"
 
 
-def _memory(looks: Sequence[Activity], limits: Limits) -> str:
+def _memory(looks: Sequence[Activity], limits: IdleLimits) -> str:
     """Memory that moves belongs to somebody who works; much that stays, to somebody who will."""
     used = [look.memory_used_bytes for look in looks if look.memory_used_bytes is not None]
     if not used or not limits.memory:
@@ -139,7 +141,7 @@ def _memory(looks: Sequence[Activity], limits: Limits) -> str:
     return ""
 
 
-def _hidden(looks: Sequence[Activity], limits: Limits) -> list[str]:
+def _hidden(looks: Sequence[Activity], limits: IdleLimits) -> list[str]:
     told = {
         "which processes compute on it": all(look.others is not None for look in looks),
         "how busy it is": all(look.busy_percent is not None for look in looks),

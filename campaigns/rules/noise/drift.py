@@ -100,7 +100,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class Disturbance:
     """One reason why a measurement is void, with its numbers."""
 
     what: What
@@ -113,7 +113,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LevelShift:
     """A move from one level to another. before_us, after_us: medians; at: samples before it."""
 
     before_us: float
@@ -150,9 +150,9 @@ def allowance(
     )
 
 
-def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Drift, ...]:
+def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Disturbance, ...]:
     """Why this measurement is void; empty where it stands. allowed: per case."""
-    found: list[Drift] = []
+    found: list[Disturbance] = []
     for case in report.cases:
         if case.candidate is None:
             continue
@@ -195,7 +195,7 @@ def on_gpu(case: CaseReport) -> bool:
     return case.candidate is not None and case.candidate.timer in (Timer.GRAPH, Timer.LOOP)
 
 
-def step_in(times_us: Sequence[float], least: float) -> Step | None:
+def step_in(times_us: Sequence[float], least: float) -> LevelShift | None:
     """The clearest move to another level that is larger than `least`; None where there is none."""
     steps = [
         step
@@ -205,7 +205,7 @@ def step_in(times_us: Sequence[float], least: float) -> Step | None:
     return max(steps, key=lambda step: abs(step.log) / max(step.scatter, 1e-9), default=None)
 
 
-def _split(times_us: Sequence[float], at: int) -> Step | None:
+def _split(times_us: Sequence[float], at: int) -> LevelShift | None:
     first, last = times_us[:at], times_us[at:]
     if min(times_us) <= 0 or rank_chance(first, last) > CHANCE:
         return None
@@ -213,14 +213,14 @@ def _split(times_us: Sequence[float], at: int) -> Step | None:
     return step if abs(step.log) > SEPARATION * step.scatter else None
 
 
-def _step(first: Sequence[float], last: Sequence[float]) -> Step:
+def _step(first: Sequence[float], last: Sequence[float]) -> LevelShift:
     before, after = statistics.median(first), statistics.median(last)
     apart = [
         abs(math.log(value / middle))
         for side, middle in ((first, before), (last, after))
         for value in side
     ]
-    return Step(before, after, len(first), statistics.fmean(apart))
+    return LevelShift(before, after, len(first), statistics.fmean(apart))
 
 
 def rank_chance(first: Sequence[float], last: Sequence[float]) -> float:
@@ -250,31 +250,33 @@ def _orders(swaps: int, first: int, last: int) -> int:
     return _orders(swaps, first, last - 1) + _orders(swaps - last, first - 1, last)
 
 
-def _of_times(case: CaseReport, limits: Allowance) -> list[Drift]:
+def _of_times(case: CaseReport, limits: Allowance) -> list[Disturbance]:
     times = case.incumbent.samples_us if case.incumbent else ()
     step = step_in(times, limits.shift) if len(times) >= LEAST_SAMPLES else None
     if step is None:
         return []
-    return [Drift(What.TIMES, case.case, _move(step, len(times)), share(limits.shift))]
+    return [Disturbance(What.TIMES, case.case, _move(step, len(times)), share(limits.shift))]
 
 
-def _of_device(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> Iterator[Drift]:
+def _of_device(
+    case: CaseReport, moments: Sequence[Moment], limits: Allowance
+) -> Iterator[Disturbance]:
     fall, most = change_within(moments).clock_fall, limits.most.clock_fall
     if fall > most:
         clocks = _clocks(moments)
         found = f"{clocks[0]:,.0f} to {min(clocks):,.0f} MHz, {share(fall)}"
-        yield Drift(What.CLOCK, case.case, found, share(most))
+        yield Disturbance(What.CLOCK, case.case, found, share(most))
     reasons = {reason for moment in moments for reason in moment.throttled}
     if new := sorted(reasons & HELD_DOWN - limits.throttled):
         usual = ", ".join(sorted(limits.throttled)) or "nothing"
-        yield Drift(What.THROTTLED, case.case, ", ".join(new), usual)
+        yield Disturbance(What.THROTTLED, case.case, ", ".join(new), usual)
     counts = [moment.others for moment in moments if moment.others is not None]
     if on_gpu(case) and counts and max(counts) > counts[0]:
         found = f"{counts[0]:g} other processes, then {max(counts):g}"
-        yield Drift(What.NEIGHBOUR, case.case, found, "none that was not there before")
+        yield Disturbance(What.NEIGHBOUR, case.case, found, "none that was not there before")
 
 
-def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> list[Drift]:
+def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> list[Disturbance]:
     """A busier host counts only where the times rose with it; alone it is a host like any."""
     times = case.incumbent.samples_us if case.incumbent else ()
     if len(times) < LEAST_SAMPLES or min(times) <= 0:
@@ -298,13 +300,13 @@ def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> 
     ]
     moved = _move(step, len(times))
     return [
-        Drift(What.HOST, case.case, f"{words}, {moved}", written)
+        Disturbance(What.HOST, case.case, f"{words}, {moved}", written)
         for value, limit, words, written in told
         if value > limit
     ]
 
 
-def _move(step: Step, samples: int) -> str:
+def _move(step: LevelShift, samples: int) -> str:
     return (
         f"{duration(step.before_us)} to {duration(step.after_us)} after {step.at} of {samples} "
         f"samples, {change(step.shift)}"

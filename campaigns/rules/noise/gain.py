@@ -30,7 +30,7 @@ Pair = tuple[float, float]
 Pairs = Sequence[Pair]
 
 
-class Label(StrEnum):
+class EffectLabel(StrEnum):
     """The size of a change, in the words of R12."""
 
     SUCCESS = "success"
@@ -115,15 +115,15 @@ def regressed(gain: Gain, floor: float) -> bool:
     return gain.high < 0 and gain.gain < -floor
 
 
-def label(gain: float, floor: float) -> Label:
+def label(gain: float, floor: float) -> EffectLabel:
     """Name the size of a change; it says nothing about how sure it is."""
     if gain < -floor:
-        return Label.REGRESSION
+        return EffectLabel.REGRESSION
     if gain <= floor:
-        return Label.TIE
+        return EffectLabel.TIE
     if gain >= SUCCESS:
-        return Label.SUCCESS
-    return Label.SMALL if gain >= ONE_SESSION else Label.MICRO
+        return EffectLabel.SUCCESS
+    return EffectLabel.SMALL if gain >= ONE_SESSION else EffectLabel.MICRO
 
 
 def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:

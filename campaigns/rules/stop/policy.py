@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from campaigns.rules.target.goal import Reached
 from campaigns.rules.target.roofline import LEAST_FRACTION
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.wording import share
 
 ROUND_LIMIT = 120
@@ -122,7 +122,9 @@ class Stop:
     success: bool
 
 
-def count_streaks(decisions: Iterable[tuple[Verdict, Reason]], restarted_after: int = 0) -> Streaks:
+def count_streaks(
+    decisions: Iterable[tuple[VerdictWord, Reason]], restarted_after: int = 0
+) -> Streaks:
     """Count over the rounds' verdicts in order, baseline included.
 
     restarted_after: so many rounds had been closed when a restart was taken; regressions of before
@@ -136,8 +138,8 @@ def count_streaks(decisions: Iterable[tuple[Verdict, Reason]], restarted_after: 
             continue
         slower = number > restarted_after and reason in SLOWER
         regressions = regressions + 1 if slower else 0
-        failures = 0 if verdict is Verdict.ACCEPTED else failures + 1
-        accepts += verdict is Verdict.ACCEPTED and reason is not Reason.BASELINE
+        failures = 0 if verdict is VerdictWord.ACCEPTED else failures + 1
+        accepts += verdict is VerdictWord.ACCEPTED and reason is not Reason.BASELINE
     return Streaks(accepts, regressions, failures)
 
 

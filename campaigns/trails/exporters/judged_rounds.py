@@ -25,7 +25,7 @@ from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import share
 
 

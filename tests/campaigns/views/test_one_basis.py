@@ -13,7 +13,7 @@ from campaigns.reports import rows as rows_module
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.trend import trend_of
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import digits, share
 
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.dispatch.classes import class_of
-from campaigns.rules.dispatch.predicate import Choice, Inseparable, predicate
+from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, predicate
 
 
 def choice(params, taken, columns=("D",), given=("N", "D", "M", "K")):
     classes = {case: class_of(found, columns) for case, found in params.items()}
-    return Choice(params, classes, frozenset(taken), tuple(columns), frozenset(given))
+    return DispatchProblem(params, classes, frozenset(taken), tuple(columns), frozenset(given))
 
 
 ROWS = {
