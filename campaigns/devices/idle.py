@@ -20,7 +20,7 @@ from campaigns.rules.noise.device_gate import (
     CPU,
     CPU_MINUTE,
     GPU,
-    NOT_TOLD,
+    UNKNOWN_ACTIVITY,
     Activity,
     DeviceCheck,
     DeviceState,
@@ -47,7 +47,7 @@ def look(device: Device, *, ours: Collection[int] = ()) -> Activity:
         return Activity((), 100 * min(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), None)
     use = nvml.use(device.uuid)
     if use is None:
-        return amd.look(device.detail.get("PCI bus", "")) or NOT_TOLD
+        return amd.look(device.detail.get("PCI bus", "")) or UNKNOWN_ACTIVITY
     told = use.process_ids
     others = None if told is None else tuple(pid for pid in told if pid not in ours)
     return Activity(others, use.busy_percent, use.memory_bytes)

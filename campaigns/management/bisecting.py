@@ -30,7 +30,7 @@ def found_words(found: BisectResult, question: BisectQuestion) -> str:
     """What was found, in one sentence."""
     slower = f"slower than round {question.good} by more than {share(question.limit)}"
     if not found.suspects:
-        last = found.looks[0]
+        last = found.probes[0]
         shown = "is not" if last.answer is BisectAnswer.BETTER else "could not be shown to be"
         return f"Round {last.round} {shown} {slower}, so there is nothing to look for."
     if len(found.suspects) == 1:
@@ -57,7 +57,7 @@ def found_facts(found: BisectResult, question: BisectQuestion) -> dict[str, Any]
                 "pairs": look.gain.pairs if look.gain else 0,
                 "why": look.why,
             }
-            for look in found.looks
+            for look in found.probes
         ],
         "sentence": found_words(found, question),
     }

@@ -13,7 +13,7 @@ from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.health.services import examine_services
 from campaigns.devices.hold import hold
 from campaigns.models import Worker
-from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, DeviceCheck, DeviceState
+from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
 from tests.campaigns.steps import cast
 
 COMMAND = "campaigns.management.commands.device"
@@ -50,12 +50,14 @@ def test_it_names_platform_and_holder(db, cpu, capsys):
     ("found", "line"),
     [
         (
-            DeviceCheck(DeviceState.IDLE, "at most 3 % busy at one look", Activity((), 3.0, None)),
+            DeviceCheck(
+                DeviceState.IDLE, "at most 3 % busy in one sample", Activity((), 3.0, None)
+            ),
             "idle, at most",
         ),
         (DeviceCheck(DeviceState.BUSY, "97 % busy", Activity((), 97.0, None)), "busy, 97 % busy"),
         (
-            DeviceCheck(DeviceState.UNKNOWN, "this host does not tell", NOT_TOLD),
+            DeviceCheck(DeviceState.UNKNOWN, "this host does not tell", UNKNOWN_ACTIVITY),
             "unknown, this host",
         ),
     ],

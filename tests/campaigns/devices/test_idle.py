@@ -7,7 +7,7 @@ import pytest
 from campaigns.devices import idle
 from campaigns.devices.discover import Device
 from campaigns.devices.idle import is_gated, look, look_at_all, look_closely
-from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, DeviceState
+from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceState
 
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1, "GPU-aaaa1111")
 CPU = Device("cpu", "cpu", "Some CPU", "x", "native", 1, "x")
@@ -25,7 +25,7 @@ def test_it_does_not_guess_what_the_driver_hides(library):
     assert look(GPU) == Activity(None, None, 7)
     assert look(GPU).idle is None
     library("nvmlDeviceGetHandleByUUID")
-    assert look(GPU) == NOT_TOLD
+    assert look(GPU) == UNKNOWN_ACTIVITY
 
 
 def test_it_calls_a_card_busy_by_what_is_seen_though_more_is_hidden(library):

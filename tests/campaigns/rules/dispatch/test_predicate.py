@@ -50,7 +50,7 @@ def test_r19_classes_that_the_kernel_can_not_tell_apart_have_no_predicate():
         predicate(choice(dtyped, ["kind=even"], ("kind",)))
     with pytest.raises(Inseparable, match="receives none"):
         predicate(choice(ROWS, ["D=256"], given=("rows",)))
-    with pytest.raises(Inseparable, match="nothing to tell apart"):
+    with pytest.raises(Inseparable, match="nothing to dispatch on"):
         predicate(choice(ROWS, ["D=7"]))
 
 

@@ -48,7 +48,7 @@ def test_r58_it_finds_the_first_slower_round_in_log2_steps(
     assert found.suspects == (rounds[first],)
     assert found.good == rounds[first - 1]
     assert len(bench.measured) <= 1 + math.ceil(math.log2(len(rounds) - 1 or 1))
-    assert [look.round for look in found.looks] == bench.measured
+    assert [look.round for look in found.probes] == bench.measured
 
 
 @given(chains())
@@ -73,7 +73,7 @@ def test_it_looks_for_nothing_where_the_last_round_is_not_shown_to_be_slower(
 ) -> None:
     found = bisect([1, 2, 4, 7], lambda number: BisectProbe(number, answer))
     assert (found.good, found.suspects) == (1, ())
-    assert [look.round for look in found.looks] == [7]
+    assert [look.round for look in found.probes] == [7]
 
 
 @pytest.mark.parametrize("rounds", [[], [3]])

@@ -53,7 +53,7 @@ def test_r48_a_review_names_three_categories_where_there_are_three(untried, rece
 
 
 def test_r48_a_review_says_when_nothing_is_left():
-    assert directions((), ()).note == "the catalogue holds nothing that was not tried"
+    assert directions((), ()).note == "the catalogue holds no untried technique"
     one = Way("a", Category.LAUNCH, "it", "so", 1.1)
     assert "only 1 category is left of the 3" in directions([one], ()).note
     assert tally([Reason.SLOWER, Reason.CRASHED, Reason.SLOWER]) == "2 slower, 1 crashed"

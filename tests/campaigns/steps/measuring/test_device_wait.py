@@ -46,7 +46,7 @@ pytestmark = pytest.mark.storage
 WHY = "process 4711 computes on it"
 BUSY, IDLE = (
     DeviceCheck(DeviceState.BUSY, WHY),
-    DeviceCheck(DeviceState.IDLE, "at most 0 % busy at 3 looks"),
+    DeviceCheck(DeviceState.IDLE, "at most 0 % busy in 3 samples"),
 )
 MINUTE = timedelta(minutes=1)
 
@@ -178,7 +178,7 @@ def test_it_measures_when_the_device_is_idle_and_notes_what_it_saw(
     queued.refresh_from_db()
     assert (queued.state, queued.outcome) == (EvaluationState.DONE, "passed")
     seen = queued.report["environment"]["device before"]
-    assert seen == "idle: at most 0 % busy at 3 looks"
+    assert seen == "idle: at most 0 % busy in 3 samples"
     assert wait_of(queued.campaign) is None
     assert queued.campaign.events.get(kind="device_idle").message == "cpu of tester is free"
 
