@@ -14,7 +14,7 @@ from campaigns.lineage.repository import PlannedCommit
 from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
 from campaigns.rules.target.intake import AUTO, intake_from
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 
 # The kind of the event that says why a commit could not be made.
 FAILED = "lineage_failed"
@@ -38,7 +38,7 @@ class Link:
 
 def accepted_rounds(campaign: Campaign) -> QuerySet[Round]:
     """The rounds that have a commit, or should have one: the baseline first."""
-    rows = campaign.rounds.filter(state=RoundState.CLOSED, verdict__word=Verdict.ACCEPTED)
+    rows = campaign.rounds.filter(state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED)
     return rows.order_by("number")
 
 

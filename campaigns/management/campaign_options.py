@@ -12,8 +12,7 @@ from campaigns.rules.target.ceilings import QUESTIONS
 from campaigns.rules.target.goal import ACCEPTED
 from campaigns.rules.target.intake import Intake
 from campaigns.rules.target.roofline import LEAST_FRACTION
-from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
-from campaigns.rules.verdict.finding_kinds import Stance
+from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest

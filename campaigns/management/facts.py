@@ -36,7 +36,7 @@ from campaigns.reports.rounds.standings import (
     with_standing,
 )
 from campaigns.rules.target.intake import intake_from
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import gain_words
 
 

@@ -10,7 +10,7 @@ from campaigns.devices.discover import Device
 from campaigns.devices.idle import look_closely
 from campaigns.devices.passport import Measurer
 from campaigns.models import Worker
-from campaigns.rules.noise.device_gate import Found
+from campaigns.rules.noise.device_gate import DeviceCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class WorkerContext:
     device: Device
     worker: Worker
     patience_s: float = 5.0
-    look: Callable[[Device], Found] = look_closely
+    look: Callable[[Device], DeviceCheck] = look_closely
 
 
 def card_of(device: Device) -> str:

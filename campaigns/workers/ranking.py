@@ -6,11 +6,11 @@ from campaigns.devices.discover import Device
 from campaigns.devices.hold import holder
 from campaigns.devices.idle import look_at_all
 from campaigns.models import Worker
-from campaigns.rules.noise.device_gate import Found
+from campaigns.rules.noise.device_gate import DeviceCheck
 from campaigns.workers.context import card_of
 
 
-def ranked(candidates: list[Device], worker: str) -> list[tuple[Device, Found, bool]]:
+def ranked(candidates: list[Device], worker: str) -> list[tuple[Device, DeviceCheck, bool]]:
     """The most idle first, each with what was seen and whether a worker of kopt uses it."""
     living = Worker.objects.alive().exclude(name=worker).values_list("card", flat=True)
     cards = set(living)

@@ -14,7 +14,7 @@ from campaigns.records.passport.passports import state_of
 from campaigns.records.round.reports import report_of
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.rules.target.roofline import choose_ceiling
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.specs.cited import UNKNOWN
 
 # What a campaign writes: sources, reports and scratch files of its builds.
@@ -110,7 +110,7 @@ def _problem(campaign: Campaign) -> ChecklistItem:
             question, None, "it was never judged here; round 1 does that", "no record"
         )
     href = reverse("round", args=[last.campaign_id, last.number])
-    passed = last.verdict.word == Verdict.ACCEPTED
+    passed = last.verdict.word == VerdictWord.ACCEPTED
     source = f"round 1 of campaign {last.campaign_id}"
     return ChecklistItem(question, passed, last.verdict.sentence, source, href)
 

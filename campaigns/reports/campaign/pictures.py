@@ -52,18 +52,18 @@ def _progress(sheet: CampaignSheet, link: Link) -> progress.ProgressChart | NoCh
     return progress.build(points, _target(sheet))
 
 
-def _target(sheet: CampaignSheet) -> progress.Target | None:
+def _target(sheet: CampaignSheet) -> progress.TargetLine | None:
     times = [case.target_us for case in sheet.target.cases.values() if case.target_us]
     if not times or len(times) < len(sheet.target.cases):
         return None
-    sources = tuple(progress.Source(c.citation, c.href) for c in sheet.target.citations)
+    sources = tuple(progress.SourceLink(c.citation, c.href) for c in sheet.target.citations)
     only = next(iter(sheet.target.cases.values()))
     formula = (
         only.formula
         if len(times) == 1
         else f"geometric mean of {len(times)} cases' floors ÷ {share(sheet.target.fraction)}"
     )
-    return progress.Target(geomean(times), formula, sources)
+    return progress.TargetLine(geomean(times), formula, sources)
 
 
 def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineChart | NoChart:

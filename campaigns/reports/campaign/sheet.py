@@ -23,9 +23,9 @@ from campaigns.reports.campaign.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rounds.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.chained import chained, excess
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.target.goal import Kind
-from campaigns.rules.verdict.decision import Verdict as Word
-from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
+from campaigns.rules.target.goal import GoalKind
+from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.verdict.finding_kinds import FindingKind
 from knowledge.specs.cited import Cited, EvidenceClass
 
 BASELINE = "v0 (round 1)"
@@ -110,7 +110,7 @@ class CampaignSheet:
         """The target in one line; for a share of the ceilings on one case with its arithmetic."""
         goal, cases = self.target.goal, self.campaign.cases
         only = self.target.cases.get(cases[0]) if len(cases) == 1 else None
-        if goal.kind is Kind.CEILING and only and only.words:
+        if goal.kind is GoalKind.CEILING and only and only.words:
             return only.words
         return goal.words(self.baseline.time_us if self.baseline else None, len(cases))
 

@@ -19,7 +19,7 @@ from campaigns.rules.noise.directions import (
     versus,
 )
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 
 TERA, GIGA = 1e12, 1e9
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 
 Times = Mapping[str, float]
 # Rounds that showed no gain, so no time of theirs is below that of their incumbent.

@@ -17,7 +17,7 @@ from campaigns.reports.rounds.standings import standing_of, with_standing
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.target.roofline import share_of_floor
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 
 
 @dataclass(frozen=True, slots=True)

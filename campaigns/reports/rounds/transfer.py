@@ -6,14 +6,14 @@ from campaigns.records.round.hypotheses import declared_of
 from campaigns.records.round.verdicts import result_of
 from campaigns.reports.campaign.sheet import CampaignSheet
 from campaigns.rules.verdict.buckets import Declared
-from campaigns.rules.verdict.decision import Verdict as Word
-from campaigns.rules.verdict.transfer import Audit, Kept, audit
+from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.verdict.transfer import AcceptedRound, Audit, audit
 
 
 def audit_of(sheet: CampaignSheet) -> Audit | None:
     """None while nothing was accepted after the baseline."""
     kept = [
-        Kept(row.number, row.gain.gain, declared_of(row.round) or Declared(None))
+        AcceptedRound(row.number, row.gain.gain, declared_of(row.round) or Declared(None))
         for row in sheet.rows
         if row.word is Word.ACCEPTED and row.number > 1 and row.gain is not None
     ]

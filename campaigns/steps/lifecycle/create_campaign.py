@@ -22,7 +22,13 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target import goal as goals
 from campaigns.rules.target.goal import Goal
 from campaigns.rules.target.intake import Intake
-from campaigns.rules.verdict.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
+from campaigns.rules.verdict.finding_kinds import (
+    Examined,
+    FindingKind,
+    PolicyError,
+    Stance,
+    read_policy,
+)
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.lifecycle.import_problem import import_problem
 from campaigns.syntax.findings.find import findings_of
@@ -84,7 +90,7 @@ def create_campaign(wish: Wish) -> Campaign:
         )
     goal = wish.goal or Goal(fraction=wish.policy.target_fraction)
     policy = wish.policy
-    if goal.kind is goals.Kind.CEILING:
+    if goal.kind is goals.GoalKind.CEILING:
         policy = replace(policy, target_fraction=goal.fraction)
     with transaction.atomic():
         problem = import_problem(wish.problem)
@@ -148,7 +154,7 @@ def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
         )
 
 
-def _findings_policy(wish: Wish, problem: Problem) -> dict[Kind, Stance]:
+def _findings_policy(wish: Wish, problem: Problem) -> dict[FindingKind, Stance]:
     """The policy of the backend with the requested changes; one that refuses v0 is an error."""
     try:
         policy = read_policy(wish.findings, wish.backend)

@@ -33,7 +33,7 @@ from campaigns.records.device_waits import Cause, is_put_off
 from campaigns.records.round.measured_cases import cases_of, level_of
 from campaigns.records.round.reports import READ_IN
 from campaigns.records.round.reproduction import may_reproduce
-from campaigns.rules.noise.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.measuring.read_code import read_code
@@ -69,7 +69,7 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     try:
         with hold(context.device, wait_s=context.patience_s):
             found = _seen(context)
-            if found.gate is Gate.BUSY and is_gated(context.device):
+            if found.gate is DeviceState.BUSY and is_gated(context.device):
                 return wait_for_device(evaluation, context.worker, Cause.BUSY, found.why)
             if not _claim(evaluation, context):
                 return None
@@ -79,14 +79,14 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
         raise
 
 
-def _seen(context: WorkerContext) -> Found:
+def _seen(context: WorkerContext) -> DeviceCheck:
     """What others do with the device. A crew of ours may wait on a GPU, and must not be seen."""
     if context.device.kind == "gpu":
         context.service.rest()
     return context.look(context.device)
 
 
-def _measure(evaluation: Evaluation, context: WorkerContext, found: Found) -> Campaign | None:
+def _measure(evaluation: Evaluation, context: WorkerContext, found: DeviceCheck) -> Campaign | None:
     try:
         report = _run(evaluation, context)
     except ClaimLost:
@@ -223,12 +223,12 @@ def _broken(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
 
 
-def _placed(report: Report, device: Device, found: Found) -> Report:
+def _placed(report: Report, device: Device, found: DeviceCheck) -> Report:
     """Add the device, so that another one of the same model stays distinguishable.
 
     Add what was seen of its use before, also where no gate applies.
     """
-    anyway = "; measured anyway" if found.gate is Gate.BUSY else ""
+    anyway = "; measured anyway" if found.gate is DeviceState.BUSY else ""
     more = {CARD: card_of(device), GATE: f"{found}{anyway}"}
     return replace(report, environment={**report.environment, **more})
 

@@ -20,7 +20,7 @@ from campaigns.models.transitions import move, stopping
 from campaigns.records.policies import stop_policy_of
 from campaigns.records.stop_history import history_of
 from campaigns.rules.stop.policy import should_stop
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.rounds.climb import Climb, climb
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -29,7 +29,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def close_round(round_: Round) -> Next:
     """Close the round in one transaction: incumbent, state of the campaign, stop reason."""
     campaign, verdict = round_.campaign, round_.verdict
-    accepted = verdict.word == Verdict.ACCEPTED
+    accepted = verdict.word == VerdictWord.ACCEPTED
     if accepted:
         campaign.incumbent = round_.chosen
     ending, climbed = _ending(campaign, round_)

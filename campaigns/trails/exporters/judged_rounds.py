@@ -25,7 +25,7 @@ from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet
 from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import share
 
 

@@ -18,7 +18,7 @@ from campaigns.reports.rounds.dispatch import dispatch_of
 from campaigns.reports.rounds.transfer import audit_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.intake import Intake, intake_from
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kopt import VERDICT

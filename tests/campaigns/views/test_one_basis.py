@@ -15,7 +15,7 @@ from campaigns.reports.campaign.sheet import campaign_sheet
 from campaigns.reports.campaign.trend import trend_of
 from campaigns.reports.rounds import rows as rows_module
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import digits, share
 
 

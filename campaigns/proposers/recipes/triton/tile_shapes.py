@@ -14,7 +14,7 @@ from campaigns.syntax.triton_source import Launch
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TileShape:
     """A tile with the threads and the pipeline depth that suit it."""
 
     m: int
@@ -25,10 +25,10 @@ class Shape:
 
 
 SHAPES = (
-    Shape(128, 64, 32, 8, 4),
-    Shape(64, 128, 32, 8, 4),
-    Shape(64, 64, 16, 4, 4),
-    Shape(128, 128, 16, 8, 3),
+    TileShape(128, 64, 32, 8, 4),
+    TileShape(64, 128, 32, 8, 4),
+    TileShape(64, 64, 16, 4, 4),
+    TileShape(128, 128, 16, 8, 3),
 )
 
 
@@ -68,7 +68,7 @@ def tile_shapes(situation: Situation) -> tuple[Variant, ...]:
     )
 
 
-def _edits(launch: Launch, shape: Shape) -> Iterator[Edit]:
+def _edits(launch: Launch, shape: TileShape) -> Iterator[Edit]:
     wanted = {
         "BLOCK_M": shape.m,
         "BLOCK_N": shape.n,

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.reports.rounds.basis import PairedStep, paired_times
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 
 V0 = {"small": 10.0, "large": 1000.0}
 
