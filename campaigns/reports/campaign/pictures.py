@@ -11,7 +11,7 @@ from campaigns.reports.campaign.sheet import CampaignSheet
 from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
 
 Link = Callable[[int], str]
@@ -88,7 +88,7 @@ def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineC
 
 def _time_of(row: RoundRow, case: str) -> float | None:
     """Of an invalid round its own median, to be seen above the roof."""
-    return row.times.get(case) or (row.medians.get(case) if row.word is Verdict.INVALID else None)
+    return row.times.get(case) or (row.medians.get(case) if row.word is VerdictWord.INVALID else None)
 
 
 def _deltas(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:
