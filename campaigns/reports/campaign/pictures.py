@@ -88,7 +88,8 @@ def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineC
 
 def _time_of(row: RoundRow, case: str) -> float | None:
     """Of an invalid round its own median, to be seen above the roof."""
-    return row.times.get(case) or (row.medians.get(case) if row.word is VerdictWord.INVALID else None)
+    unpaired = row.medians.get(case) if row.word is VerdictWord.INVALID else None
+    return row.times.get(case) or unpaired
 
 
 def _deltas(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:
