@@ -72,8 +72,8 @@ def _link(campaign: Campaign, round_: Round) -> Link:
     try:
         return _recorded(round_, commit) if commit else _new(round_)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        # JSON columns hold what another version or an agent put there; such a round is still
-        # committed.
+        # JSON columns hold what another version or an agent stored; the round goes on without a
+        # commit.
         what = f"{type(error).__name__}: {error}"
         raise LineageError(f"round {round_.number}: its records cannot be read: {what}") from None
 
