@@ -49,6 +49,7 @@ checked:
 	.venv/bin/lint-imports
 	$(PY) manage.py makemigrations --check --dry-run
 	$(PY) manage.py wiki check
+	$(PY) -m tools.shape --check
 	$(PY) -m tools.rules --check
 	$(PY) -m tools.reference --check
 

@@ -1,5 +1,11 @@
+from typing import Any
+
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+
+# The roles of `knowledge.curation.people` that may start and change campaigns.
+RUNS_CAMPAIGNS = ("engineer", "lead")
+PERMISSIONS = ("add_campaign", "change_campaign")
 
 
 class CampaignsConfig(AppConfig):
@@ -8,8 +14,20 @@ class CampaignsConfig(AppConfig):
 
     def ready(self) -> None:
         from campaigns.records.target.used_specs import uses_in_campaigns
-        from campaigns.roles import ensure_roles
         from knowledge.lookup.usage import register
 
-        post_migrate.connect(ensure_roles, sender=self)
+        post_migrate.connect(grant_campaign_permissions, sender=self)
         register(uses_in_campaigns)
+
+
+def grant_campaign_permissions(**signal: Any) -> None:
+    """Give the groups of the roles their permissions; run after every migration."""
+    from django.contrib.auth.models import Group, Permission
+
+    from knowledge.curation.people import ROLES
+
+    found = Permission.objects.filter(content_type__app_label="campaigns", codename__in=PERMISSIONS)
+    for role in ROLES:
+        group, _ = Group.objects.get_or_create(name=role)
+        if role in RUNS_CAMPAIGNS:
+            group.permissions.add(*found)

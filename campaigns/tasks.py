@@ -1,4 +1,4 @@
-"""The queue's doors: each task takes a row's key, calls one step and rings for what follows."""
+"""Celery tasks: each takes the key of a row, calls one step and notifies for what follows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.give_up import give_up
-from campaigns.workers import heartbeat
 from campaigns.workers.context import WorkerContext
+from campaigns.workers.heartbeat import Heartbeat
 from campaigns.workers.notify import AGAIN, Next, notify
 
 log = logging.getLogger(__name__)
@@ -33,16 +33,16 @@ PLATFORM_QUEUE = "platform."
 
 
 class _Process:
-    """What lives as long as this worker process: its evaluator service, its device, its pulse."""
+    """What this worker process keeps: its evaluator service, its device and its heartbeat."""
 
     service: EvaluatorService | None = None
     device: Device | None = None
-    pulse: heartbeat.Heartbeat | None = None
+    heartbeat: Heartbeat | None = None
 
 
 @shared_task
 def advance(key: int) -> None:
-    """Take the campaign's steps until it has to wait for somebody else."""
+    """Take the steps of a campaign until it has to wait."""
     rows = Campaign.objects.select_related("problem", "platform", "incumbent__round")
     following = AGAIN
     while following.again and (campaign := rows.filter(pk=key).first()):
@@ -60,7 +60,7 @@ def _step_or_give_up(campaign: Campaign) -> Next:
 
 @shared_task(bind=True)
 def measure(self: Any, key: int) -> None:
-    """Measure one evaluation on this worker's device, or on one alike that others do not use."""
+    """Measure one evaluation on this worker's device, or on a free one of the same kind."""
     name = self.request.hostname
     campaign = _measure_here(key, name)
     if campaign is None and _move(name):
@@ -78,27 +78,30 @@ def _measure_here(key: int, name: str) -> Campaign | None:
 
 
 def _move(name: str) -> bool:
-    """Take another device where others use the present one."""
+    """Change to another device when other programs use the present one."""
     found = change_device(name, _Process.device) if _Process.device else None
     if found is None:
         return False
-    log.warning("worker %s goes on with %s, as others use its device", name, found.device)
+    log.warning(
+        "worker %s changes to %s, because other programs use its device", name, found.device
+    )
     _take(found)
     return True
 
 
 def _take(device: Device) -> Device:
     _Process.device = device
-    if _Process.pulse is not None:
-        _Process.pulse.device = device
+    if _Process.heartbeat is not None:
+        _Process.heartbeat.device = device
     return device
 
 
 @shared_task(bind=True)
 def passport(self: Any, name: str) -> None:
-    """Take this worker's noise passport, if it is still due and nobody needs the device.
+    """Take this worker's noise passport, if it is still due and the device is not needed.
 
-    The queue belongs to the platform: the ring for another worker is left to its next look.
+    Workers of a platform share a queue. A notification for another worker is dropped; its own next
+    check sends it again.
     """
     if self.request.hostname != name:
         return
@@ -120,24 +123,24 @@ def _context(hostname: str) -> WorkerContext:
 
 
 @worker_ready.connect
-def start_pulse(sender: Any, **_: Any) -> None:
-    """Start the heartbeat; its first turn reconciles, so what a killed worker held goes on."""
+def start_heartbeat(sender: Any, **_: Any) -> None:
+    """Start the heartbeat. Its first turn reconciles, so the work of a killed worker continues."""
     queues = sender.app.amqp.queues.consume_from
     measures = any(name.startswith(PLATFORM_QUEUE) for name in queues)
     if measures:
         try:
             _Process.device = choose_device(sender.hostname)
         except OperationalError:
-            # The pulse goes on without a database, and says when it is back.
+            # The heartbeat goes on without a database and logs when it is back.
             _Process.device = this_device()
-    _Process.pulse = heartbeat.Heartbeat(sender.hostname, _Process.device)
-    _Process.pulse.start()
+    _Process.heartbeat = Heartbeat(sender.hostname, _Process.device)
+    _Process.heartbeat.start()
 
 
 @worker_shutdown.connect
 def end_process(**_: Any) -> None:
     """Stop the heartbeat and the evaluator service."""
-    if _Process.pulse is not None:
-        _Process.pulse.stop()
+    if _Process.heartbeat is not None:
+        _Process.heartbeat.stop()
     if _Process.service is not None:
         _Process.service.close()

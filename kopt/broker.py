@@ -1,7 +1,7 @@
 """Which broker Celery uses: files in the data folder by default, or the server of KOPT_BROKER_URL.
 
-The queue is only the bell: rows carry state, holder and heartbeat, and `reconcile` rings again for
-what was lost. So a message may be dropped or doubled by any broker without harm.
+The queue only notifies: rows hold state, holder and heartbeat, and `reconcile` repeats what was
+lost. So a broker may drop or double a message without harm.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Celery's file transport with an atomic put: no reader ever sees a half-written message.
 
-kombu writes the message in place, so a reader may take a torn one (3 to 65 lost of 6,000 in our
-trial); here it is written beside its final name and renamed. Names begin with the wall clock, since
-kombu's monotonic clock would reorder the queue after a reboot.
+kombu writes the message in place, so a reader may see a partial one (3 to 65 of 6,000 were lost in
+our trial); here it is written under another name and renamed. Names begin with the wall clock,
+since kombu's monotonic clock would reorder the queue after a reboot.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ KOPT_LEASE_S = env.number("KOPT_LEASE_S", 30.0, least=1.0)
 KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 
 # The device that this host measures on, such as `cpu` or `cuda:1`. Empty: the first GPU that torch
-# can use, of several alike the most idle, else the CPU.
+# can use, of several of one kind the most idle, else the CPU.
 KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
 # Which busy devices a measurement waits for: GPUs, also CPUs that are more than half busy, or none.

@@ -54,7 +54,7 @@ class HostTorch(NamedTuple):
     folders: tuple[str, ...]
 
 
-class Choice(NamedTuple):
+class KernelChoice(NamedTuple):
     """The decision: arguments for pip, what to tell the user before, the host torch if used."""
 
     arguments: tuple[str, ...]
@@ -70,10 +70,10 @@ class Machine(NamedTuple):
     pins: Mapping[str, str]
 
 
-def choose(wanted: Kernels, machine: Machine) -> Choice:
+def choose(wanted: Kernels, machine: Machine) -> KernelChoice:
     """Return where torch comes from. Raises SetupError when `wanted` is not available."""
     if wanted is Kernels.NONE:
-        return Choice((), "no torch here (KERNELS=none): kernels run on workers elsewhere")
+        return KernelChoice((), "no torch here (KERNELS=none): kernels run on workers elsewhere")
     if wanted in (Kernels.AUTO, Kernels.OWN):
         host, complaint = _host_torch(machine.host_python)
         if host:
@@ -105,31 +105,31 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 
-def _own(host: HostTorch, pins: Mapping[str, str]) -> Choice:
+def _own(host: HostTorch, pins: Mapping[str, str]) -> KernelChoice:
     if host.triton:
         notice = f"using this host's own torch {host.torch} and triton {host.triton}"
-        return Choice((), notice, host)
+        return KernelChoice((), notice, host)
     notice = f"using this host's own torch {host.torch}; triton, which it lacks, is 200 MB to fetch"
-    return Choice((pins["triton"],), notice, host)
+    return KernelChoice((pins["triton"],), notice, host)
 
 
-def _cuda(pins: Mapping[str, str], why: str) -> Choice:
+def _cuda(pins: Mapping[str, str], why: str) -> KernelChoice:
     # Three equal signs leave out a local CPU build, which would otherwise count as the newer one.
     exact = pins["torch"].replace("==", "===")
     notice = f"{why}: installing torch with CUDA and triton, about 3 GB to fetch, 5.5 GB on disk"
-    return Choice((exact, pins["triton"]), notice)
+    return KernelChoice((exact, pins["triton"]), notice)
 
 
-def _cpu(wanted: Kernels, machine: Machine) -> Choice:
+def _cpu(wanted: Kernels, machine: Machine) -> KernelChoice:
     build, triton = machine.pins["torch"] + "+cpu", machine.pins["triton"]
     notice = (
         "installing the CPU build of torch (200 MB to fetch) and triton (200 MB), 1.5 GB on disk"
     )
     if _is_offered(machine.venv_python, build):
-        return Choice((build, triton), notice)
+        return KernelChoice((build, triton), notice)
     if _is_offered(machine.venv_python, build, "--index-url", PUBLIC_CPU_INDEX):
         arguments = ("--extra-index-url", PUBLIC_CPU_INDEX, build, triton)
-        return Choice(arguments, f"{notice}, from {PUBLIC_CPU_INDEX}")
+        return KernelChoice(arguments, f"{notice}, from {PUBLIC_CPU_INDEX}")
     missing = f"neither pip's index nor {PUBLIC_CPU_INDEX} has {build}"
     if wanted is Kernels.CPU:
         raise SetupError(f"KERNELS=cpu: {missing}")

@@ -63,7 +63,7 @@ class Campaigns(ApiView):
         return Response(_facts(campaign), 201)
 
 
-class Restart(ApiView):
+class RestartAnswers(ApiView):
     """POST answers the restart in part that a campaign offers: {"answer": "take" or "decline"}.
 
     409 where none is offered.

@@ -40,7 +40,7 @@ from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report,
 from campaigns.evaluator.problem import ProblemSpec, load_problem
 from campaigns.problems.shipped import problem_folder, shipped_folders
 from campaigns.rules.noise.gain import noise_floor
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 
@@ -109,7 +109,7 @@ class Compared:
     """
 
     kernel: str
-    verdict: Verdict
+    verdict: VerdictWord
     gain: float
 
 
@@ -180,8 +180,8 @@ def report_of(
     known: Sequence[Compared],
 ) -> BenchReport:
     """What was read, compared with itself, and compared with a slower one."""
-    quiet = sum(one.verdict is Verdict.NO_CHANGE for one in same)
-    found = sum(one.verdict is Verdict.ACCEPTED for one in known)
+    quiet = sum(one.verdict is VerdictWord.NO_CHANGE for one in same)
+    found = sum(one.verdict is VerdictWord.ACCEPTED for one in known)
     return BenchReport(
         title="Precision of the judge's clock",
         device=device.name,

@@ -39,7 +39,7 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Report, Timing
 from campaigns.rules.noise.gain import LEAST_PAIRS, noise_floor
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 
@@ -258,7 +258,7 @@ def _mixed(tricks: Sequence[Trick]) -> list[Trick]:
 
 def _gains(report: Report) -> bool:
     decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
-    return decision.verdict is Verdict.ACCEPTED
+    return decision.verdict is VerdictWord.ACCEPTED
 
 
 def _middle(timing: Timing | None) -> float | None:

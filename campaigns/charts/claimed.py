@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.charts.marks import Frame
-from campaigns.charts.scale import Kind, Scale, Tick, outward_125, ticks_125, ticks_linear
+from campaigns.charts.scale import Scale, ScaleKind, Tick, outward_125, ticks_125, ticks_linear
 
 FRAME = Frame(width=720, height=300, left=80, right=704, top=34, bottom=244)
 LOG_FROM = 10
@@ -50,7 +50,7 @@ def build(points: Sequence[ClaimedPoint], unit: str) -> ClaimedChart | None:
     if not points:
         return None
     last = max(FEWEST, *(point.ordinal for point in points))
-    x = Scale(Kind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
+    x = Scale(ScaleKind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
     y, ticks = _y([point.figure for point in points])
     return ClaimedChart(
         frame=FRAME,
@@ -67,10 +67,10 @@ def build(points: Sequence[ClaimedPoint], unit: str) -> ClaimedChart | None:
 def _y(figures: Sequence[float]) -> tuple[Scale, tuple[Tick, ...]]:
     low, high = min(figures), max(figures)
     if low > 0 and high / low > LOG_FROM:
-        scale = Scale(Kind.LOG, *outward_125(low, high), FRAME.bottom, FRAME.top)
+        scale = Scale(ScaleKind.LOG, *outward_125(low, high), FRAME.bottom, FRAME.top)
         return scale, ticks_125(scale)
     room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
-    scale = Scale(Kind.LINEAR, low - room, high + room, FRAME.bottom, FRAME.top)
+    scale = Scale(ScaleKind.LINEAR, low - room, high + room, FRAME.bottom, FRAME.top)
     return scale, ticks_linear(scale)
 
 

@@ -10,18 +10,18 @@ from campaigns.charts.marks import (
     Cell,
     Chart,
     Frame,
-    Line,
     Mark,
     NoChart,
     Point,
     Row,
+    Segment,
     fewer,
     full,
     left_out,
 )
-from campaigns.charts.scale import Kind, Scale, ticks_linear
+from campaigns.charts.scale import Scale, ScaleKind, ticks_linear
 from campaigns.rules.noise.gain import ONE_SESSION, Gain
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
 
 TITLE = "Change per round"
@@ -44,7 +44,7 @@ class DeltaRow:
     """One line of the chart. whisker: the interval. beyond: -1 or 1 where it is off scale."""
 
     mark: Mark
-    whisker: Line | None
+    whisker: Segment | None
     text: str
     beyond: int
 
@@ -89,7 +89,7 @@ def build(
     whole = min(-least, *(low for low, _ in ends)), max(least, *(high for _, high in ends))
     shown = _shown(points, least, whole)
     room = (shown[1] - shown[0]) * 0.06
-    x = Scale(Kind.LINEAR, (shown[0] - room) * 100, (shown[1] + room) * 100, LEFT, RIGHT)
+    x = Scale(ScaleKind.LINEAR, (shown[0] - room) * 100, (shown[1] + room) * 100, LEFT, RIGHT)
     is_cut = shown != whole
     return DeltaChart(
         kind="deltas",
@@ -140,7 +140,7 @@ def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
         (percent, point.number),
         gain.brief,
     )
-    whisker = Line(x.position(low), y, x.position(high), y) if high > low else None
+    whisker = Segment(x.position(low), y, x.position(high), y) if high > low else None
     return DeltaRow(mark, whisker, _short(gain), beyond)
 
 
@@ -150,7 +150,7 @@ def _short(gain: Gain) -> str:
 
 
 def _caption(points: Sequence[DeltaPoint]) -> str:
-    accepted = sum(point.verdict is Verdict.ACCEPTED for point in points)
+    accepted = sum(point.verdict is VerdictWord.ACCEPTED for point in points)
     pairs = sorted({point.gain.pairs for point in points})
     n = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
     kinds = "; ".join(sorted({point.gain.kind for point in points}))

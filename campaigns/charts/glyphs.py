@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 
 RADIUS = 6.5
 
@@ -19,23 +19,23 @@ _EXCLAMATION = "M0 -3.8V1M0 3.2V4"
 class Glyph:
     """A shape around the origin. outline is painted by its class, mark lies on top of it."""
 
-    verdict: Verdict
+    verdict: VerdictWord
     css: str
     words: str
     outline: str
     mark: str = ""
 
 
-_SHAPES: Mapping[Verdict, tuple[str, str, str]] = {
-    Verdict.ACCEPTED: ("v-accepted", _DISC, ""),
-    Verdict.NO_CHANGE: ("v-nochange", _DISC, ""),
-    Verdict.REJECTED: ("v-rejected", _TRIANGLE, ""),
-    Verdict.INVALID: ("v-invalid", _CROSS, ""),
-    Verdict.NEEDS_REVIEW: ("v-review", _DISC, _EXCLAMATION),
-    Verdict.RUNNING: ("v-running", _DISC, ""),
+_SHAPES: Mapping[VerdictWord, tuple[str, str, str]] = {
+    VerdictWord.ACCEPTED: ("v-accepted", _DISC, ""),
+    VerdictWord.NO_CHANGE: ("v-nochange", _DISC, ""),
+    VerdictWord.REJECTED: ("v-rejected", _TRIANGLE, ""),
+    VerdictWord.INVALID: ("v-invalid", _CROSS, ""),
+    VerdictWord.NEEDS_REVIEW: ("v-review", _DISC, _EXCLAMATION),
+    VerdictWord.RUNNING: ("v-running", _DISC, ""),
 }
 
-GLYPHS: Mapping[Verdict, Glyph] = {
+GLYPHS: Mapping[VerdictWord, Glyph] = {
     verdict: Glyph(verdict, css, verdict.words, outline, mark)
     for verdict, (css, outline, mark) in _SHAPES.items()
 }

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from campaigns.charts.glyphs import GLYPHS, Glyph
 from campaigns.charts.scale import Scale, Tick
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 
 MERGE_DISTANCE = 12
 # A page with three charts stays readable, and quick to load, with so many rows in each table twin.
@@ -82,7 +82,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Segment:
     """A straight line."""
 
     x1: float
@@ -114,7 +114,7 @@ class Point:
     """One round as a chart is given it; each chart adds what it measures."""
 
     number: int
-    verdict: Verdict
+    verdict: VerdictWord
     href: str
 
     def mark(
@@ -171,7 +171,9 @@ def fewer(points: Sequence[PointT], most: int) -> tuple[PointT, ...]:
     """At most so many in order: every accepted one, the newest, and an even share of the rest."""
     if len(points) <= most:
         return tuple(points)
-    kept = {i for i, p in enumerate(points) if p.verdict is Verdict.ACCEPTED} | {len(points) - 1}
+    kept = {i for i, p in enumerate(points) if p.verdict is VerdictWord.ACCEPTED} | {
+        len(points) - 1
+    }
     rest = [index for index in range(len(points)) if index not in kept]
     room = max(0, most - len(kept))
     kept |= {rest[step * len(rest) // room] for step in range(room)}
@@ -235,7 +237,7 @@ def thinned(labels: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(label if label in narrow else replace(label, minor=True) for label in kept)
 
 
-def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Line, ...]:
+def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Segment, ...]:
     """Join marks in order, clear of their glyphs; steps too short to see are left out."""
     found = []
     for old, new in pairwise(marks):
@@ -243,5 +245,5 @@ def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Line, ...]:
         if length > 2 * gap + 4:
             dx, dy = (new.x - old.x) / length * gap, (new.y - old.y) / length * gap
             ends = (old.x + dx, old.y + dy, new.x - dx, new.y - dy)
-            found.append(Line(*(round(end, 2) for end in ends)))
+            found.append(Segment(*(round(end, 2) for end in ends)))
     return tuple(found)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.charts.deltas import Box
-from campaigns.charts.marks import Cell, Frame, Line, NoChart, full
-from campaigns.charts.scale import Kind, Scale, Tick, ticks_linear
+from campaigns.charts.marks import Cell, Frame, NoChart, Segment, full
+from campaigns.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 from campaigns.rules.noise.passport import Length
 from campaigns.rules.wording import change, digits, duration, share
 
@@ -36,8 +36,8 @@ class LengthRow:
     text: str
     title: str
     band: Box
-    rail: Line
-    whisker: Line
+    rail: Segment
+    whisker: Segment
     x: float
 
 
@@ -65,7 +65,7 @@ def build(lengths: Sequence[Length]) -> PassportChart | NoChart:
     bottom = TOP + ROW * len(lengths)
     frame = Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom)
     widest = max(max(n.floor, n.spread, abs(n.low), abs(n.high)) for n in lengths) * 1.08 * 100
-    x = Scale(Kind.LINEAR, -widest, widest, LEFT, RIGHT)
+    x = Scale(ScaleKind.LINEAR, -widest, widest, LEFT, RIGHT)
     return PassportChart(
         kind="passport",
         title=TITLE,
@@ -98,8 +98,8 @@ def _line(length: Length, index: int, x: Scale) -> LengthRow:
             f"samples ±{share(length.spread)}, noise floor {share(length.floor)}"
         ),
         band=Box(left, y - BAND_HEIGHT / 2, round(right - left, 2), BAND_HEIGHT),
-        rail=Line(at(-length.spread), y, at(length.spread), y),
-        whisker=Line(at(length.low), y, at(length.high), y),
+        rail=Segment(at(-length.spread), y, at(length.spread), y),
+        whisker=Segment(at(length.low), y, at(length.high), y),
         x=at(length.gain),
     )
 

@@ -14,11 +14,11 @@ from campaigns.charts.marks import (
     Chart,
     Frame,
     Label,
-    Line,
     Mark,
     NoChart,
     Point,
     Row,
+    Segment,
     fewer,
     full,
     left_out,
@@ -26,14 +26,14 @@ from campaigns.charts.marks import (
     thinned,
 )
 from campaigns.charts.scale import (
-    Kind,
     Scale,
+    ScaleKind,
     Tick,
     outward_125,
     ticks_125,
     ticks_linear,
 )
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import digits, duration
 
 TITLE = "Progress"
@@ -60,7 +60,7 @@ class ProgressPoint(Point):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceLink:
     """Where a number is written: its citation and the page that opens it."""
 
     citation: str
@@ -68,16 +68,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetLine:
     """The time to reach, its arithmetic in words, and what it rests on."""
 
     time_us: float
     formula: str
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ReferenceLine:
     """A labelled horizontal line. minor: its text is left out where letters are large."""
 
     y: float
@@ -95,16 +95,16 @@ class ProgressChart(Chart):
     y_ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
-    whiskers: tuple[Line, ...]
+    whiskers: tuple[Segment, ...]
     best: str
-    baseline: Level | None
-    goal: Level | None
-    target: Target | None
+    baseline: ReferenceLine | None
+    goal: ReferenceLine | None
+    target: TargetLine | None
     untimed_y: float
 
 
 def build(
-    points: Sequence[ProgressPoint], target: Target | None, interval_kind: str = ""
+    points: Sequence[ProgressPoint], target: TargetLine | None, interval_kind: str = ""
 ) -> ProgressChart | NoChart:
     """Lay out the chart. interval_kind says what low and high are, with n, where they are given."""
     whole = len(points)
@@ -113,28 +113,30 @@ def build(
     if not timed:
         return NoChart("progress", TITLE, "No round has been timed yet.")
     last = max(FEWEST_ROUNDS, *(point.number for point in points))
-    x = Scale(Kind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
+    x = Scale(ScaleKind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
     y = _y_scale(points, target)
     marks = tuple(_mark(point, x, y) for point in points)
     labels = thinned(merge_labels(marks, 0, -13))
     best = _best_so_far(points)
     so_far = {point.number: time for point, time in zip(points, best, strict=True)}
-    first = next((p.time_us for p in points if p.verdict is Verdict.ACCEPTED and p.time_us), None)
+    first = next(
+        (p.time_us for p in points if p.verdict is VerdictWord.ACCEPTED and p.time_us), None
+    )
     goal = (
-        Level(y.position(target.time_us), f"target {duration(target.time_us)}", 0)
+        ReferenceLine(y.position(target.time_us), f"target {duration(target.time_us)}", 0)
         if target
         else None
     )
-    base = Level(y.position(first), f"baseline {duration(first)}", 0) if first else None
+    base = ReferenceLine(y.position(first), f"baseline {duration(first)}", 0) if first else None
     return ProgressChart(
         kind="progress",
         title=TITLE,
         frame=FRAME,
         x=x,
         y=y,
-        y_title=f"time per call, µs{', log' if y.kind is Kind.LOG else ''} (lower is better)",
+        y_title=f"time per call, µs{', log' if y.kind is ScaleKind.LOG else ''} (lower is better)",
         x_ticks=tuple(tick for tick in ticks_linear(x, 10) if tick.value == int(tick.value)),
-        y_ticks=ticks_125(y) if y.kind is Kind.LOG else ticks_linear(y),
+        y_ticks=ticks_125(y) if y.kind is ScaleKind.LOG else ticks_linear(y),
         marks=marks,
         labels=labels,
         whiskers=_whiskers(points, x, y),
@@ -151,14 +153,14 @@ def build(
     )
 
 
-def _y_scale(points: Sequence[ProgressPoint], target: Target | None) -> Scale:
+def _y_scale(points: Sequence[ProgressPoint], target: TargetLine | None) -> Scale:
     ends = [v for p in points if p.time_us for v in (p.time_us, p.low_us, p.high_us) if v]
     if target:
         ends.append(target.time_us)
     if max(ends) > LOG_FROM * min(ends):
         low, high = outward_125(min(ends) * 0.85, max(ends) * 1.15)
-        return Scale(Kind.LOG, low, high, FRAME.bottom, FRAME.top)
-    return Scale(Kind.LINEAR, 0, max(ends) * 1.12, FRAME.bottom, FRAME.top)
+        return Scale(ScaleKind.LOG, low, high, FRAME.bottom, FRAME.top)
+    return Scale(ScaleKind.LINEAR, 0, max(ends) * 1.12, FRAME.bottom, FRAME.top)
 
 
 def _mark(point: ProgressPoint, x: Scale, y: Scale) -> Mark:
@@ -171,7 +173,7 @@ def _best_so_far(points: Sequence[ProgressPoint]) -> list[float | None]:
     best: list[float | None] = []
     for point in points:
         before = best[-1] if best else None
-        took = point.time_us if point.verdict is Verdict.ACCEPTED else None
+        took = point.time_us if point.verdict is VerdictWord.ACCEPTED else None
         best.append(min((t for t in (before, took) if t), default=None))
     return best
 
@@ -189,7 +191,7 @@ def _steps(
     return "".join([*path, f"H{FRAME.right:g}"]) if path else ""
 
 
-def _whiskers(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> tuple[Line, ...]:
+def _whiskers(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> tuple[Segment, ...]:
     lines = []
     for point in points:
         if point.time_us and point.low_us and point.high_us:
@@ -199,11 +201,13 @@ def _whiskers(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> tuple[Line
                 x.position(point.number),
             )
             if abs(low - high) >= LEAST_WHISKER:
-                lines.append(Line(at, low, at, high))
+                lines.append(Segment(at, low, at, high))
     return tuple(lines)
 
 
-def _beside_marks(level: Level, marks: Sequence[Mark], labels: Sequence[Label]) -> Level:
+def _beside_marks(
+    level: ReferenceLine, marks: Sequence[Mark], labels: Sequence[Label]
+) -> ReferenceLine:
     """Write above the line, or below it where marks or their numbers are in the way at the right.
 
     Where they are on both sides the text is left out; the caption says it, too.
@@ -217,17 +221,17 @@ def _beside_marks(level: Level, marks: Sequence[Mark], labels: Sequence[Label]) 
     return replace(level, text="")
 
 
-def _clear(level: Level | None, beside: float) -> Level | None:
+def _clear(level: ReferenceLine | None, beside: float) -> ReferenceLine | None:
     """Write above or below the line, whichever keeps the text inside the plot area."""
     if level is None:
         return None
     text_y = level.y + beside
     if text_y > FRAME.bottom - 2:
         text_y = level.y - LINE_DISTANCE
-    return Level(level.y, level.text, text_y)
+    return ReferenceLine(level.y, level.text, text_y)
 
 
-def _caption(first: float | None, best: float | None, target: Target | None) -> str:
+def _caption(first: float | None, best: float | None, target: TargetLine | None) -> str:
     if not first or not best:
         return "No round has been accepted yet."
     told = f"Best so far {duration(best)}, baseline {duration(first)}"

@@ -14,11 +14,11 @@ from campaigns.charts.marks import (
     Chart,
     Frame,
     Label,
-    Line,
     Mark,
     NoChart,
     Point,
     Row,
+    Segment,
     arrows,
     fewer,
     full,
@@ -26,8 +26,8 @@ from campaigns.charts.marks import (
     merge_labels,
 )
 from campaigns.charts.scale import (
-    Kind,
     Scale,
+    ScaleKind,
     Tick,
     outward_125,
     outward_two,
@@ -35,7 +35,7 @@ from campaigns.charts.scale import (
     ticks_of_two,
 )
 from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import digits, share
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
@@ -86,7 +86,7 @@ class Ceiling:
     """
 
     roof: Roof
-    line: Line | None
+    line: Segment | None
     label: Label | None
     angle: float
     dy: float
@@ -106,7 +106,7 @@ class RooflineChart(Chart):
     target_text: str
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
-    arrows: tuple[Line, ...]
+    arrows: tuple[Segment, ...]
 
 
 def build(
@@ -182,7 +182,7 @@ class _Outer:
 
 def _kept(point: RoofPoint, outer: _Outer, size: float) -> bool:
     soft = outer.measured_at(point.intensity or 1.0)
-    return point.verdict is Verdict.ACCEPTED and (soft or outer.share(point, size) <= 1)
+    return point.verdict is VerdictWord.ACCEPTED and (soft or outer.share(point, size) <= 1)
 
 
 def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Scale, Scale]:
@@ -194,8 +194,8 @@ def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Sc
         min([*heights, outer.at(min(across))]) / 2, max([*heights, outer.peak]) * 2
     )
     return (
-        Scale(Kind.LOG, x_low, x_high, FRAME.left, FRAME.right),
-        Scale(Kind.LOG, y_low, y_high, FRAME.bottom, FRAME.top),
+        Scale(ScaleKind.LOG, x_low, x_high, FRAME.left, FRAME.right),
+        Scale(ScaleKind.LOG, y_low, y_high, FRAME.bottom, FRAME.top),
     )
 
 
@@ -205,7 +205,7 @@ def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale, size: float) -> M
     # Nothing can be above what is documented, so it is drawn as a cross whatever was claimed; a
     # measured roof may be too low.
     crossed = reached > 1 and not outer.measured_at(intensity)
-    glyph = GLYPHS[Verdict.INVALID] if crossed else None
+    glyph = GLYPHS[VerdictWord.INVALID] if crossed else None
     at = (x.position(intensity), y.position(height))
     return point.mark(at, (intensity, height), f"{share(reached)} of the roof", glyph)
 
@@ -228,19 +228,21 @@ def _ceilings(
     return tuple(found)
 
 
-def _diagonal(slope: float, outer: Sequence[float], x: Scale, y: Scale) -> Line:
+def _diagonal(slope: float, outer: Sequence[float], x: Scale, y: Scale) -> Segment:
     left = max(x.low, y.low / slope)
     right = min(x.high, outer[1] / slope)
     ends = (left, slope * left, right, slope * right)
-    return Line(x.position(ends[0]), y.position(ends[1]), x.position(ends[2]), y.position(ends[3]))
+    return Segment(
+        x.position(ends[0]), y.position(ends[1]), x.position(ends[2]), y.position(ends[3])
+    )
 
 
-def _flat(height: float, outer: Sequence[float], x: Scale, y: Scale) -> Line:
+def _flat(height: float, outer: Sequence[float], x: Scale, y: Scale) -> Segment:
     left = max(x.low, height / outer[0])
-    return Line(x.position(left), y.position(height), x.position(x.high), y.position(height))
+    return Segment(x.position(left), y.position(height), x.position(x.high), y.position(height))
 
 
-def _labelled(roof: Roof, line: Line, rank: int) -> Ceiling:
+def _labelled(roof: Roof, line: Segment, rank: int) -> Ceiling:
     """Write along the line where it is long enough: the outermost above it, the next below."""
     if rank > 1 or len(roof.label) * LETTER > math.dist((line.x1, line.y1), (line.x2, line.y2)):
         return Ceiling(roof, line, None, 0, 0)

@@ -12,7 +12,7 @@ from campaigns.rules.wording import digits
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-class Kind(StrEnum):
+class ScaleKind(StrEnum):
     """How values map to positions."""
 
     LINEAR = "linear"
@@ -33,21 +33,21 @@ class Tick:
 class Scale:
     """Maps low..high to start..end (in SVG units; end may be the smaller, as on a y axis)."""
 
-    kind: Kind
+    kind: ScaleKind
     low: float
     high: float
     start: float
     end: float
 
     def __post_init__(self) -> None:
-        if not self.low < self.high or (self.kind is Kind.LOG and self.low <= 0):
+        if not self.low < self.high or (self.kind is ScaleKind.LOG and self.low <= 0):
             raise ValueError(
                 f"{self.kind} scale {self.low!r}..{self.high!r}: empty or not positive"
             )
 
     def position(self, value: float) -> float:
         """Place a value, rounded to a hundredth of a unit."""
-        if self.kind is Kind.LOG:
+        if self.kind is ScaleKind.LOG:
             part = math.log(value / self.low) / math.log(self.high / self.low)
         else:
             part = (value - self.low) / (self.high - self.low)

@@ -1,7 +1,7 @@
 """AMD's cards: which there are and what uses them, from the JSON of `amd-smi` or else `rocm-smi`.
 
 The parsers are pure. Both programs changed their form more than once: a number stands alone, as
-text, or in {"value": …, "unit": …}, what is not told is "N/A" or missing, and newer ones put the
+text, or in {"value": …, "unit": …}, an unknown value is "N/A" or missing, and newer ones put the
 list of cards into {"gpu_data": […]}.
 """
 
@@ -27,9 +27,9 @@ ROCM_SMI = ("--showbus", "--showuse", "--showmeminfo", "vram", "--showpids")
 
 @dataclass(frozen=True, slots=True)
 class AmdCard:
-    """place: among AMD's cards, as the program counts. target: such as "gfx942", or "" if not told.
+    """place: among AMD's cards, as the program counts. target: such as "gfx942", or "" if unknown.
 
-    uuid: the program's own; its address on the bus where that is not told.
+    uuid: the program's own; its address on the bus where that is unknown.
     """
 
     place: int
@@ -41,7 +41,7 @@ class AmdCard:
 
 
 def cards() -> list[AmdCard]:
-    """The cards that a program tells of; none where there is no program."""
+    """The cards that a program lists; none where there is no program."""
     if shutil.which("amd-smi"):
         found = parse_amd_cards(*(_ask("amd-smi", *words, "--json") for words in AMD_SMI_CARDS))
         if found:
@@ -91,7 +91,7 @@ def parse_rocm_cards(text: str) -> list[AmdCard]:
 
 
 def look(pci_bus: str) -> Activity | None:
-    """One look at the card at this address of the PCI bus; None where no program tells of it."""
+    """The use of the card at this address of the PCI bus; None where no program lists it."""
     if shutil.which("amd-smi"):
         listed, metric, process = (_ask("amd-smi", *words, "--json") for words in AMD_SMI)
         found = parse_amd_smi(listed, metric, process, pci_bus)
@@ -122,7 +122,7 @@ def parse_amd_smi(listed: str, metric: str, process: str, pci_bus: str) -> Activ
 def parse_rocm_smi(text: str, pci_bus: str) -> Activity | None:
     """From one call with `ROCM_SMI`; None where the card is not listed.
 
-    It tells how many cards a process uses, but not which: of several cards one cannot be said to
+    It gives how many cards a process uses, but not which: of several cards one cannot be said to
     be free as long as there is any.
     """
     told = _object(text)
@@ -182,7 +182,7 @@ def _cards(text: str) -> list[Mapping[str, Any]]:
 
 
 def _rocm_cards(told: Mapping[str, Any]) -> dict[int, Any]:
-    """Number → what is told of the card; `rocm-smi` names them card0, card1, …"""
+    """Number → the fields of the card; `rocm-smi` names them card0, card1, …"""
     named = ((re.fullmatch(r"card(\d+)", name), row) for name, row in told.items())
     return {int(number[1]): row for number, row in named if number}
 
@@ -194,13 +194,13 @@ def _inside(row: Any, *names: str) -> Any:
 
 
 def _told(row: Any, *names: str) -> str:
-    """A text; empty where it is not told."""
+    """A text; empty where it is unknown."""
     found = _inside(row, *names)
     return "" if found in (None, "", "N/A") else str(found)
 
 
 def _number(value: Any, unit: str = "B") -> float | None:
-    """A number in any of the forms, in bytes where its unit is one of memory; None if not told."""
+    """A number in any of the forms, in bytes where its unit is one of memory; None if unknown."""
     if isinstance(value, dict):
         value, unit = value.get("value"), str(value.get("unit", unit))
     try:

@@ -28,7 +28,7 @@ CHOICE = re.compile(r"cpu|cuda:\d+")
 
 
 class DeviceError(ValueError):
-    """A device was asked for that this host does not have; the message lists those it has."""
+    """This host does not have the requested device; the message lists those it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def devices() -> list[Device]:
 
 
 def watched() -> list[Device]:
-    """AMD's cards: listed and looked at like others, and measured on by no backend yet."""
+    """AMD's cards: listed and checked like others; no backend measures on them yet."""
     return [_amd(card) for card in amd.cards()]
 
 

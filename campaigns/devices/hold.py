@@ -52,7 +52,7 @@ def hold(device: Device, *, wait_s: float = 0.0) -> Iterator[None]:
 
 
 def holder(device: Device) -> str | None:
-    """Who holds the device now ("process 4711", "process 7 of box"); None when it is free."""
+    """The process that holds the device ("process 4711", "process 7 of box"); None when free."""
     path = _lock_file(device)
     if not path.exists():
         return None

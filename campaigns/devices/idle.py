@@ -1,6 +1,6 @@
-"""Is a device free of other people's work? One look, and the several that the gate asks for (R8).
+"""Whether other programs use a device: one sample, and the several that the gate needs (R8).
 
-Where the gate is asked nothing of ours computes: the caller holds the device and has not begun.
+kopt itself computes nothing while the gate samples: the caller holds the device and has not begun.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from campaigns.rules.noise.device_gate import (
     CPU,
     CPU_MINUTE,
     GPU,
-    NOT_TOLD,
+    UNKNOWN_ACTIVITY,
     Activity,
-    Found,
-    Gate,
-    Limits,
+    DeviceCheck,
+    DeviceState,
+    IdleLimits,
     judge,
 )
 
@@ -47,7 +47,7 @@ def look(device: Device, *, ours: Collection[int] = ()) -> Activity:
         return Activity((), 100 * min(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), None)
     use = nvml.use(device.uuid)
     if use is None:
-        return amd.look(device.detail.get("PCI bus", "")) or NOT_TOLD
+        return amd.look(device.detail.get("PCI bus", "")) or UNKNOWN_ACTIVITY
     told = use.process_ids
     others = None if told is None else tuple(pid for pid in told if pid not in ours)
     return Activity(others, use.busy_percent, use.memory_bytes)
@@ -58,7 +58,7 @@ def look_closely(
     *,
     most: int = MOST_LOOKS,
     sleep: Callable[[float], None] = time.sleep,
-) -> Found:
+) -> DeviceCheck:
     """Look until the device is seen idle, `most` times at the most, and say what came of it.
 
     A CPU that is not gated is asked once for its last minute, which takes no time.
@@ -72,18 +72,18 @@ def look_closely(
         sleep(EVERY_S)
         looks.append(sample())
         found = judge(looks, limits)
-        if len(looks) == limits.samples and found.gate is not Gate.BUSY:
+        if len(looks) == limits.samples and found.gate is not DeviceState.BUSY:
             break
     return found
 
 
-def look_at_all(devices: Sequence[Device]) -> list[Found]:
-    """Three looks at each of them, at all of them at a time."""
+def look_at_all(devices: Sequence[Device]) -> list[DeviceCheck]:
+    """Three samples of each device, all devices at the same time."""
     with ThreadPoolExecutor(max(1, len(devices))) as pool:
         return list(pool.map(lambda device: look_closely(device, most=0), devices))
 
 
-def _sampler(device: Device) -> tuple[Callable[[], Activity], Limits]:
+def _sampler(device: Device) -> tuple[Callable[[], Activity], IdleLimits]:
     if device.kind == "gpu":
         return lambda: look(device), GPU
     last = [_ticks()]

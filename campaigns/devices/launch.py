@@ -135,8 +135,8 @@ class EvaluatorService:
     def rest(self) -> None:
         """Have the service use no device until the next job, and wait until nothing of it does.
 
-        Whoever looks at a device then sees what others do with it; in a container the driver's
-        process ids would not tell ours from theirs.
+        The use of the device is then that of other programs; in a container
+        the driver's process ids would not separate them from kopt's.
         """
         process = self._process
         if process is None or process.poll() is not None or process.stdin is None:

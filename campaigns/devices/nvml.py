@@ -17,7 +17,7 @@ _Answer = TypeVar("_Answer")
 class NvidiaCard:
     """One NVIDIA card as its driver describes it.
 
-    index: in the order of the PCI bus. minor: of its node /dev/nvidia<minor>; None where not told.
+    index: in the order of the PCI bus. minor: of its node /dev/nvidia<minor>; None where unknown.
     """
 
     index: int
@@ -41,7 +41,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class CardUse:
-    """What uses a card at this moment; None for what the driver does not tell.
+    """What uses a card now; None for what the driver does not report.
 
     memory_bytes: without what the driver keeps for itself and what draws the screen.
     """
@@ -99,7 +99,7 @@ def load(uuid: str) -> Load | None:
 
 
 def use(uuid: str) -> CardUse | None:
-    """Who uses the card now; None where there is no driver or no such card."""
+    """What uses the card now; None where there is no driver or no such card."""
     with session() as opened:
         if not opened:
             return None
@@ -176,7 +176,7 @@ def _process_ids(handle: Any) -> tuple[int, ...]:
 
 
 def _memory_bytes(handle: Any) -> int:
-    """Only the second version tells what the driver keeps apart from what is used."""
+    """Only the second version separates what the driver reserves from what is used."""
     used = int(pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2).used)
     drawing = _told(lambda: pynvml.nvmlDeviceGetGraphicsRunningProcesses(handle)) or ()
     return max(0, used - sum(process.usedGpuMemory or 0 for process in drawing))

@@ -1,4 +1,4 @@
-"""Format a source before it is committed (R55), where that changes nothing but its looks.
+"""Format a source before it is committed (R55), where that changes only its layout.
 
 What was measured stays the candidate's own text. A formatted one is committed in its place only
 when both have the same syntax tree, so that nothing has to be measured again; else the own text is,
@@ -22,7 +22,7 @@ from campaigns.syntax.c_family import parse
 
 LIMIT_S = 20.0
 C_FAMILY = {".cpp": False, ".cc": False, ".h": False, ".cu": True, ".cuh": True, ".hip": True}
-# Nothing that reorders lines or takes texts apart; the style is given, so that none is looked for.
+# Nothing reorders lines or splits strings; the style is given, so that no file of it is read.
 C_STYLE = "{BasedOnStyle: LLVM, ColumnLimit: 100, SortIncludes: false, BreakStringLiterals: false}"
 C_FORMATTERS = (("clang-format", f"--style={C_STYLE}"),)
 PYTHON_FORMATTERS = (
@@ -66,7 +66,7 @@ def formatted(name: str, text: str) -> Formatted:
 
 def _run(formatters: tuple[tuple[str, ...], ...], text: str) -> tuple[str, str]:
     """The first formatter that this host has, and what it made of the text."""
-    # Beside this interpreter lie the programs of its own environment.
+    # The programs of an environment are in the folder of its interpreter.
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     for name, *arguments in formatters:
         program = shutil.which(name, path=places)
@@ -103,13 +103,13 @@ def _python_tree(text: str) -> str:
     try:
         return ast.dump(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotFormatted("it can not be parsed as Python") from None
+        raise NotFormatted("it cannot be parsed as Python") from None
 
 
 def _c_tree(text: str, *, cuda: bool) -> list[tuple[str, bytes]]:
     root = parse(text, cuda=cuda)
     if root is None:
-        raise NotFormatted("it can not be parsed as C++ or CUDA")
+        raise NotFormatted("it cannot be parsed as C++ or CUDA")
     return list(_flat(root))
 
 

@@ -33,7 +33,7 @@ _ENVIRONMENT = {
 
 
 class LineageError(RuntimeError):
-    """The commits can not be made now; one line that says why. The records are as they were."""
+    """The commits cannot be made now; one line says why. The records are unchanged."""
 
 
 class GitRefused(LineageError):

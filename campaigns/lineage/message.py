@@ -1,8 +1,8 @@
 """A commit's message from plain texts, whatever those hold: one subject, and indented sections.
 
 Hypotheses come from proposers, agents and people. Each text becomes one line of printable
-characters first, and stands indented below our own titles: so none of them can begin a line of its
-own, be read as another section, or be taken for a trailer by git.
+characters first, and is indented below our titles. So none can begin a
+line, be read as another section, or be taken for a trailer by git.
 """
 
 from __future__ import annotations

@@ -14,17 +14,17 @@ from campaigns.lineage.repository import PlannedCommit
 from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
 from campaigns.rules.target.intake import AUTO, intake_from
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 
 # The kind of the event that says why a commit could not be made.
 FAILED = "lineage_failed"
-# Beside the kernel, what it takes to build and to check it elsewhere.
+# Besides the kernel: what is needed to build and check it elsewhere.
 DESCRIPTION = ("problem.toml", "ref.py")
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One accepted round and its commit to be. commit: as it is recorded already, or None.
+    """One accepted round and its commit to be. commit: the recorded one, or None.
 
     source: the text to commit, where that is not the candidate's own; else empty. note: why.
     """
@@ -38,7 +38,7 @@ class Link:
 
 def accepted_rounds(campaign: Campaign) -> QuerySet[Round]:
     """The rounds that have a commit, or should have one: the baseline first."""
-    rows = campaign.rounds.filter(state=RoundState.CLOSED, verdict__word=Verdict.ACCEPTED)
+    rows = campaign.rounds.filter(state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED)
     return rows.order_by("number")
 
 
@@ -49,7 +49,7 @@ def uncommitted(campaign: Campaign) -> list[int]:
 
 
 def branch_of(campaign: Campaign) -> str:
-    """The branch of its first commit, else the one that was asked for, else one by its names."""
+    """The branch of its first commit, else the requested one, else one made of names."""
     first = Commit.objects.filter(round__campaign=campaign).order_by("round__number").first()
     if first is not None:
         return first.branch
@@ -72,9 +72,10 @@ def _link(campaign: Campaign, round_: Round) -> Link:
     try:
         return _recorded(round_, commit) if commit else _new(round_)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        # JSON columns hold what another version or an agent put there; a round is not lost for it.
+        # JSON columns hold what another version or an agent stored; the round goes on without a
+        # commit.
         what = f"{type(error).__name__}: {error}"
-        raise LineageError(f"round {round_.number}: its records can not be told: {what}") from None
+        raise LineageError(f"round {round_.number}: its records cannot be read: {what}") from None
 
 
 def _recorded(round_: Round, commit: Commit) -> Link:

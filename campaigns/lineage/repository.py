@@ -21,7 +21,7 @@ from django.conf import settings
 from campaigns.lineage.git import GitRefused, LineageError, git
 from campaigns.lineage.paths import quoted
 
-# Nobody's address: the people behind a round are in the records, not in the commit.
+# A neutral address: records name the people of a round, the commit does not.
 AUTHOR = "kopt <kopt@invalid>"
 PATIENCE_S, POLL_S = 10.0, 0.05
 
@@ -79,13 +79,13 @@ def _import(repository: Path, branch: str, stream: bytes) -> list[str]:
     # Again each time: it mends what is missing, and leaves the rest.
     git(repository, "init", "--quiet", "--bare", "--template=")
     git(repository, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
-    # Forced, as the records say what the branch is, and not what somebody did to it here.
+    # Forced, because the records define the branch, whatever was done to it here.
     done = git(repository, "fast-import", "--quiet", "--done", "--force", data=stream)
     return done.decode("ascii").split()
 
 
 def _stream(branch: str, entries: Sequence[PlannedCommit]) -> bytes:
-    """The commits in fast-import's language: every text goes in by its length, as it is."""
+    """The commits in the format of git fast-import: each text with its length, unchanged."""
     parts: list[bytes] = []
     for mark, entry in enumerate(entries, 1):
         parts.append(f"commit refs/heads/{branch}\nmark :{mark}\n".encode())

@@ -1,7 +1,7 @@
 """What a commit says about its round: only what was recorded when the round was closed.
 
 A standing that comes later (reproduced elsewhere) or an answer is left out, so that the same round
-tells the same story whenever it is asked.
+gives the same message at any time.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _why(round_: Round, hypothesis: StoredHypothesis) -> list[str]:
 
 
 def _saved(found: Attribution) -> str:
-    """Of one session alone: it explains the result, and is no second one."""
+    """From the first session only: it explains the result and is not a second result."""
     saved_us, word = found.saved.total_us, "saved" if found.saved.total_us >= 0 else "lost"
     told = (
         f"{digits(abs(saved_us))} µs {word} of the incumbent's {digits(found.incumbent.total_us)}"

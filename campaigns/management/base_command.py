@@ -98,7 +98,7 @@ class Door(BaseCommand):
         except DatabaseError as error:
             self._fail_for(error)
         except Conflict as error:
-            # Whatever a command does first may import the wiki, which somebody else may hold.
+            # A command may import the wiki first, and another process may hold the wiki.
             self.fail(ExitCode.USAGE, f"wiki: {error}")
         except KeyboardInterrupt:
             self.fail(ExitCode.USAGE, "interrupted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from campaigns.rules.noise.bisect import Answer, Found, Look
+from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.wording import share
 from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
 
@@ -18,7 +18,7 @@ def percentage(text: str) -> float:
     return float(found[1]) / 100
 
 
-def look_line(look: Look, good: int) -> str:
+def look_line(look: BisectProbe, good: int) -> str:
     """One measured round; the ratio names its baseline, interval and count (law 9)."""
     told = look.why
     if look.gain:
@@ -26,20 +26,20 @@ def look_line(look: Look, good: int) -> str:
     return f"round {look.round}: {look.answer}: {told}"
 
 
-def found_words(found: Found, question: BisectQuestion) -> str:
+def found_words(found: BisectResult, question: BisectQuestion) -> str:
     """What was found, in one sentence."""
     slower = f"slower than round {question.good} by more than {share(question.limit)}"
     if not found.suspects:
-        last = found.looks[0]
-        shown = "is not" if last.answer is Answer.BETTER else "could not be shown to be"
-        return f"Round {last.round} {shown} {slower}, so there is nothing to look for."
+        last = found.probes[0]
+        shown = "is not" if last.answer is BisectAnswer.BETTER else "could not be shown to be"
+        return f"Round {last.round} {shown} {slower}, so there is nothing to find."
     if len(found.suspects) == 1:
         return f"Round {found.suspects[0]} is the first that is {slower}; {found.good} is not."
     listed = ", ".join(map(str, found.suspects))
     return f"One of the rounds {listed} is the first that is {slower}; {found.good} is not."
 
 
-def found_facts(found: Found, question: BisectQuestion) -> dict[str, Any]:
+def found_facts(found: BisectResult, question: BisectQuestion) -> dict[str, Any]:
     """The same as data."""
     return {
         "campaign": question.campaign.pk,
@@ -57,7 +57,7 @@ def found_facts(found: Found, question: BisectQuestion) -> dict[str, Any]:
                 "pairs": look.gain.pairs if look.gain else 0,
                 "why": look.why,
             }
-            for look in found.looks
+            for look in found.probes
         ],
         "sentence": found_words(found, question),
     }

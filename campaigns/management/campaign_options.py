@@ -12,8 +12,7 @@ from campaigns.rules.target.ceilings import QUESTIONS
 from campaigns.rules.target.goal import ACCEPTED
 from campaigns.rules.target.intake import Intake
 from campaigns.rules.target.roofline import LEAST_FRACTION
-from campaigns.rules.verdict.finding_kinds import Kind as FindingKind
-from campaigns.rules.verdict.finding_kinds import Stance
+from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
@@ -48,7 +47,7 @@ WISH = (
     argument(
         "--require-sanitizers",
         action="store_true",
-        help="accept nothing that a sanitizer of the backend did not look at",
+        help="accept a candidate only after a sanitizer of the backend has run",
     ),
     argument(
         "--restart",
@@ -77,7 +76,7 @@ FROM = (
         type=Path,
         dest="manifest",
         metavar="MANIFEST",
-        help="a manifest.yaml, ours "
+        help="a manifest.yaml, kopt's "
         "or kernel-optimize's: its values become defaults, which are shown, and no more",
     ),
     argument("--yes", action="store_true", help="create it with the defaults of --from"),
@@ -93,8 +92,8 @@ ASSUMED = (
 )
 
 
-RESTART = (KEY, argument("--decline", action="store_true", help="go on without it"))
-UNMASK = (KEY, argument("round", type=int, help="the number of a masked round"))
+RESTART = (KEY, argument("--decline", action="store_true", help="continue without it"))
+UNMASK = (KEY, argument("round", type=int, help="the number of a hidden round"))
 BISECT = (
     KEY,
     argument("--good", type=int, default=1, help="an accepted round that is fast; default: 1"),
@@ -119,13 +118,13 @@ CALLED = {
     "own_kernels": "--own-kernel",
 }
 
-# Options that nobody gave, neither here nor in a manifest.
+# Options that neither the command nor a manifest gave.
 USUAL = {"rounds": StopPolicy().max_rounds, **Intake().stored}
 NEEDED = ("problem", "backend")
 
 
 def as_typed(error: Exception) -> str:
-    """What it says, with the option in place of a field whose name nobody has typed."""
+    """The error, with the option in place of the internal name of the field."""
     field, colon, rest = str(error).partition(": ")
     return f"{CALLED.get(field, field)}{colon}{rest}"
 
@@ -157,7 +156,7 @@ def offered_in(manifest: Path) -> ManifestDefaults:
 
 
 def filled(wish: dict[str, Any], found: ManifestDefaults) -> dict[str, Any]:
-    """The wish with what the manifest says wherever no option was given."""
+    """The options given, and the manifest's where none was given."""
     said = {o: default.value for o, default in found.defaults.items() if wish[o] in (None, [])}
     if wish["goal"] is not None:
         # One of the two, and the one that was typed.

@@ -21,12 +21,12 @@ from campaigns.records.round.candidate_findings import (
 from campaigns.records.round.hypotheses import declared_of
 from campaigns.records.round.verdicts import borne_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
-from campaigns.reports.course import course_facts, course_lines
-from campaigns.reports.dispatch import dispatch_of, no_split
-from campaigns.reports.lineage import commit_facts, lineage_of
-from campaigns.reports.progress import progress_of
-from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.standings import (
+from campaigns.reports.campaign.course import course_facts, course_lines
+from campaigns.reports.campaign.lineage import commit_facts, lineage_of
+from campaigns.reports.campaign.progress import progress_of
+from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.rounds.dispatch import dispatch_of, no_split
+from campaigns.reports.rounds.standings import (
     doubts_of,
     sessions_by_round,
     sessions_of,
@@ -36,7 +36,7 @@ from campaigns.reports.standings import (
     with_standing,
 )
 from campaigns.rules.target.intake import intake_from
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import gain_words
 
 

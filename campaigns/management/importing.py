@@ -155,7 +155,7 @@ def imported_text(row: ImportedCampaign) -> str:
 
 
 def _round_line(one: ImportedRound) -> str:
-    marks = " masked" if one.masked else ""
+    marks = " hidden" if one.masked else ""
     amends = f", amends {one.amends}" if one.amends else ""
     claim = f"claims {one.claimed}, {one.status or 'no status'}"
     return f"{one.name}{marks}: {claim}{amends}: {one.title or '–'} ({one.path}:L{one.line})"

@@ -12,7 +12,7 @@ from knowledge.models import Platform
 
 
 class AbortReason(models.TextChoices):
-    """Why a campaign ended without a result; a campaign that ran its course has a StopReason."""
+    """Why a campaign ended without a result. A completed campaign has a StopReason instead."""
 
     USER = "user"
     BASELINE_FAILED = "baseline_failed"
@@ -35,10 +35,10 @@ class Campaign(Stateful):
     goal: the target that was asked for, as `campaigns.rules.target.goal.Goal.stored`; None means
     `target_fraction` of the stop policy. target: what step 0 found, as written by
     `campaigns.steps.lifecycle.set_target`.
-    findings_policy: kind of finding → allowed, flagged or refused; None in a row of before it.
-    own_kernels: names of kernels that count as a candidate's own though no source shows them; None
-    in a row of before it.
-    intake: guard and what else was said, as `Intake.stored`; may be None.
+    findings_policy: kind of finding → allowed, flagged or refused; None in old rows.
+    own_kernels: names of kernels that count as the candidate's own although its source does not
+    define them; None in old rows.
+    intake: the guard and the other stated options, as `Intake.stored`; may be None.
     noise: the A/A result of the baseline: {"sigma": …, "floor": …, "pairs": …}.
     stop_policy: the fields of `campaigns.rules.stop.policy.StopPolicy`.
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
@@ -88,7 +88,7 @@ class Campaign(Stateful):
         return f"campaign {self.pk} ({self.title})"
 
     def after_move(self) -> None:
-        """Note since when it is in this state."""
+        """Record the time of the change of state."""
         self.phases.create(state=self.state)
 
     @property
@@ -98,7 +98,7 @@ class Campaign(Stateful):
 
     @property
     def stop_words(self) -> str:
-        """Why it stopped, in words; "" before it has."""
+        """Why it stopped, in words; "" while it runs."""
         asked = self.stop_reason == AbortReason.USER
         return "a person asked" if asked else self.stop_reason.replace("_", " ")
 
@@ -108,7 +108,7 @@ class Campaign(Stateful):
 
     @property
     def case_rows(self) -> models.QuerySet[Case]:
-        """Those of its problem's cases that it measures, in the problem's order."""
+        """The cases of its problem that it measures, in the problem's order."""
         rows: models.QuerySet[Case] = self.problem.cases.filter(name__in=self.cases)
         return rows
 

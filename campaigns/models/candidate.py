@@ -13,8 +13,8 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 class Candidate(Guarded):
     """One candidate's code; the digest is over name, text and flags.
 
-    findings: what is worth a reviewer's look in the source, see records/candidate_findings.py; None
-    in a row of before sources were examined.
+    findings: what a reviewer should check in the source, see records/round/candidate_findings.py;
+    None in old rows, whose sources were not examined.
     """
 
     SEALED = ALWAYS

@@ -1,4 +1,4 @@
-"""The git commit of an accepted round: made in git first, then written down here, once."""
+"""The git commit of an accepted round: created in git first, then recorded here once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from django.db import models
 
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Commit(Guarded):
-    """What a round's commit is made of beyond the sealed records, and the hash that came of it.
+    """The parts of a round's commit that no sealed record holds, and the hash of the commit.
 
-    So the repository can be made again by a later kopt, which might word a message differently.
+    A later kopt can recreate the repository from them, even if it words a message differently.
     source: the committed text where a formatter changed the candidate's; else empty, and the text
-    is the candidate's own. note: what became of the formatting; empty where none was asked for.
+    is the candidate's own. note: the result of the formatting; empty if none was requested.
     """
 
     SEALED = ALWAYS
@@ -36,7 +36,7 @@ class Commit(Guarded):
 
     @property
     def short(self) -> str:
-        """As much of the hash as people read."""
+        """The short form of the hash."""
         return self.sha[:12]
 
     @property
@@ -46,7 +46,7 @@ class Commit(Guarded):
 
     def refuse_late(self) -> None:
         accepted = Round.objects.filter(
-            pk=self.round_id, state=RoundState.CLOSED, verdict__word=Verdict.ACCEPTED
+            pk=self.round_id, state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED
         )
         if not accepted.exists():
             raise Immutable(f"{self.round} is not accepted and closed, and has no commit")

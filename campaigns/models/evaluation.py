@@ -13,9 +13,9 @@ from campaigns.models.transitions import EvaluationState, RoundState, Stateful
 from campaigns.models.worker import Worker
 from knowledge.models.guarded import Immutable
 
-# Under this name a report's environment says which device it is of.
+# The key of the device in a report's environment.
 CARD = "card"
-# And under this one what was seen of the device before: idle, or why it was measured on anyway.
+# The key of the device's state before: idle, or why it was measured all the same.
 GATE = "device before"
 
 
@@ -36,8 +36,8 @@ class Evaluation(Stateful):
     """One measurement, claimed by one worker at a time; immutable once done.
 
     report: `campaigns.evaluator.contract.Report` as JSON, with every sample.
-    holder, heartbeat_at, phase: whoever has claimed it, when it last showed life, and in what.
-    claims: how often it was claimed; a candidate that takes its worker along is given up.
+    holder, heartbeat_at, phase: the worker that claimed it, its last heartbeat, and its step.
+    claims: how often it was claimed; a candidate that keeps killing its worker is given up.
     """
 
     SEALED = models.Q(state=EvaluationState.DONE)
@@ -75,7 +75,7 @@ class Evaluation(Stateful):
         return f"{self.kind} evaluation {self.pk} of {self.candidate}"
 
     def refuse_late(self) -> None:
-        """A closed round takes no new evaluation but those of `AFTER_THE_ROUND`."""
+        """Refuse a new evaluation of a closed round, except those of `AFTER_THE_ROUND`."""
         super().refuse_late()
         candidates = Candidate.objects.filter(pk=self.candidate_id)
         closed = candidates.filter(round__state=RoundState.CLOSED)
@@ -88,13 +88,13 @@ class Evaluation(Stateful):
 
     @property
     def card(self) -> str:
-        """The device that it was measured on, as `Worker.card`; "" where that is not known."""
+        """The device that it was measured on, as `Worker.card`; "" if unknown."""
         environment: dict[str, str] = self.report.get("environment", {})
         return environment.get(CARD, "")
 
     @property
     def came_to(self) -> str:
-        """The outcome; its state while there is none; "not run" where the source was refused."""
+        """The outcome; its state while there is none; "not run" if the source was refused."""
         ended = self.state == EvaluationState.DONE
         return self.outcome or ("not run" if ended else str(self.state))
 

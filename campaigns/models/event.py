@@ -1,4 +1,4 @@
-"""What happened, in order. Append-only: the audit, and what the live page announces."""
+"""What happened, in order. Append-only: the audit log, which the live page announces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Event(Guarded):
 
 
 def record(campaign: Campaign, kind: str, message: str, **more: Any) -> Event:
-    """Append one event; `round` may be given, everything else lands in its data."""
+    """Append one event; `round` is optional, all other arguments go into its data."""
     round_ = more.pop("round", None)
     return Event.objects.create(
         campaign=campaign, round=round_, kind=kind, message=message, data=more

@@ -1,4 +1,4 @@
-"""What was known of an incumbent when a hypothesis was asked for: what the hypothesis rests on."""
+"""The facts that a hypothesis is based on: what was known of the incumbent at that time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Evidence(Guarded):
-    """The facts about one incumbent; gathered again after a later round, they are a new row.
+    """The facts about one incumbent. Facts gathered after a later round are a new row.
 
-    after: the last closed round. sessions: how many measurements they rest on. facts: in the shape
-    that `campaigns.proposers.evidence` documents.
+    after: the last closed round. sessions: the number of measurements behind them. facts: in the
+    shape that `campaigns.proposers.evidence` documents.
     """
 
     SEALED = ALWAYS

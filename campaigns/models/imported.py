@@ -1,7 +1,7 @@
-"""Campaigns of other systems, and of other installations: what they claimed, kept apart.
+"""Campaigns of other systems and installations: their claims, kept apart.
 
-Nothing here is a verdict of ours (law 2): no gain, no noise and no experience is counted from it,
-and no other table points at it.
+Nothing here is a verdict of kopt (law 2): no gain, noise or experience is derived from it, and
+no other table refers to it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class ImportedCampaign(Guarded):
-    """One trail that was read, whole or not at all. It is sealed with its last row.
+    """One imported trail, complete or not stored at all. It is sealed with its last row.
 
-    digest: of all its files, so that the same content comes in once. system: who wrote it, as
-    `campaigns.trails.importers.claims.System`. facts, tips: claims, each with field, value, unit,
-    path and line. incumbent: the name of the round that it calls its best; empty where it does not
-    say. missing: what its format has and it lacks. left_out: files that are no text.
+    digest: of all its files, so that the same content is imported once. system: the system that
+    wrote it, as `campaigns.trails.importers.claims.System`. facts, tips: claims, each with field,
+    value, unit, path and line. incumbent: the name of the round that it calls its best; empty if it
+    names none. missing: what its format has and it lacks. left_out: files that are not text.
     """
 
     SEALED = models.Q(sealed=True)
@@ -56,14 +56,14 @@ class ImportedCampaign(Guarded):
 
     @property
     def heading(self) -> str:
-        """What it calls itself, else what it was brought as."""
+        """Its own title, or else the name that it was imported under."""
         return self.title or self.name
 
 
 class ImportedRound(Guarded):
-    """One attempt as its system wrote it down: `campaigns.trails.importers.claims.ClaimedRound`.
+    """One attempt as its system recorded it: `campaigns.trails.importers.claims.ClaimedRound`.
 
-    ordinal: its place in the trail, from 1; number is what its system gave, which may come twice.
+    ordinal: its place in the trail, from 1. number: as its system gave it; it may occur twice.
     """
 
     SEALED = ALWAYS
@@ -109,7 +109,7 @@ class ImportedRound(Guarded):
 
 
 class ImportedFile(Guarded):
-    """A file of the trail as it came."""
+    """A file of the trail, unchanged."""
 
     SEALED = ALWAYS
 

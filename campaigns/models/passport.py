@@ -1,4 +1,4 @@
-"""What a device showed against itself, who asked for that, and what came to nothing."""
+"""Noise passports, the requests for them, and void measurements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class PassportWish(Guarded):
-    """A person asks for a new passport. It stands until one answers it."""
+    """A person's request for a new passport. It stays open until a passport answers it."""
 
     SEALED = ALWAYS
 
@@ -26,17 +26,17 @@ class PassportWish(Guarded):
         verbose_name_plural = "passport wishes"
 
     def __str__(self) -> str:
-        return f"wish for a passport of {self.worker}"
+        return f"request for a passport of {self.worker}"
 
 
 class Passport(Guarded):
-    """One noise passport: A/A sessions on a few kernel lengths. The newest of a device counts.
+    """One noise passport: A/A sessions of a few kernel lengths. The newest of a device counts.
 
-    card: the device itself, as `Worker.card`. host: what was measured under, by name (driver,
-    clock policy, ...). lengths, conditions, failures: see rules/noise/passport.py. reports: every
-    session as `campaigns.evaluator.contract.Report`, with all samples. error: why there is nothing
-    in them, for a try that did not succeed. answers: the wish that was open when it was begun; the
-    clocks of two hosts do not tell which came first.
+    card: the device itself, as `Worker.card`. host: the measuring conditions by name (driver, clock
+    policy, ...). lengths, conditions, failures: see rules/noise/passport.py. reports: every session
+    as `campaigns.evaluator.contract.Report`, with all samples. error: why a failed attempt has none
+    of these. answers: the request that was open when it started, because the clocks of two hosts
+    cannot order them.
     """
 
     SEALED = ALWAYS
@@ -66,9 +66,9 @@ class Passport(Guarded):
 
 
 class Void(Guarded):
-    """A measurement that says nothing, since device or host did not stay the same under it.
+    """A measurement without a conclusion, because the device or the host changed during it.
 
-    found: each reason with its numbers (`campaigns.rules.noise.drift.Drift`).
+    found: each reason with its numbers (`campaigns.rules.noise.drift.Disturbance`).
     """
 
     SEALED = ALWAYS

@@ -1,4 +1,4 @@
-"""Since when a campaign has been in a state: a row for each change of it, none is changed."""
+"""The time at which a campaign entered each state: one row per change, never updated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Phase(Guarded):
-    """One entry into one state; the newest row is the present one. Written by `move` alone."""
+    """One entry into one state; the newest row is the current one. Only `move` writes it."""
 
     SEALED = ALWAYS
 

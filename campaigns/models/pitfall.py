@@ -1,4 +1,4 @@
-"""Pitfall: what whoever reads a campaign's results has to know first."""
+"""Pitfall: what a reader of a campaign's results must know first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class PitfallKind(models.TextChoices):
-    """What is wrong; further kinds may come, so the column itself takes any word."""
+    """What is wrong. The column accepts any word, because further kinds may be added."""
 
     UNKNOWN_SPEC = "unknown_spec", "unknown value"
     PLACEHOLDER = "placeholder", "unverified placeholder"
@@ -22,7 +22,7 @@ class PitfallKind(models.TextChoices):
 
 
 class Pitfall(Guarded):
-    """One gap or caveat, as it was met. Append-only; a finished campaign takes no new one."""
+    """One gap or caveat, recorded when found. Append-only; a finished campaign takes no new one."""
 
     SEALED = ALWAYS
 

@@ -1,4 +1,4 @@
-"""Placeholder: a value that nobody has cited, allowed for one campaign by a named person (R3)."""
+"""Placeholder: a value without a citation that a named person allowed for one campaign (R3)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Placeholder(Guarded):
-    """An assumed ceiling of a draft. It leads to a labelled figure, and to no headline.
+    """An assumed ceiling of a draft. Figures based on it are labelled and never a headline.
 
-    question: a key of rules/target/ceilings.py `QUESTIONS`. value: in the canonical `unit`; shown
-    as it was given. Immutable like the rest of what a confirmation freezes (R1).
+    question: a key of rules/target/ceilings.py `QUESTIONS`. value: in the canonical `unit`. shown:
+    as it was given. Immutable once the campaign is confirmed (R1).
     """
 
     SEALED = ALWAYS

@@ -49,26 +49,26 @@ class Problem(Guarded):
 
     @cached_property
     def _declared(self) -> dict[str, Any]:
-        """What problem.toml says; a row and so its files never change."""
+        """The content of problem.toml; a row and its files never change."""
         return tomllib.loads(self.files.get("problem.toml", ""))
 
     @property
     def accumulate(self) -> str:
-        """What products of short floats are summed up in at the least, as problem.toml says."""
+        """The least precision for sums of products of short floats, from problem.toml."""
         return str(self._declared.get("accumulate", ACCUMULATES[0]))
 
     @property
     def representative(self) -> tuple[str, ...]:
-        """The cases that stand for all others in screening, as problem.toml names them."""
+        """The representative cases of screening, from problem.toml."""
         return tuple(map(str, self._declared.get("representative", ())))
 
     def flags_of(self, backend: str) -> tuple[str, ...]:
-        """The compiler flags of the v0 of a backend, as problem.toml names them."""
+        """The compiler flags of a backend's v0, from problem.toml."""
         return tuple(map(str, self._declared.get("flags", {}).get(backend, ())))
 
     @property
     def halves(self) -> dict[str, Half]:
-        """Case → the step that it is one direction of; empty where problem.toml names no steps."""
+        """Case → the step and direction that it measures; empty if problem.toml names no steps."""
         return {
             case["name"]: Half(case["step"], Direction(case["direction"]))
             for case in self._declared.get("case", ())

@@ -1,4 +1,4 @@
-"""The frozen measuring rules of a campaign; another protocol is not comparable."""
+"""The frozen measuring rules of a campaign. Results of different protocols are not comparable."""
 
 from __future__ import annotations
 

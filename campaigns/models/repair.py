@@ -1,4 +1,4 @@
-"""What was done about a candidate that failed, within its round and under its hypothesis (R17)."""
+"""Repairs of a failed candidate, within its round and under its hypothesis (R17)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 class Repair(Guarded):
     """One answer of the proposer to one failure.
 
-    failed: the evaluation that showed it. candidate: what was tried instead, None where nothing
-    was; why says so.
+    failed: the evaluation that failed. candidate: the replacement; None if there was none. why: the
+    reason.
     """
 
     SEALED = ALWAYS
@@ -44,6 +44,6 @@ class Repair(Guarded):
 
     @property
     def words(self) -> str:
-        """What was done about which failure, in one line without a full stop."""
+        """The repair and the failure in one line without a full stop."""
         told = f"repair {self.number}: {self.candidate.label}" if self.candidate else "no repair"
         return f"{told} (after {self.why})" if self.candidate else f"{told}: {self.why}"

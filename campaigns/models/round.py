@@ -19,18 +19,18 @@ class RoundKind(models.TextChoices):
 
 
 class Round(Stateful):
-    """One hypothesis, its candidates and what came of it; immutable once closed.
+    """One hypothesis, its candidates and the result; immutable once closed.
 
-    A campaign has one open round at most (R51), which the database holds.
+    A campaign has at most one open round (R51); the database enforces this.
 
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
-    evidence: what the hypothesis rests on. draft: the sources that the proposer answered with, as
+    evidence: the facts behind the hypothesis. draft: the proposer's sources, as
     `campaigns.steps.rounds.implement` reads them; None once they are candidates.
-    against: the incumbent when the round was opened, and so the other arm of its measurements.
+    against: the incumbent when the round was opened: the other arm of its measurements.
     chosen: the candidate that the verdict is about.
-    split: of a dispatch split what steps/rounds/split.py writes: the predicate in words, the
-    classes that take the variant, which round's kernel each class runs, and the pair of sources by
-    their digests. None in every other round.
+    split: for a dispatch split, as steps/rounds/split.py writes it: the predicate in words, the
+    classes that run the variant, the round whose kernel each class runs, and the digests of both
+    sources. None in every other round.
     """
 
     SEALED = models.Q(state=RoundState.CLOSED)

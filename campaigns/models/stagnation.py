@@ -1,4 +1,4 @@
-"""What a campaign does about rounds without a gain: reviews, and one restart in part (R40, R48)."""
+"""How a campaign reacts to rounds without a gain: reviews and one partial restart (R40, R48)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Kept(Guarded):
-    """Base of rows that are added while the campaign goes on, and never changed."""
+    """Base of rows that are added while the campaign runs and never changed."""
 
     SEALED = ALWAYS
 
@@ -24,10 +24,10 @@ class Kept(Guarded):
 
 
 class Review(Kept):
-    """A stagnation review after so many rounds.
+    """A stagnation review after `after` rounds.
 
-    failures: reason of a verdict → rounds. directions: the fields of `rules.ladder.Way`, the most
-    different from what failed first. note: what to know about them, "" for nothing.
+    failures: reason of a verdict → rounds. directions: the fields of `rules.stop.ladder.Way`, those
+    that differ most from the failures first. note: a remark on them, or "".
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="reviews")
@@ -54,10 +54,9 @@ class RestartAnswer(models.TextChoices):
 
 
 class Restart(Kept):
-    """The one restart in part that a campaign is offered, and what was answered.
+    """The one partial restart that a campaign is offered, and the answer.
 
-    masked: the numbers of the rounds that it hides from the proposer, drawn by `seed`; none where
-    it was declined.
+    masked: the numbers of the rounds hidden from the proposer, drawn by `seed`; empty if declined.
     """
 
     campaign = models.OneToOneField(Campaign, on_delete=models.PROTECT, related_name="restart")
@@ -73,7 +72,7 @@ class Restart(Kept):
 
 
 class Unmasking(Kept):
-    """A masked round that a person lets the proposer see again."""
+    """A masked round that a person made visible to the proposer again."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="unmaskings")
     number = models.PositiveIntegerField()
@@ -86,4 +85,4 @@ class Unmasking(Kept):
         ordering = ("pk",)
 
     def __str__(self) -> str:
-        return f"round {self.number} of {self.campaign} is seen again"
+        return f"round {self.number} of {self.campaign} is unmasked"

@@ -1,4 +1,4 @@
-"""How far a round's gain has been confirmed, each step of it a row that stays."""
+"""How far a round's gain is confirmed: one permanent row per step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StandingWord(models.TextChoices):
     UNTOLD = "untold", "verified; untold elsewhere"
 
 
-# What each word means, for whoever meets it for the first time.
+# What each word means, for a first-time reader.
 MEANINGS: dict[str, str] = {
     StandingWord.CLAIMED: "one session showed the gain; it is being measured again",
     StandingWord.VERIFIED: "a second session, in new processes and on unseen inputs, showed it too",
@@ -33,10 +33,10 @@ MEANINGS: dict[str, str] = {
 
 
 class Standing(Guarded):
-    """One word about one round, with the session that it rests on. The newest row is what stands.
+    """One status of one round, with the session that shows it. The newest row counts.
 
     A baseline claims no gain, and so has no standing. gain, gain_low, gain_high: of that session
-    alone, relative to the incumbent of the round; None where it was not timed.
+    alone, relative to the incumbent of the round; None if it was not timed.
     """
 
     SEALED = ALWAYS
@@ -63,24 +63,24 @@ class Standing(Guarded):
 
     @property
     def words(self) -> str:
-        """The word as people read it."""
+        """The status as people read it."""
         return StandingWord(self.word).label
 
     @property
     def needs_answer(self) -> bool:
-        """Whether a person still has to say what follows from it."""
+        """Whether a person still has to decide what follows."""
         return self.word == StandingWord.NOT_REPRODUCED and not hasattr(self, "answer")
 
 
 class Answer(models.TextChoices):
-    """What a person concludes from a gain that another device did not show."""
+    """A person's conclusion about a gain that another device did not show."""
 
     RELIED_ON = "relied_on", "relied on all the same"
     NOT_RELIED_ON = "not_relied_on", "not to be relied on"
 
 
 class StandingAnswer(Guarded):
-    """A person's answer to a gain that was not reproduced. The incumbent stays what it is."""
+    """A person's answer to a gain that was not reproduced. It does not change the incumbent."""
 
     SEALED = ALWAYS
 

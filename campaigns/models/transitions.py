@@ -1,7 +1,7 @@
 """The one place that knows which state may follow which (R50, R56).
 
-`move` changes a state by a conditional UPDATE and looks at the row count, so of two workers that
-try the same step exactly one wins. Every other way to another state is refused by the models.
+`move` changes a state by a conditional UPDATE and checks the row count: of two workers that try
+the same step exactly one wins. The models refuse every other change of state.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RoundState(models.TextChoices):
 
     @property
     def words(self) -> str:
-        """How far it has come, for people."""
+        """The progress of a round, for people."""
         return _COME_TO.get(self, str(self))
 
 
@@ -60,32 +60,32 @@ class EvaluationState(models.TextChoices):
 
 C, R, E = CampaignState, RoundState, EvaluationState
 
-# A state without words of its own is a word that people use: draft, paused, done, aborted, judged.
+# States that are not listed are readable as they are: draft, paused, done, aborted, judged.
 _DOING: dict[str, str] = {
     C.CONFIRMED: "waiting for a worker",
     C.PREPARE: "setting the target",
     C.BASELINE: "measuring the baseline",
-    C.PROFILE: "gathering what is known of the incumbent",
+    C.PROFILE: "collecting facts about the incumbent",
     C.ANALYZE: "choosing what to try",
-    C.IMPLEMENT: "writing the candidates down",
+    C.IMPLEMENT: "storing the candidates",
     C.VALIDATE: "measuring",
     C.REPAIR: "repairing",
     C.DECIDE: "judging",
     C.STAGNATION: "reviewing what was tried",
-    C.RESTART: "deciding about a restart in part",
+    C.RESTART: "deciding on a partial restart",
     C.REPORT: "writing the report",
 }
 _COME_TO: dict[str, str] = {
     R.OPEN: "not judged yet",
-    R.SCREENED: "variants screened, the best not judged yet",
-    R.CLAIMED: "a gain claimed, to be measured again",
+    R.SCREENED: "variants screened, best one not judged yet",
+    R.CLAIMED: "gain claimed, second session pending",
 }
 
 FINISHED = frozenset({C.DONE, C.ABORTED})
 WORKING = frozenset(C) - FINISHED - {C.DRAFT, C.PAUSED}
-# Also while the report is written: its last measurement may wait for a device, too.
+# The report is included: its last measurement may wait for a device.
 PAUSABLE = WORKING
-# The course of a campaign; every state of work may besides be paused and aborted.
+# The course of a campaign; every working state may also be paused and aborted.
 COURSE: dict[str, frozenset[str]] = {
     C.CONFIRMED: frozenset({C.PREPARE}),
     C.PREPARE: frozenset({C.BASELINE}),
@@ -94,7 +94,7 @@ COURSE: dict[str, frozenset[str]] = {
     C.ANALYZE: frozenset({C.IMPLEMENT, C.REPORT}),
     C.IMPLEMENT: frozenset({C.VALIDATE}),
     C.VALIDATE: frozenset({C.DECIDE}),
-    # What a change may mend is repaired in its round; a closed round leads up the ladder (R48).
+    # A repairable failure is repaired within its round; a closed round leads to the ladder (R48).
     C.DECIDE: frozenset({C.PROFILE, C.REPAIR, C.STAGNATION, C.RESTART, C.REPORT}),
     C.REPAIR: frozenset({C.VALIDATE, C.DECIDE}),
     C.STAGNATION: frozenset({C.PROFILE}),
@@ -117,7 +117,7 @@ LEGAL: dict[str, frozenset[str]] = {
 
 
 class IllegalTransition(Exception):
-    """A state was asked for that may not follow the present one."""
+    """The requested state may not follow the current one."""
 
 
 def is_legal(kind: str, before: str, after: str) -> bool:
@@ -132,7 +132,7 @@ def require_legal(kind: str, before: str, after: str) -> None:
 
 
 def move(row: models.Model, after: str, *only: models.Q, **also: Any) -> bool:
-    """Take `row` from the state it was read in to `after`; False when someone else was first.
+    """Move `row` from the state it was read in to `after`; False if another process was first.
 
     `also` are further fields to set in the same UPDATE; `only`, and each `<field>__is` key, are
     further conditions of it. Raises IllegalTransition before touching the database.
@@ -155,14 +155,14 @@ def move(row: models.Model, after: str, *only: models.Q, **also: Any) -> bool:
 def claim(rows: models.QuerySet[Any], **values: Any) -> bool:
     """Change exactly one row by a conditional UPDATE; False when the condition no longer holds.
 
-    Goes past the guard of sealed rows on purpose, in one statement: the condition is the caller's,
-    and the database's own trigger still refuses a sealed row.
+    This bypasses the model guard of sealed rows on purpose: the caller gives the condition, and the
+    database trigger still refuses a sealed row.
     """
     return models.QuerySet.update(rows, **values) == 1
 
 
 class StatefulQuerySet(GuardedQuerySet[Row]):
-    """Changes no state in bulk: that is for `move`."""
+    """Refuses changes of state in bulk; only `move` changes a state."""
 
     def update(self, **kwargs: Any) -> int:
         self._refuse_state(kwargs, "update")
@@ -199,10 +199,10 @@ class Stateful(Guarded):
         self._refuse_other_state()
 
     def after_move(self) -> None:
-        """What belongs into the transaction of each change of state; models override it."""
+        """Runs within the transaction of each change of state; models override it."""
 
     def _refuse_other_state(self) -> None:
-        """A row read before another worker moved it is refused too: it would move it back."""
+        """This also refuses a stale row, which would undo another worker's change of state."""
         state: str = self.state  # type: ignore[attr-defined]
         new: Any = type(self)()
         rows: models.QuerySet[Any] = type(self)._default_manager.filter(pk=self.pk)

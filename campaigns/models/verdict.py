@@ -1,4 +1,4 @@
-"""What we conclude from an evaluation, with the reason and the gates it passed."""
+"""The conclusion from an evaluation, with its reason and its gates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Verdict(Guarded):
     gain, gain_low, gain_high: relative to the incumbent of the round (0.05 is 5 % faster).
     gates: name, passed, found, limit, citation of each gate in reading order.
     cases: per case times and gain with interval. classes: the gain of each config class with its
-    cases; empty where nothing was compared, None in rows of before it was kept.
-    noise: the noise floor that was used: its value, where it comes from in words, and the key of
-    the noise passport behind it; None in rows of before it was kept.
+    cases; empty if nothing was compared, None in old rows.
+    noise: the noise floor used: its value, its origin in words, and the key of its noise passport;
+    None in old rows.
     """
 
     SEALED = ALWAYS

@@ -9,21 +9,21 @@ from django.utils import timezone
 
 from knowledge.models import Platform
 
-# A worker that is silent for longer has vanished.
+# A worker without a heartbeat for longer counts as lost.
 VANISHED_AFTER_S = 60.0
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self) -> WorkerQuerySet:
-        """Those that have shown life within a minute."""
+        """Workers with a heartbeat within the last minute."""
         oldest = timezone.now() - timedelta(seconds=VANISHED_AFTER_S)
         return self.filter(heartbeat_at__gte=oldest)
 
 
 class Worker(models.Model):
-    """One row per worker process name; the heartbeat says whether it lives.
+    """One row per worker process name; the heartbeat shows whether it is alive.
 
-    card: names the device itself, whichever process holds it; "" in a row of before it was kept.
+    card: identifies the device itself, independent of the process; "" in old rows.
     """
 
     name = models.CharField(max_length=120, unique=True)
@@ -46,7 +46,7 @@ class Worker(models.Model):
 
     @property
     def silent_s(self) -> float:
-        """Seconds since the last sign of life."""
+        """Seconds since the last heartbeat."""
         return (timezone.now() - self.heartbeat_at).total_seconds()
 
     @property

@@ -20,7 +20,7 @@ class UnknownProposerError(LookupError):
     """No proposer of that name; the message lists the names there are."""
 
 
-class Direction(StrEnum):
+class MetricDirection(StrEnum):
     """Where a hypothesis expects its metric to go."""
 
     DOWN = "down"
@@ -88,7 +88,7 @@ class Hypothesis:
     rationale: str
     evidence: tuple[str, ...]
     expected_metric: str
-    expected_direction: Direction
+    expected_direction: MetricDirection
     expected_amount: float
     risks: str
     params: Mapping[str, Param]

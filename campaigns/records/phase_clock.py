@@ -23,7 +23,7 @@ def if_present(newest: Phase | None, campaign: Campaign) -> Phase | None:
 
 
 def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
-    """How long the present phase has gone on; at most four queries."""
+    """How long the present phase has lasted; at most four queries."""
     phase = present_phase(campaign)
     if phase is None:
         return None
@@ -36,7 +36,7 @@ def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
 
 
 def is_waiting(campaign: Campaign) -> bool:
-    """Whether a measurement is queued or under way, which tells of itself."""
+    """Whether a measurement is queued or running; its own row shows life."""
     open_ones = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     return open_ones.exists()
 

@@ -1,4 +1,4 @@
-"""A campaign's restart in part, and which rounds it hides from the proposer now (R40)."""
+"""The partial restart of a campaign, and which rounds it hides from the proposer now (R40)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def masked_rounds(campaign: Campaign) -> frozenset[int]:
 
 
 def masked_by(restart: Restart | None) -> frozenset[int]:
-    """What this restart hides and nobody has shown again; a query where it hides anything."""
+    """The rounds that this restart hides and no person has shown again; at most one query."""
     if restart is None or not restart.masked:
         return frozenset()
     seen = Unmasking.objects.filter(campaign=restart.campaign_id)

@@ -1,4 +1,4 @@
-"""Where a campaign stands, as the stop rules ask (R49)."""
+"""The history of a campaign that the stop rules read (R49)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from campaigns.records.target.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.stop.policy import History, count_streaks
-from campaigns.rules.target.goal import Kind, Reached, goal_from, measured_by
+from campaigns.rules.target.goal import GoalKind, Reached, goal_from, measured_by
 from campaigns.rules.target.roofline import Work, share_of_floor
 from campaigns.rules.verdict.gates import decisive_samples
 
 
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:
-    """Where it stands. answered, taken: as if its restart were answered so at this moment."""
+    """The history now. answered, taken: as if its restart were answered this way now."""
     decisions = decisions_of(verdicts_of(campaign))
     restart = restart_of(campaign)
     streaks = count_streaks(decisions, len(decisions) if taken else restarted_after(restart))
@@ -46,7 +46,7 @@ def _reached(campaign: Campaign) -> Reached | None:
     """The incumbent against a target that is no share of the ceilings; None without one."""
     goal = goal_from(campaign.goal)
     incumbent, v0 = campaign.incumbent, _v0(campaign)
-    if goal.kind is Kind.CEILING or incumbent is None or v0 is None:
+    if goal.kind is GoalKind.CEILING or incumbent is None or v0 is None:
         return None
     target = goal.target(geomean(_times(v0).values()))
     cases = target_of(campaign).cases

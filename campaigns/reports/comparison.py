@@ -16,7 +16,7 @@ from campaigns.records.round.reports import report_of
 from campaigns.records.round.verdicts import result_of
 from campaigns.records.target.targets import target_of
 from campaigns.reports.diff import Diff, diff
-from campaigns.reports.rows import RoundRow, some_rows
+from campaigns.reports.rounds.rows import RoundRow, some_rows
 from campaigns.rules.noise.chained import chained, inverse
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.sessions import SESSION
@@ -52,7 +52,7 @@ class TimeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RoundComparison:
     """Both rounds and all sections of the page. gain: the second over the first, by `basis`."""
 
     first: RoundRow
@@ -87,14 +87,14 @@ class Comparison:
         return tuple(row for row in self.settings if not row.is_equal and row.name != SESSION)
 
 
-def compare_rounds(campaign: Campaign, first: Round, second: Round) -> Comparison:
+def compare_rounds(campaign: Campaign, first: Round, second: Round) -> RoundComparison:
     """Compare two rounds of one campaign; the protocol is the same by construction."""
     known = some_rows(campaign, [first.number, second.number], target_of(campaign))
     rows = known[first.number], known[second.number]
     old, new = first.chosen, second.chosen
     ways = _ways(known, *rows)
     gain, basis = _gain(campaign, known, rows, ways)
-    return Comparison(
+    return RoundComparison(
         first=rows[0],
         second=rows[1],
         gain=gain,

@@ -40,7 +40,7 @@ class Diff:
 
     @property
     def split(self) -> tuple[SplitRow, ...]:
-        """The rows side by side: removed lines stand beside the lines that replaced them."""
+        """The rows side by side: a removed line is beside the line that replaced it."""
         return tuple(_split(self.rows))
 
 

@@ -17,16 +17,16 @@ from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
 from campaigns.records.round.reports import machine_code_of, report_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import CampaignTarget
+from campaigns.reports.campaign.limits import limits_of
+from campaigns.reports.campaign.lineage import lineage_of
+from campaigns.reports.campaign.pictures import Link, pictures
+from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet
+from campaigns.reports.campaign.trend import trend_of
 from campaigns.reports.diff import Diff, diff
-from campaigns.reports.limits import limits_of
-from campaigns.reports.lineage import lineage_of
-from campaigns.reports.pictures import Link, pictures
-from campaigns.reports.rows import RoundRow
-from campaigns.reports.sheet import CampaignSheet, campaign_sheet
-from campaigns.reports.splits import Splits, splits_of
-from campaigns.reports.standings import doubts_of, meanings, sessions_by_round
-from campaigns.reports.transfer import audit_of
-from campaigns.reports.trend import trend_of
+from campaigns.reports.rounds.rows import RoundRow
+from campaigns.reports.rounds.splits import Splits, splits_of
+from campaigns.reports.rounds.standings import doubts_of, meanings, sessions_by_round
+from campaigns.reports.rounds.transfer import audit_of
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from campaigns.reports.comparison import Comparison
-from campaigns.reports.rows import RoundRow
-from campaigns.reports.trend import Trend
+from campaigns.reports.campaign.trend import Trend
+from campaigns.reports.comparison import RoundComparison
+from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import Gain
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
     )
 
 
-def comparison_table(found: Comparison) -> DataFrame:
+def comparison_table(found: RoundComparison) -> DataFrame:
     """A row a case and one for all together: the gain of the second round over the first."""
     first, second = found.first, found.second
     columns = [f"round_{row.number}_unpaired_median_us" for row in (first, second)]

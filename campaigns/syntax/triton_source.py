@@ -72,7 +72,7 @@ def read_triton(text: str) -> TritonSource | None:
         wrapper = MetadataWrapper(cst.parse_module(text))
     except cst.ParserSyntaxError:
         return None
-    reader = _Reader(wrapper)
+    reader = _CallCollector(wrapper)
     wrapper.module.visit(reader)
     launches = tuple(reader.launch(call) for call in reader.calls)
     return TritonSource(text, wrapper.module, reader.kernels, launches)
@@ -83,7 +83,7 @@ def code(node: cst.CSTNode) -> str:
     return cst.Module([]).code_for_node(node)
 
 
-class _Reader(cst.CSTVisitor):
+class _CallCollector(cst.CSTVisitor):
     """Collects kernels, integer bindings and launch calls in one pass."""
 
     def __init__(self, wrapper: MetadataWrapper) -> None:

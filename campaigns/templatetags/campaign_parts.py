@@ -16,16 +16,16 @@ from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.standing import MEANINGS
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.verdicts import TimeSpread
-from campaigns.records.target.target_drift import Drift
+from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.target.targets import CampaignTarget
-from campaigns.reports.eta import spoken
-from campaigns.reports.sheet import BASELINE
-from campaigns.reports.standings import gain_of, standing_words
+from campaigns.reports.campaign.eta import spoken
+from campaigns.reports.campaign.sheet import BASELINE
+from campaigns.reports.rounds.standings import gain_of, standing_words
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import PLACEHOLDER
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.machine_code import function_words
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -36,12 +36,12 @@ register = template.Library()
 MISSING: tuple[Any, ...] = (None, "")
 
 CSS_OF = {
-    Verdict.ACCEPTED: "accepted",
-    Verdict.NO_CHANGE: "nochange",
-    Verdict.REJECTED: "rejected",
-    Verdict.INVALID: "invalid",
-    Verdict.NEEDS_REVIEW: "review",
-    Verdict.RUNNING: "running",
+    VerdictWord.ACCEPTED: "accepted",
+    VerdictWord.NO_CHANGE: "nochange",
+    VerdictWord.REJECTED: "rejected",
+    VerdictWord.INVALID: "invalid",
+    VerdictWord.NEEDS_REVIEW: "review",
+    VerdictWord.RUNNING: "running",
 }
 STANDING_CSS = {
     StandingWord.CLAIMED: "open",
@@ -82,7 +82,7 @@ def glyph(name: str) -> SafeString:
 @register.simple_tag
 def badge(word: str, size: str = "") -> SafeString:
     """Write a verdict as glyph, word and colour."""
-    verdict = Verdict(word)
+    verdict = VerdictWord(word)
     css = CSS_OF[verdict]
     return format_html(
         '<span class="badge v-{} {}" data-verdict="{}">{}{}</span>',
@@ -112,7 +112,7 @@ def age(at: datetime, seconds: float) -> SafeString:
 @register.simple_tag
 def tally(word: str, count: int) -> SafeString:
     """Write how many rounds have a verdict, for rows with no room for words."""
-    verdict = Verdict(word)
+    verdict = VerdictWord(word)
     css = CSS_OF[verdict]
     return format_html(
         '<span class="tally v-{} {}" title="{} {}">{}{}<span class="sr"> {}</span></span>',
@@ -322,7 +322,7 @@ def here(context: dict[str, Any], place: str) -> str:
 
 def _state(context: dict[str, Any], citation: str) -> str:
     """The state of a citation that the campaign pinned, where the page has looked it up."""
-    drift: Drift | None = context.get("drift")
+    drift: TargetDrift | None = context.get("drift")
     return drift.state_of(citation) if drift else CitationState.OK
 
 

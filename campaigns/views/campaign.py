@@ -18,16 +18,16 @@ from campaigns.models.transitions import PAUSABLE
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_drift import drift_of
-from campaigns.reports.checklist import checklist
-from campaigns.reports.course import course_of
-from campaigns.reports.dispatch import dispatch_of
-from campaigns.reports.limits import limits_of
-from campaigns.reports.lineage import lineage_of
-from campaigns.reports.live import Version, campaign_version
-from campaigns.reports.pictures import pictures
-from campaigns.reports.progress import Progress, progress_of
-from campaigns.reports.sheet import CampaignSheet, campaign_sheet, pulse_of
-from campaigns.reports.standings import doubts_of
+from campaigns.reports.campaign.checklist import checklist
+from campaigns.reports.campaign.course import course_of
+from campaigns.reports.campaign.limits import limits_of
+from campaigns.reports.campaign.lineage import lineage_of
+from campaigns.reports.campaign.live import Version, campaign_version
+from campaigns.reports.campaign.pictures import pictures
+from campaigns.reports.campaign.progress import Progress, progress_of
+from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet, heartbeat_of
+from campaigns.reports.rounds.dispatch import dispatch_of
+from campaigns.reports.rounds.standings import doubts_of
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from
@@ -47,7 +47,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if not wants_fragment(request):
         return campaign_page(request, found, {})
     now = timezone.now()
-    version = campaign_version(found, pulse_of(found, now))
+    version = campaign_version(found, heartbeat_of(found, now))
     since = request.GET.get("since", "")
     over = STOP_POLLING if found.is_finished else None
     if since == str(version):
@@ -68,7 +68,7 @@ def campaign_page(
 ) -> HttpResponse:
     """The whole page. more: what a form of the page adds after it was refused."""
     now = timezone.now()
-    version = campaign_version(found, pulse_of(found, now))
+    version = campaign_version(found, heartbeat_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),

@@ -16,9 +16,9 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
 from campaigns.records.target.targets import target_of
-from campaigns.reports.rows import RoundRow, rows_of
+from campaigns.reports.rounds.rows import RoundRow, rows_of
 from campaigns.reports.tables import campaigns_table
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.views.download import csv, wants_csv
 from campaigns.views.lookup import wants_fragment
 
@@ -88,13 +88,13 @@ def _lines(page: Sequence[Campaign]) -> list[Line]:
     words: dict[int, Counter[str]] = defaultdict(Counter)
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
-        words[campaign_id][word or Verdict.RUNNING] += 1
+        words[campaign_id][word or VerdictWord.RUNNING] += 1
     best = _best(page, rounds)
     return [
         Line(
             campaign=campaign,
             best=best.get(campaign.pk),
-            tallies=[(word, word.words, words[campaign.pk][word]) for word in Verdict],
+            tallies=[(word, word.words, words[campaign.pk][word]) for word in VerdictWord],
             rounds=words[campaign.pk].total(),
         )
         for campaign in page
@@ -103,7 +103,7 @@ def _lines(page: Sequence[Campaign]) -> list[Line]:
 
 def _best(page: Sequence[Campaign], rounds: QuerySet[Round]) -> dict[int, RoundRow]:
     """Campaign → its incumbent's row; one query for what all their times rest on."""
-    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=Verdict.ACCEPTED))
+    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=VerdictWord.ACCEPTED))
     by_campaign: dict[int, list[Round]] = defaultdict(list)
     for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
         by_campaign[row.campaign_id].append(row)

@@ -20,7 +20,7 @@ from campaigns.problems.shipped import shipped_problems
 from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError, fixed
-from campaigns.rules.verdict.finding_kinds import Kind, Stance, default_policy
+from campaigns.rules.verdict.finding_kinds import FindingKind, Stance, default_policy
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.lifecycle.confirm import confirm
@@ -191,7 +191,7 @@ def _kinds(values: dict[str, str]) -> list[dict[str, Any]]:
     usual = default_policy(values["backend"])
     return [
         {"kind": kind, "usual": usual[kind], "chosen": values.get(f"{FINDING}{kind}", "")}
-        for kind in Kind
+        for kind in FindingKind
     ]
 
 

@@ -17,16 +17,16 @@ from campaigns.records.round.reports import machine_code_in, report_of
 from campaigns.records.round.verdicts import classes_of, sanitizer_result
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import target_of
-from campaigns.reports.case_table import case_rows
+from campaigns.reports.campaign.lineage import lineage_of
 from campaigns.reports.diff import Diff, diff
-from campaigns.reports.dispatch import dispatch_of, no_split
 from campaigns.reports.highlight import highlighted
-from campaigns.reports.lineage import lineage_of
-from campaigns.reports.reproduce import reproduce_commands
-from campaigns.reports.rows import some_rows
-from campaigns.reports.splits import splits_of
-from campaigns.reports.standings import meanings, sessions_of
-from campaigns.reports.surroundings import busy_words, seen_table
+from campaigns.reports.rounds.case_table import case_rows
+from campaigns.reports.rounds.dispatch import dispatch_of, no_split
+from campaigns.reports.rounds.reproduce import reproduce_commands
+from campaigns.reports.rounds.rows import some_rows
+from campaigns.reports.rounds.splits import splits_of
+from campaigns.reports.rounds.standings import meanings, sessions_of
+from campaigns.reports.rounds.surroundings import busy_words, seen_table
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download

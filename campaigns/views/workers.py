@@ -16,7 +16,7 @@ from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, Passport, Worker
 from campaigns.records.device_waits import Wait, open_waits, waits_on
 from campaigns.records.passport.passports import PassportState, found_words, of_device, state_of
-from campaigns.reports.surroundings import conditions_words, floors_words
+from campaigns.reports.rounds.surroundings import conditions_words, floors_words
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
 from campaigns.workers.notify import notify_worker

@@ -1,4 +1,4 @@
-"""Who holds a claim: a process of one host, told from every other, and whether it still lives."""
+"""Which process holds a claim, and whether that process is still alive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME_LENGTH = 60
 
 
 def boot_id() -> str:
-    """Name this boot of this machine; the same in all of its containers, and in no other's."""
+    """Name this boot of this machine; all of its containers share it, and no other boot has it."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return boot.read_text() if boot.exists() else os.uname().nodename
 
@@ -46,7 +46,7 @@ def is_gone(holder: str) -> bool:
 
 
 def is_here(holder: str) -> bool:
-    """Say whether this very process made the claim."""
+    """Say whether this process made the claim."""
     return holder.rsplit(" ", 3)[1:3] == [host_key(), str(os.getpid())]
 
 

@@ -10,22 +10,22 @@ from campaigns.devices.discover import Device
 from campaigns.devices.idle import look_closely
 from campaigns.devices.passport import Measurer
 from campaigns.models import Worker
-from campaigns.rules.noise.device_gate import Found
+from campaigns.rules.noise.device_gate import DeviceCheck
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """A worker's place: its row, its device and what measures there.
+    """The row of a worker, its device and the service that measures on it.
 
     patience_s: how long to wait for a device that another process of this host holds.
-    look: says whether others use the device; it is held then, and nothing of ours runs.
+    look: whether other programs use the device; it is held then, and kopt runs nothing on it.
     """
 
     service: Measurer
     device: Device
     worker: Worker
     patience_s: float = 5.0
-    look: Callable[[Device], Found] = look_closely
+    look: Callable[[Device], DeviceCheck] = look_closely
 
 
 def card_of(device: Device) -> str:

@@ -1,6 +1,6 @@
-"""The pulse of a worker process: a thread that shows life and looks for lost work.
+"""The heartbeat of a worker process: a thread that shows life and finds lost work.
 
-A thread and not a task: a task would wait in the very queue whose losses it has to find.
+It is a thread because a task would wait in the queue whose losses it has to find.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from campaigns.workers.tempdirs import sweep
 
 log = logging.getLogger(__name__)
 
-# A lease may run out right after a look, so a look three times a minute notices within a minute.
+# A lease may end right after a check; three checks a minute find it within a minute.
 RECONCILE_EVERY_S = 20.0
 
 
@@ -34,7 +34,7 @@ class Heartbeat(threading.Thread):
     """
 
     def __init__(self, name: str, device: Device | None) -> None:
-        super().__init__(name=f"pulse of {name}", daemon=True)
+        super().__init__(name=f"heartbeat of {name}", daemon=True)
         self._worker = name
         self.device = device
         self._ended = threading.Event()
@@ -46,19 +46,19 @@ class Heartbeat(threading.Thread):
             try:
                 self.beat()
             except Exception:
-                # A pulse that ends by itself would look like a dead worker to all the others.
+                # Without a heartbeat the other workers would take this one for dead.
                 log.exception("%s: a turn failed; the next follows", self.name)
             close_old_connections()
             self._ended.wait(settings.KOPT_HEARTBEAT_S)
         connection.close()
 
     def beat(self) -> None:
-        """One turn: show life, sweep up once, and when due look for lost work and a passport."""
+        """Show life, remove old folders once, and when due find lost work and a due passport."""
         worker = worker_beat(self._worker, self.device) if self.device else None
         if not self._swept:
             self._swept = True
             for folder in sweep():
-                log.info("removed %s, which a dead process left", folder)
+                log.info("removed %s, which an ended process left", folder)
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + RECONCILE_EVERY_S

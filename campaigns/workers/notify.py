@@ -1,7 +1,7 @@
-"""What is to be done next, and the bell that tells a worker so.
+"""What a campaign needs next, and the notification of a worker.
 
-The rows are the truth and the queue is only the bell: a ring that is lost is rung again by
-`reconcile`, a ring that comes twice finds nothing left to claim.
+Rows hold the state; the queue only notifies. `reconcile` repeats a notification that was lost, and
+one that arrives twice finds nothing left to claim.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from campaigns.models.campaign import queue_of
 
 log = logging.getLogger(__name__)
 
-# A ring older than this is dropped unread; reconcile has rung again by then.
+# An older notification is dropped; reconcile has repeated it by then.
 EXPIRES_S = 600
-# A worker's own look rings three times a minute; more than one ring at a time is of no use.
+# A heartbeat notifies three times a minute; more than one notification at a time has no use.
 WORKER_EXPIRES_S = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What a campaign needs now. again: another step. measure: keys of evaluations to claim."""
+    """What a campaign needs now. again: one more step. measure: keys of evaluations to claim."""
 
     again: bool = False
     measure: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ AGAIN = Next(again=True)
 
 
 def notify(campaign: Campaign, following: Next) -> None:
-    """Call a worker once the present transaction is committed. Never raises for a broken queue."""
+    """Notify a worker when the transaction is committed. A broken queue is logged, never raised."""
     if following.again:
         _after_commit("campaigns.tasks.advance", campaign.pk, "default")
     for key in following.measure:
@@ -45,7 +45,7 @@ def notify(campaign: Campaign, following: Next) -> None:
 
 
 def notify_worker(worker: Worker) -> None:
-    """Call a worker to look at its own device. Soon stale: it is rung again while that is due."""
+    """Notify a worker that its passport is due. Expires soon; the heartbeat repeats it."""
     queue = queue_of(worker.platform)
     _after_commit("campaigns.tasks.passport", worker.name, queue, WORKER_EXPIRES_S)
 
@@ -55,6 +55,8 @@ def _after_commit(task: str, key: int | str, queue: str, expires_s: float = EXPI
         try:
             current_app.send_task(task, args=[key], queue=queue, expires=expires_s)
         except (OperationalError, OSError) as error:
-            log.warning("%s(%s): the queue is unreachable (%s); rung again later", task, key, error)
+            log.warning(
+                "%s(%s): the queue is unreachable (%s); reconcile repeats it", task, key, error
+            )
 
     transaction.on_commit(send)

@@ -1,6 +1,6 @@
-"""Folders that last as long as one piece of work, and the removal of what dead processes left.
+"""Folders that last as long as one piece of work, and the removal of those of ended processes.
 
-A folder's name says whose it is: `<purpose>-<host key>-<process>-<random>`.
+The name of a folder says which process owns it: `<purpose>-<host key>-<process>-<random>`.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def watch_to_the_end(page: Page) -> None:
     page.locator("tr[data-verdict=accepted] #row-2").wait_for()
     assert page.evaluate("window.first") is True
     assert page.locator("#do-stop").count() == 0
-    assert "All 2 rounds are used." in page.locator("#events").inner_text()
+    assert "All 2 rounds are done." in page.locator("#events").inner_text()
 
 
 def review_the_best_round(page: Page) -> None:

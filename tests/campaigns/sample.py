@@ -18,7 +18,7 @@ from django.utils import timezone
 from campaigns.evaluator.contract import CaseReport, Outcome, Phase, Report, Source, Timer, Timing
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import claim
-from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
+from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.lifecycle.advance import advance
@@ -358,7 +358,7 @@ def _hypothesis(idea: Idea) -> Hypothesis:
             "[memory_bandwidth: 4.8 TB/s <- <gpu-wiki>/docs/hardware/h200-sxm.md:L14]",
         ),
         expected_metric="time_us",
-        expected_direction=Direction.DOWN,
+        expected_direction=MetricDirection.DOWN,
         expected_amount=idea.expected,
         risks="Rows whose length is no multiple of the block need their own tail.",
         params={},

@@ -17,7 +17,7 @@ from campaigns.devices.idle import look_closely
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
 from campaigns.evaluator.problem import load_problem
-from campaigns.rules.noise.device_gate import Gate
+from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.own_kernels import own_kernels
@@ -219,7 +219,7 @@ def test_it_shows_the_gate_no_crew_of_its_own_that_waits(judge, service):
     assert judge("softmax", "cuda", text).outcome is Outcome.PASSED
     service.rest()
     found = look_closely(this_device("cuda:0"))
-    assert found.gate is not Gate.BUSY, found.why
+    assert found.gate is not DeviceState.BUSY, found.why
     assert judge("softmax", "cuda", text).environment["crew"] == "started for this job"
 
 

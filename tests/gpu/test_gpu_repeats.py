@@ -11,7 +11,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.gates import Finding, Standard
+from campaigns.rules.verdict.gates import GateOutcome, Standard
 from campaigns.rules.verdict.repeats import repeats
 
 pytestmark = pytest.mark.gpu
@@ -25,7 +25,7 @@ STANDARD = Standard(
 )
 
 
-def judged(text: str, scratch: Path) -> Finding:
+def judged(text: str, scratch: Path) -> GateOutcome:
     job = Job(
         job_id="gpu-test",
         problem=WEIGHTED,

@@ -1,4 +1,4 @@
-"""What `doctor` looks at on a host, in the order in which it is shown."""
+"""What `doctor` checks on a host, in the order in which it is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from campaigns.devices.health.tools import examine_tools
 
 
 def examine() -> list[HealthFinding]:
-    """Look at this host; changes nothing and takes a few seconds."""
+    """Check this host; changes nothing and takes a few seconds."""
     found = devices()
     has_gpu = any(device.kind == "gpu" for device in found)
     tools = examine_tools(has_gpu=has_gpu)

@@ -1,4 +1,4 @@
-"""One thing that was looked at, and versions compared as numbers (R7)."""
+"""The result of one check, and versions compared as numbers (R7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """What a look at one thing said."""
+    """What one check found."""
 
     OK = "ok"
     NOTE = "note"  # a fact that neither helps nor hurts

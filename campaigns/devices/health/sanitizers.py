@@ -17,9 +17,9 @@ from campaigns.evaluator.sanitizers import run
 LIMIT_S = 60
 PROGRAM = "int main() { return 0; }\n"
 COSTS = {
-    run.ADDRESS: "C++ kernels are accepted without a look for memory errors",
-    run.THREAD: "C++ kernels are accepted without a look for races between threads",
-    run.COMPUTE_SANITIZER: "CUDA kernels are accepted without a look for memory errors and races",
+    run.ADDRESS: "C++ kernels are accepted without a check for memory errors",
+    run.THREAD: "C++ kernels are accepted without a check for races between threads",
+    run.COMPUTE_SANITIZER: "CUDA kernels are accepted without a check for memory errors and races",
 }
 RUNTIMES = (
     "install the runtimes that belong to the compiler (Debian: libgcc-N-dev of its version N)"

@@ -56,7 +56,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.problems.shipped import UnknownProblem, problem_folder
-from campaigns.reports.lineage import commit_facts, commit_line
+from campaigns.reports.campaign.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target.ceilings import PLACEHOLDER
@@ -111,11 +111,11 @@ class Command(ImportVerbs):
             Verb("show", "show one campaign with its rounds", self.show, (KEY,)),
             Verb("watch", "print events until the campaign ends", self.watch, (KEY,)),
             Verb("confirm", "release a draft to the workers", self._control(confirm), (KEY,)),
-            Verb("placeholder", "assume what nobody has cited", self.assume, ASSUMED),
+            Verb("placeholder", "assume a value without a citation", self.assume, ASSUMED),
             Verb("pause", "hold after the running evaluation", self._control(pause), (KEY,)),
-            Verb("resume", "go on with a paused campaign", self._control(resume), (KEY,)),
+            Verb("resume", "continue a paused campaign", self._control(resume), (KEY,)),
             Verb("restart", "take or decline the offered restart", self.restart, RESTART),
-            Verb("unmask", "let the proposer see a masked round", self.unmask, UNMASK),
+            Verb("unmask", "let the proposer see a hidden round", self.unmask, UNMASK),
             Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb(
@@ -124,7 +124,7 @@ class Command(ImportVerbs):
                 self.export,
                 (KEY, archive, ONE_ROUND),
             ),
-            Verb("import", "read a trail back in, ours or another system's", self.bring, IMPORT),
+            Verb("import", "import a trail, of kopt or of another system", self.bring, IMPORT),
             Verb("imported", "list or show what was imported", self.imported, IMPORTED),
             Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
             Verb("bisect", "find the first slower accepted round", self.bisect, BISECT),
@@ -157,7 +157,7 @@ class Command(ImportVerbs):
         campaign.refresh_from_db()
         self.emit(campaign_facts(campaign), campaign_text(campaign))
         if not campaign.is_finished:
-            going_on = f"`campaign resume {campaign.pk}` goes on"
+            going_on = f"`campaign resume {campaign.pk}` continues it"
             self.fail(
                 ExitCode.USAGE, f"{campaign.pk} is {campaign.doing}, not finished; {going_on}"
             )
@@ -259,7 +259,7 @@ class Command(ImportVerbs):
             unmask(row, round)
         except IllegalTransition as error:
             self.fail(ExitCode.NOT_ALLOWED, str(error))
-        self.emit({"campaign": row.pk, "unmasked": round}, f"round {round} is no longer masked")
+        self.emit({"campaign": row.pk, "unmasked": round}, f"round {round} is no longer hidden")
 
     def _control(self, step: Callable[[Campaign], Next]) -> Callable[..., None]:
         def run(*, campaign: int) -> None:
@@ -374,7 +374,7 @@ class Command(ImportVerbs):
     def _follow_events(self, campaign: Campaign, tell: Callable[[dict[str, Any]], None]) -> None:
         told, finished = 0, False
         while not finished:
-            # Looked up before the events, so that the last of them is never missed.
+            # Read before the events, so that the last event is never missed.
             finished = Campaign.objects.get(pk=campaign.pk).is_finished
             for event in campaign.events.filter(pk__gt=told):
                 tell(event_facts(event))

@@ -15,7 +15,7 @@ from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport.passport_facts import passport_facts, taken_facts, worker_facts
 from campaigns.records.passport.passports import PassportState, found_words, state_of
-from campaigns.rules.noise.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.steps.measuring.take_passport import take_passport
@@ -112,10 +112,10 @@ class Command(Door):
             self.progress("no workers yet; start them with `python manage.py up`")
 
 
-def _device(device: Device, seen: Found) -> dict[str, Any]:
+def _device(device: Device, seen: DeviceCheck) -> dict[str, Any]:
     """A device that one of our own processes holds is busy, whatever that one does just now."""
     platform, held_by = platform_for_device(device.name), holder(device)
-    gate, why = (Gate.BUSY, f"held by {held_by}") if held_by else (seen.gate, seen.why)
+    gate, why = (DeviceState.BUSY, f"held by {held_by}") if held_by else (seen.gate, seen.why)
     activity = seen.newest
     ready = None if held_by else _who_is_ready(activity.others)
     if ready:

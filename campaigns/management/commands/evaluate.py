@@ -30,7 +30,7 @@ from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.round.candidate_findings import stored_findings
 from campaigns.records.round.case_table import case_rows
 from campaigns.rules.verdict.decision import Decision
-from campaigns.rules.verdict.finding_kinds import Examined, Kind, Stance
+from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.machine_code import code_words, function_words
 from campaigns.rules.verdict.one_session import decide_session
@@ -125,7 +125,9 @@ class Command(Door):
             self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
         # No campaign, so no policy that could refuse: what is found is flagged, and that is all.
         examined = Examined(
-            job.candidate.name, findings_of(job.candidate), dict.fromkeys(Kind, Stance.FLAGGED)
+            job.candidate.name,
+            findings_of(job.candidate),
+            dict.fromkeys(FindingKind, Stance.FLAGGED),
         )
         decision = decide_session(report, Standard(job.incumbent is not None, examined=examined))
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))

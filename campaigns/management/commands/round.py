@@ -11,7 +11,7 @@ from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Round
 from campaigns.reports.comparison import compare_rounds
-from campaigns.reports.standings import with_standing
+from campaigns.reports.rounds.standings import with_standing
 from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standing
 from knowledge.curation.errors import Forbidden
 
@@ -28,7 +28,7 @@ class Command(Door):
             argument("answer", help=" or ".join(Answer.values)),
             argument("--why", required=True, help="stays beside the gain"),
             argument(
-                "--by", required=True, metavar="USER", help="the engineer or lead who says so"
+                "--by", required=True, metavar="USER", help="the engineer or lead who answers"
             ),
         )
         return (

@@ -65,7 +65,7 @@ class Command(Door):
             Verb("cite", "only the citation line; exit 4 when unknown", self.cite, QUESTION),
             Verb("list", "values of any state, one a line", self.list_all, LISTED),
             Verb("propose", "a value with its lines, for a review", self.propose, PROPOSED),
-            Verb("review", "approve or return somebody else's proposal", self.review, REVIEWED),
+            Verb("review", "approve or return a proposal of another person", self.review, REVIEWED),
         )
 
     def get(self, **question: Any) -> None:

@@ -118,12 +118,14 @@ class Command(Door):
         if password:
             text += f"\nuser {USER}, password {password} ({UNTIL_USED})"
         data = {"address": address, "user": USER, "password": password or None}
-        self.emit(data, f"{text}\nCtrl-C stops everything; the next start goes on where it stopped")
+        self.emit(
+            data, f"{text}\nCtrl-C stops everything; the next start continues where it stopped"
+        )
         self.stdout.flush()
 
 
 def _first_password(tell: Tell) -> str:
-    """A new password for the first user, told at once; empty when somebody has accounts already.
+    """A new password for the first user, printed at once; empty when there are accounts already.
 
     Until the first login each start makes another one: the last may never have been read.
     """
@@ -132,7 +134,7 @@ def _first_password(tell: Tell) -> str:
     if user is None and users.objects.exists():
         return ""
     password = secrets.token_urlsafe(12)
-    # Told before it is stored: whatever ends this process, no password is kept that nobody saw.
+    # Printed before it is stored, so that no unseen password is kept when this process is ended.
     tell(f"user {USER}, password {password} ({UNTIL_USED})")
     if user is None:
         users.objects.create_superuser(username=USER, password=password)

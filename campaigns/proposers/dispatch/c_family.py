@@ -14,7 +14,7 @@ from tree_sitter import Node
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, Parameter, read_parameters
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.syntax.c_family import parse, text_of, walk
 from campaigns.syntax.edits import Edit, apply_edits
 
@@ -40,7 +40,7 @@ def given_integers(v0: Source) -> frozenset[str]:
     return frozenset(p.name for p in _parameters(v0) if not p.pointer and p.type in INTEGERS)
 
 
-def dispatcher(split: Split, *, cuda: bool) -> Source:
+def dispatcher(split: DispatchPlan, *, cuda: bool) -> Source:
     """One source with both parts and one `extern "C" solve`. Raises CannotSplit."""
     incumbent, variant = (_Section(part, cuda) for part in (split.incumbent, split.variant))
     names = [p.name for p in _parameters(split.v0)]

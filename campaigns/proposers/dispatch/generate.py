@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch import c_family, triton
-from campaigns.proposers.dispatch.parts import CannotSplit, Split
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan
 
 LANGUAGES = ("cpp", "cuda", "triton")
 
@@ -23,7 +23,7 @@ def given_integers(backend: str, v0: Source) -> frozenset[str]:
     return c_family.given_integers(v0)
 
 
-def dispatcher(backend: str, split: Split) -> Source:
+def dispatcher(backend: str, split: DispatchPlan) -> Source:
     """The source that chooses. Raises CannotSplit, naming the part and the reason."""
     _known(backend)
     if backend == "triton":

@@ -33,7 +33,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class DispatchPlan:
     """The variant where the predicate holds, the incumbent everywhere else.
 
     v0: the problem's own kernel: the names of its entry's parameters are those of the cases.

@@ -19,7 +19,7 @@ from libcst.metadata import (
 
 from campaigns.evaluator.backends.triton import ENTRY
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.syntax.edits import Edit, apply_edits
 
 # They reach names by their text, which no renaming follows.
@@ -46,7 +46,7 @@ def given_names(v0: Source) -> tuple[str, ...]:
     return tuple(one.name.value for one in plain)
 
 
-def dispatcher(split: Split) -> Source:
+def dispatcher(split: DispatchPlan) -> Source:
     """One module with both parts and one `run_kernel`. Raises CannotSplit."""
     parts = [_Module(part) for part in (split.incumbent, split.variant)]
     _refuse_other_imports(*parts)

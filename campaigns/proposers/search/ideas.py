@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import Category, Direction, Draft, Hypothesis, Situation, Variant
+from campaigns.proposers.base import (
+    Category,
+    Draft,
+    Hypothesis,
+    MetricDirection,
+    Situation,
+    Variant,
+)
 from campaigns.proposers.evidence import Facts, read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
@@ -55,7 +62,7 @@ class Idea:
             rationale=self.rationale,
             evidence=facts.sentences(),
             expected_metric="time per call",
-            expected_direction=Direction.DOWN,
+            expected_direction=MetricDirection.DOWN,
             expected_amount=round(1.0 - 1.0 / self.expected, 3),
             risks=self.risks,
             params=self.params,

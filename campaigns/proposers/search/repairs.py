@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.proposers.base import Failure, Situation, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
-from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS
 from campaigns.rules.dispatch.predicate import Multiples
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
@@ -80,7 +80,7 @@ def _whole_sizes_only(situation: Situation, failure: Failure) -> Iterator[Varian
             return
         parts = Part("any_size", situation.source), Part(WHOLE, failure.source)
         when = Multiples(tuple(sizes), step)
-        source = dispatcher(situation.backend, Split(*parts, situation.source, when))
+        source = dispatcher(situation.backend, DispatchPlan(*parts, situation.source, when))
     except CannotSplit:
         return
     label = f"only where sizes are multiples of {step}"

@@ -9,18 +9,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from campaigns.models import Campaign, Candidate
-from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, Stance
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, Stance
 
 
-def policy_of(campaign: Campaign) -> dict[Kind, Stance]:
+def policy_of(campaign: Campaign) -> dict[FindingKind, Stance]:
     """What the campaign makes of each kind; one of before there was a policy refuses nothing."""
     stored: Mapping[str, str] = campaign.findings_policy or {}
-    return {kind: Stance(stored.get(kind, Stance.FLAGGED)) for kind in Kind}
+    return {kind: Stance(stored.get(kind, Stance.FLAGGED)) for kind in FindingKind}
 
 
-def stored_policy(policy: Mapping[Kind, Stance]) -> dict[str, str]:
+def stored_policy(policy: Mapping[FindingKind, Stance]) -> dict[str, str]:
     """A policy as its campaign keeps it."""
-    return {kind.value: policy[kind].value for kind in Kind}
+    return {kind.value: policy[kind].value for kind in FindingKind}
 
 
 def stored_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def examined(candidate: Candidate, campaign: Campaign) -> Examined | None:
     if candidate.findings is None:
         return None
     findings = tuple(
-        Finding(Kind(row["kind"]), row["line"], row["what"], row["text"])
+        Finding(FindingKind(row["kind"]), row["line"], row["what"], row["text"])
         for row in candidate.findings
     )
     return Examined(candidate.file_name, findings, policy_of(campaign))
@@ -53,7 +53,7 @@ def finding_facts(candidate: Candidate, campaign: Campaign) -> list[dict[str, An
     if candidate.findings is None:
         return None
     policy = policy_of(campaign)
-    return [{**row, "stance": policy[Kind(row["kind"])].value} for row in candidate.findings]
+    return [{**row, "stance": policy[FindingKind(row["kind"])].value} for row in candidate.findings]
 
 
 def campaign_findings(campaign: Campaign) -> list[dict[str, Any]]:
@@ -76,15 +76,15 @@ def campaign_findings(campaign: Campaign) -> list[dict[str, Any]]:
     ]
 
 
-def kinds_by_stance(campaign: Campaign) -> dict[str, list[Kind]]:
+def kinds_by_stance(campaign: Campaign) -> dict[str, list[FindingKind]]:
     """The campaign's policy as people read it: what is refused, what is flagged, the rest."""
     policy = policy_of(campaign)
     order = (Stance.REFUSED, Stance.FLAGGED, Stance.ALLOWED)
-    return {s.value: [kind for kind in Kind if policy[kind] is s] for s in order}
+    return {s.value: [kind for kind in FindingKind if policy[kind] is s] for s in order}
 
 
 def finding_counts(candidate: Candidate, campaign: Campaign) -> str:
-    """Such as "1 refused, 2 flagged"; empty where there is nothing but what is allowed."""
+    """Such as "1 refused, 2 flagged"; empty where all findings are allowed."""
     found = examined(candidate, campaign)
     counts = {s: len(found.of(s)) if found else 0 for s in (Stance.REFUSED, Stance.FLAGGED)}
     return ", ".join(f"{count} {stance}" for stance, count in counts.items() if count)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from campaigns.models import Campaign, Verdict
 from campaigns.rules.stop.policy import count_streaks
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 
 
 def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:

@@ -9,12 +9,12 @@ from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.evaluation import AFTER_THE_ROUND
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.passport.passports import state_of
-from campaigns.rules.noise.drift import Allowance, Drift, allowance, drifts
+from campaigns.rules.noise.drift import Allowance, Disturbance, allowance, drifts
 from campaigns.rules.noise.passport import allowed_by, fit, typical_us
 
 
-def drift_under(evaluation: Evaluation, report: Report) -> tuple[Drift, ...]:
-    """Why this report is void; empty where it stands.
+def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ...]:
+    """Why this report is void; empty where it is valid.
 
     What a device shows against itself is allowed it: by its passport where one holds and fits, else
     by what the campaign's own baseline showed.
@@ -34,13 +34,13 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Drift, ...]:
     return drifts(report, allowed)
 
 
-def as_host_failure(report: Report, found: tuple[Drift, ...]) -> Report:
+def as_host_failure(report: Report, found: tuple[Disturbance, ...]) -> Report:
     """The report of a host that could not be measured on, for what has no campaign to pause."""
     untimed = tuple(replace(case, candidate=None, incumbent=None) for case in report.cases)
     return replace(report, outcome=Outcome.BROKEN_HOST, reason=sentence_of(found), cases=untimed)
 
 
-def sentence_of(found: tuple[Drift, ...]) -> str:
+def sentence_of(found: tuple[Disturbance, ...]) -> str:
     """What made a measurement void, in one sentence."""
     return f"Device or host did not stay the same: {'; '.join(map(str, found))}"
 

@@ -33,5 +33,5 @@ def _claim_of(evaluation: Evaluation) -> Evaluation | None:
 
 
 def may_rely(campaign: Campaign, person: Any) -> bool:
-    """Whether it may be this person who relies on a gain in doubt: nobody does on their own."""
+    """Whether this person may rely on a gain in doubt; nobody may in a campaign of their own."""
     return campaign.created_by_id is None or campaign.created_by_id != person.pk

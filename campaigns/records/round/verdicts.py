@@ -86,7 +86,7 @@ def result_of(campaign: Campaign) -> Gain | None:
 
 
 def noise_of(verdict: Verdict) -> float:
-    """The floor that the verdict stands on; the least of one that tells none."""
+    """The noise floor of the verdict; the least floor where it stores none."""
     return float((verdict.noise or {}).get("value", LEAST_FLOOR))
 
 

@@ -1,4 +1,4 @@
-"""What a target lacks, in words: what nobody has approved, and how to obtain it."""
+"""What a target lacks, in words: values without approval, and how to obtain them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MissingSpec:
 
 
 def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
-    """Say what nobody has approved of the campaign's platform, and what to do about it."""
+    """Name the values of the platform that lack approval, and what to do about each."""
     asked = _bandwidth(campaign) if question == "bandwidth" else _compute(campaign)
     platform = campaign.platform
     names = " or ".join(" ".join([m, *(f"{k}={v}" for k, v in q.items())]) for m, q in asked)

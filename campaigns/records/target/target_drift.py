@@ -1,4 +1,4 @@
-"""What a campaign's target rests on, beside what the wiki says now: drift, and where it would lead.
+"""How the wiki has changed since a target was set, and which target it would give now.
 
 Nothing is rewritten: the target stays as it was set, in running campaigns and in finished ones.
 """
@@ -28,7 +28,7 @@ Key = tuple[int, str, str, str, int, int, str]
 
 
 class PinnedState(StrEnum):
-    """What became of a pinned value. The first two need nobody's attention."""
+    """What became of a pinned value. The first two need no attention."""
 
     OK = "ok"
     MOVED = "moved"
@@ -45,7 +45,7 @@ class PinnedSpec:
 
     role: of `ROLES`. used: the value with its citation as pinned. spec: where it came from; None
     where the wiki holds no such citation. successor: the value that answers its question now, or,
-    while `decided` is false, the one that somebody has proposed in its place.
+    while `decided` is false, the one that is proposed in its place.
     """
 
     role: str
@@ -61,7 +61,7 @@ class PinnedSpec:
 
     @property
     def cite_state(self) -> str:
-        """The state in the words of citations; a replaced or retired value's lines still stand."""
+        """The state of the citation; the lines of a replaced or retired value are unchanged."""
         states = set(CitationState)
         return self.state.value if self.state.value in states else CitationState.OK.value
 
@@ -79,16 +79,16 @@ class PinnedSpec:
             return f"{name} was revised from {old} to {new}."
         if self.state is PinnedState.RETIRED:
             return f"{name} {old} was retired; no approved value takes its place."
-        told = _TOLD[self.state].format(name=name, old=old)
-        return f"{told} {new} is proposed in its place." if new else told
+        sentence = _SENTENCES[self.state].format(name=name, old=old)
+        return f"{sentence} {new} is proposed in its place." if new else sentence
 
 
-_TOLD = {
-    PinnedState.OK: "{name} {old} stands as it was cited.",
-    PinnedState.MOVED: "{name} {old} stands; it is cited from another place now.",
-    PinnedState.CHANGED: "The lines that {name} {old} rests on changed; nobody has answered yet.",
-    PinnedState.LOST: "The lines that {name} {old} rests on are lost; nobody has answered yet.",
-    PinnedState.SOURCE_MISSING: "The document that {name} {old} rests on is missing.",
+_SENTENCES = {
+    PinnedState.OK: "{name} {old} is unchanged.",
+    PinnedState.MOVED: "{name} {old} is unchanged; its citation moved to other lines.",
+    PinnedState.CHANGED: "The lines that {name} {old} cites changed; no curator has answered yet.",
+    PinnedState.LOST: "The lines that {name} {old} cites are lost; no curator has answered yet.",
+    PinnedState.SOURCE_MISSING: "The document that {name} {old} cites is missing.",
 }
 
 
@@ -104,7 +104,7 @@ class CaseMove:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class TargetDrift:
     """A campaign's pins, and its target with what has taken their place."""
 
     pins: tuple[PinnedSpec, ...]
@@ -149,14 +149,14 @@ class Drift:
         return next(found, CitationState.OK.value)
 
 
-def drift_of(campaign: Campaign) -> Drift:
+def drift_of(campaign: Campaign) -> TargetDrift:
     """Compare each pin with the wiki now. Three queries; none before the target is set."""
     used = [(role, found) for role in ROLES for found in cited_in(campaign.target, role)]
     if not used:
-        return Drift((), ())
+        return TargetDrift((), ())
     pins = _pins(campaign, used)
     swaps = {pin.used: _cited(pin.successor) for pin in pins if not pin.holds and pin.swapped}
-    return Drift(tuple(pins), case_moves(campaign.target, swaps))
+    return TargetDrift(tuple(pins), case_moves(campaign.target, swaps))
 
 
 def case_moves(
@@ -204,7 +204,7 @@ def key_of(platform_id: int, used: Cited) -> Key | None:
 
 
 def key_of_citation(spec: Spec, citation: Citation) -> Key:
-    """The same for a citation as it is stored."""
+    """The same for a stored citation."""
     revision = citation.revision
     place = (revision.document.path, citation.first_line, citation.last_line, revision.short)
     return (spec.platform_id, spec.metric, spec.shown, *place)

@@ -71,13 +71,13 @@ def _below_peak(ceilings: Ceilings) -> list[TargetWarning]:
 
 
 def _flagged(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
-    """Flagged values stay in use, as the revision that they cite proves them; a reader is told."""
+    """Flagged values stay in use, because the cited revision proves them; the reader is warned."""
     specs = filter(None, (spec_behind(platform, cited) for cited in chosen))
     return [
         TargetWarning(
             PitfallKind.FLAGGED,
             f"The citation of {spec.metric} is flagged: {flag.get_kind_display()}. "
-            f"{spec.shown} stands in the revision that it cites, and nobody has answered yet "
+            f"{spec.shown} is in the revision that it cites, and no curator has answered yet "
             "whether it still holds.",
             f"a curator answers the flag of {spec.metric} of {platform.slug} in the wiki",
         )

@@ -68,9 +68,9 @@ class CampaignTarget:
     """The goal as a fraction of the floor, every known ceiling with its citation, and each case.
 
     bandwidth, compute: the ceilings that the target rests on, out of bandwidths and computes.
-    lessers: what bounds lesser precisions, which a changed one is told by.
+    lessers: the ceilings of lower precisions, by which a changed precision is found.
     provisional: the cases as placeholders would have them; no share, stop or floor rests on those.
-    goal: what was asked for. busy: the share of CPU time that others took while it was measured.
+    goal: what was requested. busy: the share of CPU time that other programs used during measuring.
     """
 
     fraction: float

@@ -22,7 +22,7 @@ def class_of(params: Mapping[str, object], columns: Sequence[str]) -> str:
 def grouped(
     by_case: Mapping[str, _Kept], classes: Mapping[str, str]
 ) -> dict[str, dict[str, _Kept]]:
-    """Class → its cases, in the order in which they come; a case without a class is left out."""
+    """Class → its cases in their given order; a case without a class is left out."""
     found: dict[str, dict[str, _Kept]] = {}
     for case, kept in by_case.items():
         if name := classes.get(case):
@@ -32,22 +32,22 @@ def grouped(
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """One class gains and another loses: what a kernel for each of them would keep."""
+    """One class gains and another loses, so a kernel for each would keep the gain."""
 
     winners: tuple[tuple[str, Gain], ...]
     losers: tuple[tuple[str, Gain], ...]
 
     @property
     def words(self) -> str:
-        """In one sentence, with the interval and count of each."""
+        """One sentence with the interval and the pair count of each class."""
         return (
-            f"The classes diverge: {_listed(self.winners)}, but {_listed(self.losers)}, each "
-            "against the incumbent; a kernel for each could keep the gain."
+            f"Config classes differ: {_listed(self.winners)}, but {_listed(self.losers)}, each "
+            "against the incumbent. Dispatching to a separate kernel per class could keep the gain."
         )
 
 
 def divergence(gains: Mapping[str, Gain], noise: float) -> Divergence | None:
-    """What speaks for a split; None where no class is shown to gain or none to lose."""
+    """The reason for a split; None unless one class is shown to gain and another to lose."""
     winners = tuple((name, gain) for name, gain in gains.items() if improved(gain, noise))
     losers = tuple((name, gain) for name, gain in gains.items() if regressed(gain, noise))
     return Divergence(winners, losers) if winners and losers else None

@@ -1,7 +1,7 @@
-"""Which calls a specialised kernel takes: a predicate on what a kernel is given (R19).
+"""Which calls a specialised kernel takes: a predicate on the kernel's arguments (R19).
 
-It is derived from the declared cases and holds for no more than these show: between a class that
-takes the variant and one that does not, everything goes to the incumbent's kernel.
+It is derived from the declared cases and covers no more than they show: calls between a class that
+takes the variant and one that does not go to the incumbent's kernel.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import combinations
 
 Point = tuple[int, ...]
 
-# Columns that are looked at together before all of them are.
+# The number of columns tried together before all of them are tried.
 MOST_TOGETHER = 3
 
 
 class Inseparable(ValueError):
-    """The classes can not be told apart by what the kernel is given; the message says which."""
+    """The kernel's arguments do not distinguish the classes; the message names them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ColumnRange:
     """low ≤ column ≤ high; None is no bound on that side, and not both are None."""
 
     column: str
@@ -44,9 +44,9 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """Any of `boxes` holds; a box holds where all of its bounds do."""
+    """True if any of `boxes` holds; a box holds if all of its bounds do."""
 
-    boxes: tuple[tuple[Bound, ...], ...]
+    boxes: tuple[tuple[ColumnRange, ...], ...]
 
     def holds(self, params: Mapping[str, object]) -> bool:
         """Say whether a call with these integers goes to the variant."""
@@ -94,8 +94,8 @@ class Multiples:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What a dispatcher has to tell apart.
+class DispatchProblem:
+    """What a dispatcher must distinguish.
 
     params: case → its parameters. classes: case → its class. taken: the classes that take the
     variant. columns: the problem's class columns. given: the integers that the kernel receives.
@@ -108,17 +108,17 @@ class Choice:
     given: frozenset[str]
 
 
-def predicate(choice: Choice) -> Predicate:
+def predicate(choice: DispatchProblem) -> Predicate:
     """The shortest predicate that sends the taken classes to the variant, and no other.
 
-    Raises Inseparable where a taken class has a case that looks, to the kernel, like one of another
-    class, and where there is nothing to tell apart.
+    Raises Inseparable if a case of a taken class gives the kernel the same arguments as a case of
+    another class, and if there is nothing to distinguish.
     """
     names = _usable(choice)
     inside = {name for name in choice.params if choice.classes.get(name) in choice.taken}
     outside = set(choice.params) - inside
     if not inside or not outside:
-        raise Inseparable("classes: nothing to tell apart; accepted: some that take the variant")
+        raise Inseparable("classes: nothing to dispatch on; accepted: some that take the variant")
     found = []
     for together in _subsets(names):
         points = {case: _point(choice.params[case], together) for case in choice.params}
@@ -130,7 +130,7 @@ def predicate(choice: Choice) -> Predicate:
     return min(found, key=_length)
 
 
-def _usable(choice: Choice) -> tuple[str, ...]:
+def _usable(choice: DispatchProblem) -> tuple[str, ...]:
     """The integers that every case has and the kernel receives, the class columns first."""
     cases = choice.params.values()
     known = [name for case in cases for name in case]
@@ -158,7 +158,7 @@ def _point(params: Mapping[str, object], names: Sequence[str]) -> Point:
 
 
 def _boxes(names: Sequence[str], wanted: Sequence[Point], others: Iterable[Point]) -> Predicate:
-    """Join the points into as few boxes as hold none of the others, then drop idle bounds."""
+    """Join the points into the fewest boxes that hold none of the others, then drop idle bounds."""
     strangers = list(others)
     boxes: list[list[tuple[int | None, int | None]]] = []
     for point in wanted:
@@ -172,13 +172,13 @@ def _boxes(names: Sequence[str], wanted: Sequence[Point], others: Iterable[Point
     bounds = []
     for box in boxes:
         _loosen(box, strangers)
-        kept = (Bound(n, low, high) for n, (low, high) in zip(names, box, strict=True))
+        kept = (ColumnRange(n, low, high) for n, (low, high) in zip(names, box, strict=True))
         bounds.append(tuple(b for b in kept if b.low is not None or b.high is not None))
     return Predicate(tuple(bounds))
 
 
 def _loosen(box: list[tuple[int | None, int | None]], strangers: Sequence[Point]) -> None:
-    """Take away each bound that keeps nobody out: the last column first, and first both sides."""
+    """Drop each bound that excludes no case: last column first, both sides before one."""
     for index in reversed(range(len(box))):
         low, high = box[index]
         for side in ((None, None), (low, None), (None, high)):
@@ -201,13 +201,13 @@ def _inside(box: Sequence[tuple[int | None, int | None]], point: Point) -> bool:
 
 
 def _length(found: Predicate) -> tuple[int, int]:
-    """Fewer boxes, then fewer comparisons; of equals the first, so the class columns."""
+    """Sort key: fewer boxes first, then fewer comparisons."""
     tests = sum(1 for box in found.boxes for bound in box for _ in bound.tests())
     return len(found.boxes), tests
 
 
-def _why(choice: Choice, names: Sequence[str], inside: set[str], outside: set[str]) -> str:
-    """Name two cases that no predicate can tell apart."""
+def _why(choice: DispatchProblem, names: Sequence[str], inside: set[str], outside: set[str]) -> str:
+    """Name two cases that no predicate can distinguish."""
     if not names:
         return (
             "the kernel receives none of the cases' integers; accepted: cases with integer "
@@ -223,5 +223,5 @@ def _why(choice: Choice, names: Sequence[str], inside: set[str], outside: set[st
     return (
         f"{one} ({choice.classes.get(one) or 'no class'}) and "
         f"{other} ({choice.classes.get(other) or 'no class'}) give the kernel the same "
-        f"{', '.join(names)}, so it can not tell them apart"
+        f"{', '.join(names)}, so no predicate can distinguish them"
     )

@@ -13,7 +13,7 @@ from campaigns.rules.wording import share
 
 STRATEGY = "dispatch split"
 SPLIT = "split"
-# Verdicts on kernels that passed every gate but those of speed; of any other there is no use.
+# Verdicts on kernels that passed every gate except speed; no other kernel is usable in a split.
 _SOUND = frozenset(
     (
         *(Reason.PROMOTED, Reason.SLOWER, Reason.CASE_REGRESSED, Reason.WITHIN_NOISE),
@@ -24,9 +24,9 @@ _SOUND = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a round calls for. taken: the classes that the other kernel is better for.
+    """The split that a round calls for. taken: the classes that run faster with the other kernel.
 
-    reversed: the round was accepted all the same, so the other kernel is the incumbent of before.
+    reversed: the round was accepted, so the other kernel is the previous incumbent.
     """
 
     divergence: Divergence
@@ -35,7 +35,7 @@ class Call:
 
     @property
     def expected(self) -> tuple[tuple[str, float], ...]:
-        """Class → the gain to expect of it against the incumbent as it is then."""
+        """Class → its expected gain against the incumbent at that time."""
         return tuple(
             (name, 1 / (1 + gain.gain) - 1 if self.reversed else gain.gain)
             for name, gain in self.taken
@@ -43,7 +43,7 @@ class Call:
 
 
 def call_for_split(reason: Reason, gains: Mapping[str, Gain], noise: float) -> Call | None:
-    """What a verdict of this reason, with these gains by class, calls for; None for no split."""
+    """The split that a verdict with this reason and these gains by class calls for, or None."""
     apart = divergence(gains, noise)
     if apart is None or reason not in _SOUND:
         return None
@@ -65,8 +65,8 @@ def judge_split(
 ) -> tuple[Gate, Reason | None, str]:
     """A split is kept only if each class that takes the variant gains and no other class loses.
 
-    clock: the same by the judge's clock, where device time decides; both have to agree. Returns
-    the gate and, where it fails, the reason and its sentence.
+    clock: the same by the judge's clock if device time decides; both must agree. Returns the gate
+    and, if it fails, the reason and its sentence.
     """
     limit = f"{', '.join(sorted(taken))} gains more than {share(noise)}, and no other class loses"
     for told in (gains, clock) if clock else (gains,):

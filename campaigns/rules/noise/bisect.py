@@ -1,7 +1,7 @@
-"""Find the first accepted round from which on the kernel is slower, in log2 measurements (R58).
+"""Find the first accepted round with the slower kernel, in about log2(rounds) measurements (R58).
 
-As `git bisect` does: the good end is believed, the middle of what is left is measured, and a round
-that can not be told is skipped, which may leave more than one suspect.
+This works like `git bisect`: the good end is trusted, the middle of the remaining rounds is
+measured, and an unclear round is skipped, which may leave more than one suspect.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 from campaigns.rules.noise.gain import Gain
 
 
-class Answer(StrEnum):
+class BisectAnswer(StrEnum):
     """Whether one round is slower than the good one by more than the limit."""
 
     BETTER = "better"
@@ -22,60 +22,60 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One measured round. gain: against the good one; None where `why` says it was not timed."""
+class BisectProbe:
+    """One measured round. gain: against the good one; None if it was not timed (`why` says why)."""
 
     round: int
-    answer: Answer
+    answer: BisectAnswer
     gain: Gain | None = None
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """suspects: one round, or several where some are unclear; empty where the last is not slower.
+class BisectResult:
+    """suspects: one round, or several if some are unclear; empty if the last round is not slower.
 
     good: the last round before them that is not slower.
     """
 
     good: int
     suspects: tuple[int, ...]
-    looks: tuple[Look, ...]
+    probes: tuple[BisectProbe, ...]
 
 
-def answer_of(gains: Sequence[Gain], limit: float) -> Answer:
-    """What the intervals of one round say. gains: by each clock that timed it; they have to agree.
+def answer_of(gains: Sequence[Gain], limit: float) -> BisectAnswer:
+    """Classify one round. gains: one per clock that timed it; they must agree.
 
     limit: a fraction; with 0.03 a round is worse when it is more than 3 % slower.
     """
     if gains and all(gain.high < -limit for gain in gains):
-        return Answer.WORSE
+        return BisectAnswer.WORSE
     if gains and all(gain.low >= -limit for gain in gains):
-        return Answer.BETTER
-    return Answer.UNCLEAR
+        return BisectAnswer.BETTER
+    return BisectAnswer.UNCLEAR
 
 
-def bisect(rounds: Sequence[int], measure: Callable[[int], Look]) -> Found:
+def bisect(rounds: Sequence[int], measure: Callable[[int], BisectProbe]) -> BisectResult:
     """Search the accepted rounds, from the good one to the bad one, in order.
 
-    The bad end is measured first: where it is not worse, there is nothing to look for. Raises
+    The bad end is measured first: if it is not worse, the search ends. Raises
     ValueError with fewer than two rounds.
     """
     if len(rounds) < 2:
         raise ValueError(f"rounds: {list(rounds)}; accepted: a good one and later ones")
-    looks = [measure(rounds[-1])]
-    if looks[0].answer is not Answer.WORSE:
-        return Found(rounds[0], (), tuple(looks))
+    probes = [measure(rounds[-1])]
+    if probes[0].answer is not BisectAnswer.WORSE:
+        return BisectResult(rounds[0], (), tuple(probes))
     good, bad = 0, len(rounds) - 1
     unclear: set[int] = set()
     while left := [at for at in range(good + 1, bad) if at not in unclear]:
         middle = min(left, key=lambda at: abs(2 * at - good - bad))
-        look = measure(rounds[middle])
-        looks.append(look)
-        if look.answer is Answer.WORSE:
+        probe = measure(rounds[middle])
+        probes.append(probe)
+        if probe.answer is BisectAnswer.WORSE:
             bad = middle
-        elif look.answer is Answer.BETTER:
+        elif probe.answer is BisectAnswer.BETTER:
             good = middle
         else:
             unclear.add(middle)
-    return Found(rounds[good], tuple(rounds[good + 1 : bad + 1]), tuple(looks))
+    return BisectResult(rounds[good], tuple(rounds[good + 1 : bad + 1]), tuple(probes))

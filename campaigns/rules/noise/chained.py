@@ -1,7 +1,7 @@
-"""The gains of a campaign's rounds, one after the other, against v0 and the last kernel at once.
+"""The product of a campaign's gains against the direct measurement of v0 and the last kernel.
 
-Each round was held against the incumbent of its time. A kernel that was quick when it was accepted
-and is slow from some day on makes those after it look good; only their product shows it.
+Each round was compared with the incumbent of its time. A kernel that was fast when accepted and
+slower later makes its successors seem better than they are; only the product of gains shows this.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CHAINED = "product of the rounds' intervals"
 
 
 def chained(gains: Sequence[Gain]) -> Gain | None:
-    """All of them one after the other; None of none."""
+    """The product of all gains; None if there are none."""
     if len(gains) < 2:
         return gains[0] if gains else None
     return Gain(
@@ -28,7 +28,7 @@ def chained(gains: Sequence[Gain]) -> Gain | None:
 
 
 def excess(direct: Gain | None, gains: Sequence[Gain]) -> str:
-    """How far the rounds' gains go beyond what was measured side by side; "" where they do not.
+    """How far the product of gains exceeds the direct measurement; "" if it does not.
 
     direct: the last kernel against v0.
     """
@@ -36,13 +36,13 @@ def excess(direct: Gain | None, gains: Sequence[Gain]) -> str:
     if direct is None or product is None or product.low <= direct.high:
         return ""
     return (
-        f"The gains of the accepted rounds come to {product.words}, but side by side the last "
-        f"kernel is {direct.words} against v0. Some incumbent was slower when others were held "
-        "against it than when it was accepted: look at its source, and at what else the host did."
+        f"The gains of the accepted rounds multiply to {product.words}, but measured directly the "
+        f"last kernel is {direct.words} against v0. An incumbent was slower in later comparisons "
+        "than when it was accepted: check its source and the load of the host."
     )
 
 
 def inverse(gain: Gain) -> Gain:
-    """The same comparison the other way round."""
+    """The same comparison with the arms swapped."""
     low, high = 1 / (1 + gain.high) - 1, 1 / (1 + gain.low) - 1
     return Gain(1 / (1 + gain.gain) - 1, low, high, gain.pairs, gain.kind)

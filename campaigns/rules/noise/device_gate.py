@@ -1,8 +1,8 @@
-"""May this device be measured on now (R8)? And for how long somebody waits until it may.
+"""Whether this device may be used for measuring now (R8), and how long to wait if not.
 
-Idle is: no other process computes on it, at most 5 % busy at each of three looks, and no memory in
-use that is not ours. What a host does not tell (containers hide process ids) is neither idle nor
-busy: it is said, and lets a measurement pass.
+Idle means: no other process computes on it, at most 5 % busy in each of three samples, and no
+memory used by others. If a host hides a fact (containers hide process ids), the state is unknown:
+the sentence says so, and the measurement may proceed.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from enum import StrEnum
 BUSY_PERCENT = 5.0  # R8: at most this is idle
 SAMPLES = 3
 MIB = 1 << 20
-# What drivers keep for themselves without saying so is less; what any model's server keeps is more.
+# Drivers reserve less than this without reporting it; any model server uses more.
 HELD_BYTES = 512 * MIB
-# More than this of a CPU host is somebody's work: a passport of that would be of no use later, and
-# only where a setting asks for it a measurement waits.
+# More CPU load than this is other work: a passport taken under it would be of no use later. A
+# measurement waits for it only if a setting asks for that.
 CPU_BUSY_PERCENT = 50.0
-# R8: looked at again every 10 minutes, and after 60 the campaign is paused.
+# R8: checked again every 10 minutes; after 60 the campaign is paused.
 LOOK_EVERY_S = 600.0
 MOST_WAIT_S = 3600.0
 SHOWN_PROCESSES = 3
 
 
-class Gate(StrEnum):
-    """What three looks at a device come to."""
+class DeviceState(StrEnum):
+    """The conclusion from three samples of a device."""
 
     IDLE = "idle"
     BUSY = "busy"
@@ -35,11 +35,10 @@ class Gate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """One look at a device. None means that this host does not tell.
+    """One sample of a device. None means that this host hides the fact.
 
-    others: processes that compute on it and are not ours; always empty for a CPU, where every
-    process would count and only the load tells something. memory_used_bytes: without what the
-    driver says that it keeps for itself and what draws the screen.
+    others: processes of others that compute on it; always empty for a CPU, where only the load is
+    meaningful. memory_used_bytes: without the memory that the driver and the display reserve.
     """
 
     others: tuple[int, ...] | None
@@ -48,17 +47,17 @@ class Activity:
 
     @property
     def idle(self) -> bool | None:
-        """True or False where there is an answer; None where nothing can be read."""
+        """True or False if known; None if nothing can be read."""
         if self.others or (self.busy_percent or 0) > BUSY_PERCENT:
             return False
         return None if self.others is None or self.busy_percent is None else True
 
 
-NOT_TOLD = Activity(None, None, None)
+UNKNOWN_ACTIVITY = Activity(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IdleLimits:
     """What counts as idle on one kind of device. memory: whether it has its own."""
 
     busy_percent: float
@@ -66,51 +65,55 @@ class Limits:
     memory: bool
 
 
-GPU = Limits(BUSY_PERCENT, SAMPLES, memory=True)
-CPU = Limits(CPU_BUSY_PERCENT, SAMPLES, memory=False)
-# The kernel's own mean over a minute is one look that stands for many.
-CPU_MINUTE = Limits(CPU_BUSY_PERCENT, 1, memory=False)
+GPU = IdleLimits(BUSY_PERCENT, SAMPLES, memory=True)
+CPU = IdleLimits(CPU_BUSY_PERCENT, SAMPLES, memory=False)
+# The operating system's mean over a minute is one sample that stands for many.
+CPU_MINUTE = IdleLimits(CPU_BUSY_PERCENT, 1, memory=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The answer with its one sentence, which has no full stop, and the newest look."""
+class DeviceCheck:
+    """The state, one sentence without a full stop, and the newest sample."""
 
-    gate: Gate
+    gate: DeviceState
     why: str
-    newest: Activity = NOT_TOLD
+    newest: Activity = UNKNOWN_ACTIVITY
 
     def __str__(self) -> str:
         return f"{self.gate}: {self.why}"
 
     @property
     def rank(self) -> tuple[int, float, int]:
-        """The lower, the more idle; what is not told stands between idle and busy."""
-        order = (Gate.IDLE, Gate.UNKNOWN, Gate.BUSY).index(self.gate)
+        """Sort key: lower is more idle; unknown lies between idle and busy."""
+        order = (DeviceState.IDLE, DeviceState.UNKNOWN, DeviceState.BUSY).index(self.gate)
         return order, self.newest.busy_percent or 0.0, self.newest.memory_used_bytes or 0
 
 
-def judge(looks: Sequence[Activity], limits: Limits) -> Found:
-    """Idle or busy, or not known; whatever speaks against it makes it busy, though more is hidden.
+def judge(samples: Sequence[Activity], limits: IdleLimits) -> DeviceCheck:
+    """Decide: idle, busy or unknown. Any sign of activity means busy, whatever else is hidden.
 
-    `looks` are the newest ones in their order; fewer than `limits.samples` show nothing.
+    `samples` are the newest samples in order; fewer than `limits.samples` decide nothing.
     """
-    if len(looks) < limits.samples:
-        return Found(Gate.UNKNOWN, f"{len(looks)} of {limits.samples} looks are made")
-    against = (_processes(looks), _busy(looks, limits), _memory(looks, limits))
+    if len(samples) < limits.samples:
+        return DeviceCheck(DeviceState.UNKNOWN, f"{len(samples)} of {limits.samples} samples taken")
+    against = (_processes(samples), _busy(samples, limits), _memory(samples, limits))
     if any(against):
-        return Found(Gate.BUSY, "; ".join(filter(None, against)), looks[-1])
-    hidden = _hidden(looks, limits)
+        return DeviceCheck(DeviceState.BUSY, "; ".join(filter(None, against)), samples[-1])
+    hidden = _hidden(samples, limits)
     if hidden:
-        return Found(Gate.UNKNOWN, f"this host does not tell {' nor '.join(hidden)}", looks[-1])
-    most = max(look.busy_percent or 0.0 for look in looks)
+        return DeviceCheck(
+            DeviceState.UNKNOWN, f"this host does not show {' nor '.join(hidden)}", samples[-1]
+        )
+    most = max(sample.busy_percent or 0.0 for sample in samples)
     alone = "no other process computes on it, " if limits.memory else ""
-    count = "one look" if len(looks) == 1 else f"{len(looks)} looks"
-    return Found(Gate.IDLE, f"{alone}at most {most:.0f} % busy at {count}", looks[-1])
+    count = "one sample" if len(samples) == 1 else f"{len(samples)} samples"
+    return DeviceCheck(
+        DeviceState.IDLE, f"{alone}at most {most:.0f} % busy in {count}", samples[-1]
+    )
 
 
-def _processes(looks: Sequence[Activity]) -> str:
-    others = sorted({process for look in looks for process in look.others or ()})
+def _processes(samples: Sequence[Activity]) -> str:
+    others = sorted({process for sample in samples for process in sample.others or ()})
     if not others:
         return ""
     shown = ", ".join(map(str, others[:SHOWN_PROCESSES]))
@@ -119,42 +122,44 @@ def _processes(looks: Sequence[Activity]) -> str:
     return f"process {named} computes on it" if len(others) == 1 else f"processes {named} compute"
 
 
-def _busy(looks: Sequence[Activity], limits: Limits) -> str:
-    most = max((look.busy_percent for look in looks if look.busy_percent is not None), default=0.0)
+def _busy(samples: Sequence[Activity], limits: IdleLimits) -> str:
+    most = max(
+        (sample.busy_percent for sample in samples if sample.busy_percent is not None), default=0.0
+    )
     if most <= limits.busy_percent:
         return ""
     return f"{most:.0f} % busy, at most {limits.busy_percent:.0f} % is idle"
 
 
-def _memory(looks: Sequence[Activity], limits: Limits) -> str:
-    """Memory that moves belongs to somebody who works; much that stays, to somebody who will."""
-    used = [look.memory_used_bytes for look in looks if look.memory_used_bytes is not None]
+def _memory(samples: Sequence[Activity], limits: IdleLimits) -> str:
+    """Changing memory use shows a running process; high constant use, one that may run soon."""
+    used = [sample.memory_used_bytes for sample in samples if sample.memory_used_bytes is not None]
     if not used or not limits.memory:
         return ""
     moved = max(used) - min(used)
     if moved >= MIB:
-        return f"its memory in use moved by {moved / MIB:,.0f} MiB while nothing of ours ran"
+        return f"its memory use changed by {moved / MIB:,.0f} MiB while kopt ran nothing"
     if used[-1] > HELD_BYTES:
-        return f"{used[-1] / MIB:,.0f} MiB of its memory are in use, none of it by us"
+        return f"{used[-1] / MIB:,.0f} MiB of its memory are used by other processes"
     return ""
 
 
-def _hidden(looks: Sequence[Activity], limits: Limits) -> list[str]:
+def _hidden(samples: Sequence[Activity], limits: IdleLimits) -> list[str]:
     told = {
-        "which processes compute on it": all(look.others is not None for look in looks),
-        "how busy it is": all(look.busy_percent is not None for look in looks),
+        "which processes compute on it": all(sample.others is not None for sample in samples),
+        "how busy it is": all(sample.busy_percent is not None for sample in samples),
         "how much of its memory is in use": not limits.memory
-        or all(look.memory_used_bytes is not None for look in looks),
+        or all(sample.memory_used_bytes is not None for sample in samples),
     }
     return [what for what, known in told.items() if not known]
 
 
-def waited_s(before_s: float, since_look_s: float, planned_s: float) -> float:
-    """How long was waited in all, `since_look_s` after a look that planned the next in `planned_s`.
+def waited_s(before_s: float, since_check_s: float, planned_s: float) -> float:
+    """The total wait, `since_check_s` after a check that planned the next one in `planned_s`.
 
-    While nobody was there to look, as after a crash, nobody waited.
+    Time without checks, as after a crash, does not count as waiting.
     """
-    return before_s + min(max(since_look_s, 0.0), planned_s)
+    return before_s + min(max(since_check_s, 0.0), planned_s)
 
 
 def is_over(waited: float) -> bool:
@@ -162,8 +167,8 @@ def is_over(waited: float) -> bool:
     return waited >= MOST_WAIT_S
 
 
-def next_look_s(waited: float, *, bounded: bool) -> float:
-    """In how many seconds to look again. Of a wait without a bound, ever more rarely."""
+def next_check_s(waited: float, *, bounded: bool) -> float:
+    """Seconds until the next check. Checks of an unbounded wait become less frequent."""
     if bounded:
         return min(LOOK_EVERY_S, max(MOST_WAIT_S - waited, 0.0))
     return max(LOOK_EVERY_S, waited)

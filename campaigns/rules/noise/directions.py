@@ -1,7 +1,8 @@
 """A forward and a backward direction make one step: its time counts, and both are shown (R14).
 
 A problem that trains has two cases of each shape, one for each direction. A step takes as long as
-both together, so what is compared is the sum of their times: 6 M N K over it for a matrix product.
+both together, so the sums of their times are compared: the rate of a matrix product is 6 M N K over
+that sum.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Halves = Mapping[str, Half]
 
 
 def both_halves(cases: Sequence[str], halves: Halves) -> dict[str, tuple[str, str]]:
-    """Step → its (forward, backward) case, of those steps that have both among `cases`."""
+    """Step → its (forward, backward) cases, for the steps that have both among `cases`."""
     found: dict[str, dict[Direction, str]] = {}
     for case in cases:
         if half := halves.get(case):
@@ -46,7 +47,7 @@ def both_halves(cases: Sequence[str], halves: Halves) -> dict[str, tuple[str, st
 
 
 def by_step(pairs: Mapping[str, Sequence[Pair]], halves: Halves) -> Mapping[str, Sequence[Pair]]:
-    """The same times with both halves of a step as one; a case without its other half stays.
+    """The same times with both halves of a step added up; a case without its other half stays.
 
     Raises ValueError where halves have different numbers of pairs.
     """
@@ -62,7 +63,7 @@ def by_step(pairs: Mapping[str, Sequence[Pair]], halves: Halves) -> Mapping[str,
 def combined_rate(forward: tuple[float, float], backward: tuple[float, float]) -> float:
     """Work of a step over its time, from (work, rate) of each half; 6 / (2/F + 4/B) of a product.
 
-    Raises ValueError for a rate that is none.
+    Raises ValueError for a rate that is not above zero.
     """
     for name, (_, rate) in (("forward", forward), ("backward", backward)):
         if not rate > 0:
@@ -84,7 +85,7 @@ class Times:
 
 
 def times_by_step(times: Mapping[str, float], halves: Halves) -> Times:
-    """Take the times of a round's cases apart."""
+    """Split the times of a round's cases by direction and step."""
     steps = both_halves(tuple(times), halves)
     if not steps:
         return Times(times, {}, times)

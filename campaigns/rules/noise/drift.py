@@ -1,13 +1,13 @@
-"""Did device and host stay the same during one measurement? If not it is void (R7, R11).
+"""Whether device and host stayed the same during a measurement. If not, it is void (R7, R11).
 
-A void measurement says nothing about its candidate: it is recorded and repeated. Interleaving
-cancels what changes slowly and the median what lasts a moment, so only three things void one: the
-incumbent's own times moved to another level and stayed there; the device was held down or got a
-neighbour; or the host got busier and the incumbent's times followed. The candidate's times are
-never asked: a candidate must not be able to have itself measured again.
+A void measurement allows no conclusion on its candidate: it is recorded and repeated. Interleaving
+cancels slow changes and the median short ones, so only three things void a measurement: the
+incumbent's own times moved to another level and stayed there; the device was throttled or shared;
+or the host became busier and the incumbent's times rose with it. The candidate's times are not
+used: a candidate must not be able to trigger its own repetition.
 
-On a CPU that is crowded from beginning to end times move all the time. That is its usual state and
-no drift: there the interval and the noise floor say how little can be told.
+On a CPU that is crowded from start to end times move all the time. That is its usual state and no
+drift: the interval and the noise floor show how little can be concluded there.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from campaigns.rules.wording import change, digits, duration, share
 # With fewer samples no split is unlikely enough by chance; a screening has fewer and decides
 # nothing.
 LEAST_SAMPLES = 8
-# A warm-up touches one or two samples; so few can not be told from outliers anyhow.
+# A warm-up affects one or two samples; so few cannot be distinguished from outliers.
 LEAST_SIDE = 3
 # A level must be this unlikely by chance alone (exact rank sum, whatever the noise looks like): of
 # 10 samples cut into 5 and 5, all of one side below the other or one swap from it.
 CHANCE = 0.02
-# The step must also stand out of the scatter on both sides: what is heavy-tailed and stationary
-# often orders itself by chance, but then it scatters as much as it steps.
+# The step must also stand out of the scatter on both sides: heavy-tailed
+# stationary samples are often ordered by chance, but then they scatter as much as they step.
 SEPARATION = 3.0
 # Below this the paired median stands anyway (at most one pair straddles the step): ten times what
 # an idle GPU scatters by, and the size from which a gain counts as a success.
@@ -40,14 +40,14 @@ LEAST_SHIFT = 0.05
 LEAST_CLOCK_FALL = 0.05
 # Half a CPU, a tenth and a third of the time: what a cron job does is less, a second job is more.
 LEAST_OTHERS, LEAST_STOLEN, LEAST_PRESSURE = 0.5, 0.10, 0.33
-# A host is crowded where others hold this share of its CPUs, or the hypervisor gives this share of
-# the time away: then the judge, the runner and they can not all have one when they want it.
+# A host is crowded if others use this share of its CPUs, or if the hypervisor takes this share of
+# the time: then the judge, the runner and the others cannot all have a CPU when they need it.
 CROWDED_BY_OTHERS, CROWDED_BY_THEFT = 0.25, 0.10
-# How far beyond what a passport saw a measurement may go.
+# How far a measurement may exceed the changes that a passport recorded.
 SLACK = 2.0
 SPREADS = 3.0
 
-# A power cap and sync boost are how some kernels run all the time; the clock says what they cost.
+# Some kernels always run under a power cap or sync boost; the clock shows their cost.
 HELD_DOWN = frozenset({"hardware slowdown", "heat (software)", "heat (hardware)", "power brake"})
 
 _OTHERS, _STOLEN, _PRESSURE = "others", "stolen", "pressure"
@@ -68,9 +68,9 @@ class What(StrEnum):
         return {
             What.TIMES: "the incumbent's own times moved",
             What.CLOCK: "the clock fell",
-            What.THROTTLED: "the clock was held down",
-            What.NEIGHBOUR: "another process began to compute on the device",
-            What.HOST: "the host got busier and the incumbent's times followed",
+            What.THROTTLED: "the clock was throttled",
+            What.NEIGHBOUR: "another process started to compute on the device",
+            What.HOST: "the host became busier and the incumbent's times rose with it",
         }[self]
 
 
@@ -89,9 +89,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How far it may change. shift: of the incumbent's times, a fraction; the rest as in Change.
+    """The allowed change. shift: of the incumbent's times, a fraction; the rest as in Change.
 
-    throttled: reasons that this device shows even when it is compared with itself.
+    throttled: throttle reasons that this device shows even in an A/A run.
     """
 
     shift: float = LEAST_SHIFT
@@ -100,7 +100,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class Disturbance:
     """One reason why a measurement is void, with its numbers."""
 
     what: What
@@ -113,7 +113,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LevelShift:
     """A move from one level to another. before_us, after_us: medians; at: samples before it."""
 
     before_us: float
@@ -128,14 +128,14 @@ class Step:
 
     @property
     def log(self) -> float:
-        """The same as a logarithm: twice as long and half as long are equally far."""
+        """The shift as a logarithm: twice and half as long are equally far."""
         return math.log(self.after_us / self.before_us)
 
 
 def allowance(
     spread: float, seen: Change | None = None, throttled: frozenset[str] = frozenset()
 ) -> Allowance:
-    """What is allowed where an A/A run showed this spread (a fraction) and these changes."""
+    """The allowance after an A/A run with this spread (a fraction) and these changes."""
     least = Allowance().most
     seen = seen or Change()
     return Allowance(
@@ -150,9 +150,9 @@ def allowance(
     )
 
 
-def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Drift, ...]:
-    """Why this measurement is void; empty where it stands. allowed: per case."""
-    found: list[Drift] = []
+def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Disturbance, ...]:
+    """Why this measurement is void; empty if it is valid. allowed: per case."""
+    found: list[Disturbance] = []
     for case in report.cases:
         if case.candidate is None:
             continue
@@ -167,9 +167,9 @@ def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[
 
 
 def crowded(moments: Sequence[Moment], cpus: int | None) -> bool:
-    """Whether others kept a CPU host busy in the first half of the blocks and in the last.
+    """Whether others kept a CPU host busy in both halves of the blocks.
 
-    cpus: how many the host has; None where that is unknown.
+    cpus: the number of the host's CPUs; None if unknown.
     """
     others, stolen = (_halves(moments, _OTHERS), _halves(moments, _STOLEN))
     by_others = cpus is not None and others is not None and min(others) >= CROWDED_BY_OTHERS * cpus
@@ -195,7 +195,7 @@ def on_gpu(case: CaseReport) -> bool:
     return case.candidate is not None and case.candidate.timer in (Timer.GRAPH, Timer.LOOP)
 
 
-def step_in(times_us: Sequence[float], least: float) -> Step | None:
+def step_in(times_us: Sequence[float], least: float) -> LevelShift | None:
     """The clearest move to another level that is larger than `least`; None where there is none."""
     steps = [
         step
@@ -205,7 +205,7 @@ def step_in(times_us: Sequence[float], least: float) -> Step | None:
     return max(steps, key=lambda step: abs(step.log) / max(step.scatter, 1e-9), default=None)
 
 
-def _split(times_us: Sequence[float], at: int) -> Step | None:
+def _split(times_us: Sequence[float], at: int) -> LevelShift | None:
     first, last = times_us[:at], times_us[at:]
     if min(times_us) <= 0 or rank_chance(first, last) > CHANCE:
         return None
@@ -213,18 +213,18 @@ def _split(times_us: Sequence[float], at: int) -> Step | None:
     return step if abs(step.log) > SEPARATION * step.scatter else None
 
 
-def _step(first: Sequence[float], last: Sequence[float]) -> Step:
+def _step(first: Sequence[float], last: Sequence[float]) -> LevelShift:
     before, after = statistics.median(first), statistics.median(last)
     apart = [
         abs(math.log(value / middle))
         for side, middle in ((first, before), (last, after))
         for value in side
     ]
-    return Step(before, after, len(first), statistics.fmean(apart))
+    return LevelShift(before, after, len(first), statistics.fmean(apart))
 
 
 def rank_chance(first: Sequence[float], last: Sequence[float]) -> float:
-    """How likely two sides are ordered at least so well by chance (exact rank sum, two-sided).
+    """The probability that chance orders two sides at least as well (exact rank sum, two-sided).
 
     Equal values count as half a swap each, rounded up.
     """
@@ -241,7 +241,7 @@ def _at_most(swaps: int, first: int, last: int) -> float:
 
 @cache
 def _orders(swaps: int, first: int, last: int) -> int:
-    """In how many orders of two sides exactly so many pairs are swapped."""
+    """The number of orders of two sides with exactly this many swapped pairs."""
     if swaps < 0:
         return 0
     if first == 0 or last == 0:
@@ -250,32 +250,34 @@ def _orders(swaps: int, first: int, last: int) -> int:
     return _orders(swaps, first, last - 1) + _orders(swaps - last, first - 1, last)
 
 
-def _of_times(case: CaseReport, limits: Allowance) -> list[Drift]:
+def _of_times(case: CaseReport, limits: Allowance) -> list[Disturbance]:
     times = case.incumbent.samples_us if case.incumbent else ()
     step = step_in(times, limits.shift) if len(times) >= LEAST_SAMPLES else None
     if step is None:
         return []
-    return [Drift(What.TIMES, case.case, _move(step, len(times)), share(limits.shift))]
+    return [Disturbance(What.TIMES, case.case, _move(step, len(times)), share(limits.shift))]
 
 
-def _of_device(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> Iterator[Drift]:
+def _of_device(
+    case: CaseReport, moments: Sequence[Moment], limits: Allowance
+) -> Iterator[Disturbance]:
     fall, most = change_within(moments).clock_fall, limits.most.clock_fall
     if fall > most:
         clocks = _clocks(moments)
         found = f"{clocks[0]:,.0f} to {min(clocks):,.0f} MHz, {share(fall)}"
-        yield Drift(What.CLOCK, case.case, found, share(most))
+        yield Disturbance(What.CLOCK, case.case, found, share(most))
     reasons = {reason for moment in moments for reason in moment.throttled}
     if new := sorted(reasons & HELD_DOWN - limits.throttled):
         usual = ", ".join(sorted(limits.throttled)) or "nothing"
-        yield Drift(What.THROTTLED, case.case, ", ".join(new), usual)
+        yield Disturbance(What.THROTTLED, case.case, ", ".join(new), usual)
     counts = [moment.others for moment in moments if moment.others is not None]
     if on_gpu(case) and counts and max(counts) > counts[0]:
         found = f"{counts[0]:g} other processes, then {max(counts):g}"
-        yield Drift(What.NEIGHBOUR, case.case, found, "none that was not there before")
+        yield Disturbance(What.NEIGHBOUR, case.case, found, "none that was not there before")
 
 
-def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> list[Drift]:
-    """A busier host counts only where the times rose with it; alone it is a host like any."""
+def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> list[Disturbance]:
+    """A busier host counts only if the times rose with it."""
     times = case.incumbent.samples_us if case.incumbent else ()
     if len(times) < LEAST_SAMPLES or min(times) <= 0:
         return []
@@ -298,13 +300,13 @@ def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> 
     ]
     moved = _move(step, len(times))
     return [
-        Drift(What.HOST, case.case, f"{words}, {moved}", written)
+        Disturbance(What.HOST, case.case, f"{words}, {moved}", written)
         for value, limit, words, written in told
         if value > limit
     ]
 
 
-def _move(step: Step, samples: int) -> str:
+def _move(step: LevelShift, samples: int) -> str:
     return (
         f"{duration(step.before_us)} to {duration(step.after_us)} after {step.at} of {samples} "
         f"samples, {change(step.shift)}"
@@ -312,7 +314,7 @@ def _move(step: Step, samples: int) -> str:
 
 
 def _clocks(moments: Sequence[Moment]) -> list[float]:
-    """In MHz after each block: before the first nothing has run, and clocks may be asleep."""
+    """In MHz after each block. Before the first one nothing has run, and clocks may be low."""
     return [m.clock_mhz for m in moments if m.block > 0 and m.clock_mhz is not None]
 
 
@@ -323,9 +325,9 @@ def _rise(moments: Sequence[Moment], name: str) -> float:
 
 
 def _halves(moments: Sequence[Moment], name: str) -> tuple[float, float] | None:
-    """Means over the first and the last half of the blocks; None where the host tells too little.
+    """Means over the first and the last half of the blocks; None without enough data.
 
-    The moment before the first block is left out: the judge was comparing answers until then.
+    The moment before the first block is left out: the judge was checking results until then.
     """
     found = [v for m in moments if m.block > 0 and (v := getattr(m, name)) is not None]
     half = len(found) // 2

@@ -1,4 +1,4 @@
-"""How sure a gain is: noise floor, bootstrap interval, label (R11, R12, R14; law 5)."""
+"""The certainty of a gain: noise floor, bootstrap interval, label (R11, R12, R14; law 5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from campaigns.rules.wording import gain_words
 
 LEAST_FLOOR = 0.01
 LEAST_PAIRS = 5
-# A gain under this needs a second, independent session before anybody believes it.
+# A gain below this needs a second, independent session.
 ONE_SESSION = 0.02
 SUCCESS = 0.05
 RESAMPLES = 2000
@@ -30,7 +30,7 @@ Pair = tuple[float, float]
 Pairs = Sequence[Pair]
 
 
-class Label(StrEnum):
+class EffectLabel(StrEnum):
     """The size of a change, in the words of R12."""
 
     SUCCESS = "success"
@@ -57,23 +57,23 @@ class Gain:
 
     @property
     def brief(self) -> str:
-        """In a sentence that names its baseline and kind elsewhere."""
+        """For a sentence that names baseline and kind elsewhere."""
         return f"{self.words}, n={self.pairs} pairs"
 
     def against(self, baseline: str) -> str:
-        """With all that a sentence owes its reader: baseline, interval, kind and count (law 9)."""
+        """With baseline, interval, kind and count (law 9)."""
         return f"{self.words} against {baseline} ({self.kind}, n={self.pairs} pairs)"
 
 
 def noise_floor(sigma_aa: float) -> float:
-    """Return the least gain that can be told from nothing: max(1 %, twice the A/A deviation)."""
+    """Return the least gain distinguishable from no change: max(1 %, twice the A/A deviation)."""
     if not 0 <= sigma_aa < math.inf:
         raise ValueError(f"sigma_aa: {sigma_aa!r}; accepted: a fraction, zero or more")
     return max(LEAST_FLOOR, 2 * sigma_aa)
 
 
 def stray(gain: Gain) -> float:
-    """Return how far an estimate of "no change at all" strays from zero, as one deviation."""
+    """Return one standard deviation of an estimate of "no change"."""
     deviation = (gain.high - gain.low) / (2 * _DEVIATIONS_95)
     return math.hypot(gain.gain, deviation)
 
@@ -92,8 +92,8 @@ def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int) -> Gain:
     """Estimate one gain from independent sessions of the same cases, each with the same weight.
 
     The estimate is the geometric mean of the sessions' own; the interval is the bootstrap of that
-    mean, widened to hold every session's estimate: how far sessions lie apart is a spread that no
-    resampling within them can show. pairs: of all sessions together, least of any case.
+    mean, widened to hold every session's estimate, because resampling within sessions cannot show
+    the spread between them. pairs: of all sessions together, least of any case.
     """
     rng = random.Random(seed)
     found = [_estimated(session, rng) for session in sessions]
@@ -106,28 +106,28 @@ def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int) -> Gain:
 
 
 def improved(gain: Gain, floor: float) -> bool:
-    """Say whether the interval is clear of zero and the gain above the noise floor."""
+    """Whether the interval lies above zero and the gain above the noise floor."""
     return gain.low > 0 and gain.gain > floor
 
 
 def regressed(gain: Gain, floor: float) -> bool:
-    """Say whether the interval is all below zero and the loss greater than the noise floor."""
+    """Whether the interval lies below zero and the loss exceeds the noise floor."""
     return gain.high < 0 and gain.gain < -floor
 
 
-def label(gain: float, floor: float) -> Label:
-    """Name the size of a change; it says nothing about how sure it is."""
+def label(gain: float, floor: float) -> EffectLabel:
+    """Name the size of a change, regardless of its certainty."""
     if gain < -floor:
-        return Label.REGRESSION
+        return EffectLabel.REGRESSION
     if gain <= floor:
-        return Label.TIE
+        return EffectLabel.TIE
     if gain >= SUCCESS:
-        return Label.SUCCESS
-    return Label.SMALL if gain >= ONE_SESSION else Label.MICRO
+        return EffectLabel.SUCCESS
+    return EffectLabel.SMALL if gain >= ONE_SESSION else EffectLabel.MICRO
 
 
 def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:
-    """The geometric-mean ratio of one session, and the logarithms of so many resamples of it."""
+    """The geometric-mean ratio of one session, and the logarithms of its resamples."""
     if not pairs_by_case:
         raise ValueError("pairs: needs at least one case")
     ratios = {case: _ratios(case, pairs) for case, pairs in sorted(pairs_by_case.items())}
@@ -144,7 +144,7 @@ def _bounds(logs: Sequence[float]) -> tuple[float, float]:
 
 
 def _gain(estimate: float, bounds: tuple[float, float], pairs: int, kind: str) -> Gain:
-    # Very skewed samples can push a percentile past the estimate; the wider claim is safer.
+    # Very skewed samples can move a percentile past the estimate; the wider interval is safer.
     low, high = min(bounds[0], estimate) - 1, max(bounds[1], estimate) - 1
     return Gain(estimate - 1, low, high, pairs, kind)
 
@@ -164,10 +164,10 @@ def _ratios(case: str, pairs: Pairs) -> list[float]:
 
 
 def _resampled_logs(ratios: Sequence[float], rng: random.Random) -> list[float]:
-    """Draw the log median of so many resamples of sorted ratios.
+    """Draw the log medians of resamples of sorted ratios.
 
     The median of a resample is one of few values (or the mean of two), and the probability of each
-    is known, so it is drawn directly: same distribution as resampling and sorting, far quicker.
+    is known, so it is drawn directly: the same distribution as resampling and sorting, but faster.
     """
     medians = _median_chances(len(ratios))
     values = [math.log((ratios[i] + ratios[j]) / 2) for i, j, _ in medians]

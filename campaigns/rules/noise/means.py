@@ -1,4 +1,4 @@
-"""The one mean that ratios may be averaged with (requirement R14)."""
+"""The geometric mean, the only mean for ratios (R14)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A worker's noise passport: what a kernel compared with itself shows on one device (R11, R12).
+"""A worker's noise passport: the noise of a kernel compared with itself on one device (R11, R12).
 
-Every session of an A/A evaluation runs one source in both arms, so whatever gain it shows is noise.
+Every session of an A/A evaluation runs one source in both arms, so any gain it shows is noise.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from campaigns.rules.noise.gain import LEAST_FLOOR, SUCCESS, interval, noise_flo
 from campaigns.rules.verdict.one_session import both_arms, clock_pairs
 from campaigns.rules.wording import duration, gain_words, share
 
-# Half of the least floor: a smaller bias hides below it, and of many pooled pairs an interval gets
-# narrow enough to be clear of zero by what nobody could ever mistake for a gain.
+# Half of the least floor. A smaller bias lies below the floor, although the narrow interval of many
+# pooled pairs may exclude zero.
 LEAST_BIAS = LEAST_FLOOR / 2
 # One honest length in 20 has a 95 % interval clear of zero; half as wide again, one in 250.
 WIDER = 1.5
-# Of intervals that hold the truth 19 times in 20, so few holding it has this chance at the most.
+# For intervals that hold the truth 19 times in 20, so few holding it has at most this probability.
 MISSED_CHANCE = 0.01
 INTERVAL = 0.95
-# A kernel fits between two lengths and somewhat beyond. Shorter ones are noisier, so not by much;
-# longer ones are not: on an H200 kernels of 0.04 to 3.3 ms scatter alike
+# A kernel may lie between two lengths or somewhat beyond. Shorter kernels are noisier, so that
+# margin is small; longer ones are not: on an H200 kernels of 0.04 to 3.3 ms scatter alike
 # (docs/benchmarks/precision-h200.md).
 FITS_SHORTER, FITS_LONGER = 4.0, 40.0
-# Noise comes with temperature, neighbours and drivers; a week keeps it to this machine as it is.
+# Noise depends on temperature, neighbours and drivers; after a week these may have changed.
 USUAL_AGE = timedelta(days=7)
-# Clocks of two hosts are hardly ever further apart; a date further ahead would never get old.
+# Clocks of two hosts rarely differ by more; a date further ahead would never expire.
 CLOCK_SKEW = timedelta(minutes=5)
 
 
@@ -49,9 +49,9 @@ class Length:
     """One kernel against itself. Times in µs; everything else in fractions.
 
     spread: half the distance between the 10th and the 90th percentile of single samples, each as a
-    share of its own session's median. gain, low, high: what all pairs together say of no change at
-    all. sigma: how far one session's estimate strays. covered: sessions whose interval holds zero.
-    moved: sessions in which the times moved to another level.
+    share of its own session's median. gain, low, high: the estimate of all pairs together, whose
+    truth is no change. sigma: the deviation of one session's estimate. covered: sessions whose
+    interval holds zero. moved: sessions in which the times moved to another level.
     """
 
     kernel: str
@@ -68,19 +68,19 @@ class Length:
 
     @property
     def floor(self) -> float:
-        """The least gain that can be told from nothing at this length."""
+        """The least gain that is distinguishable from no change at this length."""
         return noise_floor(self.sigma)
 
     @property
     def is_biased(self) -> bool:
-        """Whether one arm comes out ahead of the same arm, well beyond the bias's own interval."""
+        """Whether one arm beats the same arm, well beyond the bias's own interval."""
         end = self.low if self.gain > 0 else self.high
         return abs(self.gain) > max(LEAST_BIAS, WIDER * abs(self.gain - end))
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the most of something that was read many times."""
+    """The least and the greatest of many readings."""
 
     low: float
     high: float
@@ -88,7 +88,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What was seen around all sessions; None for what the host does not tell. Units as in Moment.
+    """The conditions during all sessions; None for what the host hides. Units as in Moment.
 
     changed: the most that anything changed within one session.
     """
@@ -106,7 +106,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The lengths of a passport that a kernel lies between, and the noise they give it."""
+    """The lengths of a passport around a kernel, and the noise derived from them."""
 
     lengths: tuple[Length, ...]
 
@@ -120,7 +120,7 @@ class Fit:
 
 
 def lengths_of(sessions: Sequence[Report], seed: int) -> tuple[Length, ...]:
-    """Evaluate A/A sessions that all measured the same cases, shortest first.
+    """Evaluate A/A sessions of the same cases, shortest first.
 
     Raises ValueError without sessions and for a case that was not timed in both arms.
     """
@@ -130,7 +130,7 @@ def lengths_of(sessions: Sequence[Report], seed: int) -> tuple[Length, ...]:
 
 
 def conditions_of(sessions: Sequence[Report]) -> Conditions:
-    """What the surroundings of these sessions were."""
+    """The conditions during these sessions."""
     moments = [moment for report in sessions for moment in report.surroundings]
     ranges = {
         f.name: _range(getattr(m, f.name) for m in moments)
@@ -150,7 +150,7 @@ def conditions_of(sessions: Sequence[Report]) -> Conditions:
 
 
 def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ...]:
-    """Why this passport should not be relied on, one sentence each; empty where it is good."""
+    """Why this passport should not be used, one sentence each; empty if it is good."""
     found = [
         f"{length.kernel} compared with itself shows "
         f"{gain_words(length.gain, length.low, length.high)} (n={length.pairs} pairs): one arm is "
@@ -160,11 +160,11 @@ def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ..
     ]
     held = sorted(HELD_DOWN & set(conditions.throttled))
     if held:
-        found.append(f"the clock was held down: {', '.join(held)}")
+        found.append(f"the clock was throttled: {', '.join(held)}")
     covered, sessions = (sum(getattr(n, name) for n in lengths) for name in ("covered", "sessions"))
     if _chance_of_so_few(covered, sessions) < MISSED_CHANCE:
         found.append(
-            f"only {covered} of {sessions} intervals hold zero, where {share(INTERVAL)} should: "
+            f"only {covered} of {sessions} intervals contain zero, but {share(INTERVAL)} should: "
             "intervals are too narrow here"
         )
     if 2 * (moved := sum(length.moved for length in lengths)) > sessions:
@@ -173,27 +173,28 @@ def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ..
 
 
 def noisy(lengths: Iterable[Length]) -> tuple[str, ...]:
-    """Where not even a change that counts as a success can be told, a phrase each; else empty.
+    """A phrase per length whose floor hides even a change that counts as a success; else empty.
 
-    Such a floor is true and has to count, but nobody should take it for a good one.
+    Such a floor is valid and counts, but it is not a good one.
     """
     return tuple(
-        f"at {duration(length.time_us)} only changes of more than {share(length.floor)} can be told"
+        f"at {duration(length.time_us)} only changes of more than {share(length.floor)} are "
+        "detectable"
         for length in lengths
         if length.floor > SUCCESS
     )
 
 
 def age_words(taken_at: datetime, now: datetime, most: timedelta = USUAL_AGE) -> tuple[str, ...]:
-    """Say that a passport is too old, or dated ahead of the clock; empty where it is neither."""
+    """Say that a passport is too old or dated in the future; empty if it is neither."""
     age = now - taken_at
     if age < -CLOCK_SKEW:
-        return (f"it is dated {taken_at:%Y-%m-%d %H:%M}, ahead of this clock",)
-    return (f"it is {age.days} days old, {most.days} are allowed",) if age > most else ()
+        return (f"it is dated {taken_at:%Y-%m-%d %H:%M}, which is in the future",)
+    return (f"it is {age.days} days old; at most {most.days} are allowed",) if age > most else ()
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """What has changed on the host since, one phrase each."""
+    """The changes of the host since then, one phrase each."""
     names = sorted(then.keys() | now.keys())
     return tuple(
         f"{name} was {then.get(name) or 'unknown'} and is {now.get(name) or 'unknown'}"
@@ -203,9 +204,9 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, .
 
 
 def fit(lengths: Iterable[Length], time_us: float) -> Fit | None:
-    """The lengths around a kernel's time in µs; None where it is far from all, or is no time.
+    """The lengths around a kernel's time in µs; None if it is far from all or not a valid time.
 
-    Between two lengths both count, as nobody knows where between them the noise changes.
+    Between two lengths both count, because the noise between them is unknown.
     """
     if time_us <= 0:
         return None
@@ -227,7 +228,7 @@ def typical_us(timing: Timing) -> float:
 
 
 def allowed_by(found: Fit, conditions: Conditions) -> Allowance:
-    """How far a measurement may change beside what this passport saw."""
+    """The allowed change of a measurement, given the changes in this passport."""
     return allowance(found.spread, conditions.changed, frozenset(conditions.throttled))
 
 
@@ -297,7 +298,7 @@ def _range(values: Iterable[float | None]) -> Range | None:
 
 
 def _chance_of_so_few(covered: int, sessions: int) -> float:
-    """How likely at most so many intervals hold zero, if each does with its nominal chance."""
+    """The probability of so few intervals with zero, if each holds it with its nominal one."""
     return math.fsum(
         math.comb(sessions, n) * INTERVAL**n * (1 - INTERVAL) ** (sessions - n)
         for n in range(covered + 1)

@@ -1,4 +1,4 @@
-"""What consecutive rounds without a gain lead to, a measure for each step up (R48)."""
+"""Measures after consecutive rounds without a gain, one per step of the ladder (R48)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_DIRECTIONS = 6
 
 
 class Rung(StrEnum):
-    """A measure. The last one, the end at eight, is a limit of `campaigns.rules.stop.policy`."""
+    """A measure. The last step, the end after eight, is a limit of `rules.stop.policy`."""
 
     DIAGNOSE = "diagnose"
     REVIEW = "review"
@@ -33,9 +33,9 @@ RUNGS = {
 
 
 def rung(non_accepts: int, last: Reason, *, restart_settled: bool) -> Rung | None:
-    """The measure after a round; None where it only goes on.
+    """The measure after a round; None if the campaign just continues.
 
-    non_accepts: in a row. last: the reason of the round's verdict: a broken host makes no step up
+    non_accepts: in a row. last: the reason of the round's verdict; a broken host causes no step
     (law 8). restart_settled: a restart is offered once.
     """
     found = None if last is Reason.BROKEN_HOST else RUNGS.get(non_accepts)
@@ -44,9 +44,9 @@ def rung(non_accepts: int, last: Reason, *, restart_settled: bool) -> Rung | Non
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An untried technique. expected: the speed-up hoped for.
+    """An untried technique. expected: the expected speed-up.
 
-    by_itself: whether the search can rewrite this source so; else a person or model has to.
+    by_itself: whether the search can apply it to this source; else a person or model must.
     """
 
     strategy: str
@@ -59,7 +59,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """What a stagnation review names, the most different from the last failures first."""
+    """The directions of a stagnation review, most different from the last failures first."""
 
     ways: tuple[Way, ...]
     note: str
@@ -84,9 +84,9 @@ def directions(untried: Iterable[Way], recent: Collection[str]) -> Directions:
 def _note(categories: int, ways: Sequence[Way]) -> str:
     if categories >= LEAST_DIRECTIONS:
         by_hand = sum(not way.by_itself for way in ways)
-        return f"{by_hand} of them are not for the built-in search" if by_hand else ""
+        return f"{by_hand} of them cannot be tried by the built-in search" if by_hand else ""
     if not ways:
-        return "the catalogue holds nothing that was not tried"
+        return "the catalogue holds no untried technique"
     word = "category is" if categories == 1 else "categories are"
     return f"only {categories} {word} left of the {LEAST_DIRECTIONS} that a review should name"
 

@@ -10,7 +10,7 @@ MINUTE = 60.0
 
 
 class Overrun(StrEnum):
-    """What running out of time is: told, a pause until a person resumes, or a declined offer."""
+    """The effect of a timeout: an event, a pause until a person resumes, or a declined offer."""
 
     TELL = "tell"
     PAUSE = "pause"
@@ -19,10 +19,11 @@ class Overrun(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """idle_s: without any sign of life; then it is told. wall_s: in all; then `overrun` follows.
+    """idle_s: the time without a heartbeat until an event is recorded. wall_s: the total time until
+    `overrun` applies.
 
-    Where something is measured, the time of measuring counts alone: a queue, a wait for a device
-    and a machine that was switched off use up nothing.
+    In a measuring phase only the time spent measuring counts, not time in a queue, waiting for a
+    device or on a machine that was switched off.
     """
 
     idle_s: float
@@ -30,7 +31,7 @@ class Limit:
     overrun: Overrun = Overrun.TELL
 
 
-# State → its limit. A campaign may wait for its first worker, or paused, as long as it takes.
+# State → its limit. Waiting for the first worker and a pause have no limit.
 LIMITS: Mapping[str, Limit] = {
     "prepare": Limit(15 * MINUTE, 90 * MINUTE),
     "baseline": Limit(25 * MINUTE, 120 * MINUTE, Overrun.PAUSE),
@@ -49,7 +50,7 @@ MEASURING = frozenset(name for name, limit in LIMITS.items() if limit.overrun is
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How long a phase has gone on. silent_s: since its last sign of life; spent_s: what counts."""
+    """The duration of a phase. silent_s: since its last heartbeat. spent_s: counted time."""
 
     state: str
     spent_s: float
@@ -57,12 +58,12 @@ class Clock:
 
 
 def overrun(clock: Clock) -> Overrun | None:
-    """What its wall limit asks for; None while there is time."""
+    """The effect of its wall limit; None while there is time."""
     limit = LIMITS.get(clock.state)
     return limit.overrun if limit and clock.spent_s >= limit.wall_s else None
 
 
 def is_idle(clock: Clock) -> bool:
-    """Whether it has shown no life for too long."""
+    """Whether its last heartbeat is too old."""
     limit = LIMITS.get(clock.state)
     return limit is not None and clock.silent_s >= limit.idle_s

@@ -1,4 +1,4 @@
-"""When a campaign ends, and what it says (R49; law 10): reaching the roofline is a success."""
+"""When a campaign ends, and its sentence (R49; law 10): reaching the roofline is a success."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import StrEnum
 
 from campaigns.rules.target.goal import Reached
 from campaigns.rules.target.roofline import LEAST_FRACTION
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.wording import share
 
 ROUND_LIMIT = 120
 ROUNDS_ACCEPTED = f"1 to {ROUND_LIMIT - 1}, as a campaign has fewer than {ROUND_LIMIT} rounds"
-# Longer than anybody waits; a limit beyond it is a slip of the hand.
+# A limit beyond this is most likely a typing error.
 MOST_HOURS = 10_000
 
 
@@ -33,7 +33,7 @@ class StopReason(StrEnum):
 
 
 class RestartPolicy(StrEnum):
-    """What becomes of the one restart in part that a campaign is offered (R40)."""
+    """The answer to the one partial restart that a campaign is offered (R40)."""
 
     TAKE = "take"
     DECLINE = "decline"
@@ -45,7 +45,7 @@ class StopPolicy:
     """A campaign's limits. max_rounds counts the baseline and stays under 120.
 
     max_wall_h: hours since it was confirmed, without pauses and waits for a device. max_device_h:
-    hours in which something was measured for it. None is no limit; both are looked at between
+    hours of measuring for it. None is no limit; both are checked between
     rounds. restart: the answer to the restart that five rounds without a gain lead to; regressions
     stop a campaign only once there is one.
     """
@@ -79,11 +79,11 @@ class StopPolicy:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Where a campaign stands.
+    """The progress of a campaign.
 
     rounds: closed rounds with the baseline. accepts: accepted rounds after the baseline.
     share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN.
-    reached: where the incumbent stands against a target that is no share of the ceilings.
+    reached: the incumbent's measured value against a target over all cases.
     restart_settled: whether the restart was taken or declined; regressions are counted since it was
     taken. wall_h, device_h: as in `StopPolicy`.
     """
@@ -115,18 +115,20 @@ class Streaks:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The end of a campaign. success: it got where it wanted."""
+    """The end of a campaign. success: it reached its target or the roofline."""
 
     reason: StopReason
     sentence: str
     success: bool
 
 
-def count_streaks(decisions: Iterable[tuple[Verdict, Reason]], restarted_after: int = 0) -> Streaks:
+def count_streaks(
+    decisions: Iterable[tuple[VerdictWord, Reason]], restarted_after: int = 0
+) -> Streaks:
     """Count over the rounds' verdicts in order, baseline included.
 
-    restarted_after: so many rounds had been closed when a restart was taken; regressions of before
-    it do not count (R49).
+    restarted_after: the number of closed rounds when a restart was taken; earlier
+    regressions do not count (R49).
     A broken host is no attempt (law 8) and leaves every count alone. A round that was not slower
     ends a streak of regressions; only an accepted one ends a streak of failures.
     """
@@ -136,16 +138,16 @@ def count_streaks(decisions: Iterable[tuple[Verdict, Reason]], restarted_after: 
             continue
         slower = number > restarted_after and reason in SLOWER
         regressions = regressions + 1 if slower else 0
-        failures = 0 if verdict is Verdict.ACCEPTED else failures + 1
-        accepts += verdict is Verdict.ACCEPTED and reason is not Reason.BASELINE
+        failures = 0 if verdict is VerdictWord.ACCEPTED else failures + 1
+        accepts += verdict is VerdictWord.ACCEPTED and reason is not Reason.BASELINE
     return Streaks(accepts, regressions, failures)
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """How far one limit is used up; it stops a campaign when `used` reaches `limit`.
+    """The use of one limit; it stops a campaign when `used` reaches `limit`.
 
-    limit: None where there is none. what: what is counted. is_off: reaching it does not stop yet.
+    limit: None for no limit. what: what is counted. is_off: reaching it does not stop yet.
     """
 
     reason: StopReason
@@ -170,20 +172,20 @@ class Counter:
 
 
 SENTENCES = {
-    StopReason.MAX_ROUNDS: "All {limit:g} rounds are used.",
+    StopReason.MAX_ROUNDS: "All {limit:g} rounds are done.",
     StopReason.CONSECUTIVE_REGRESSIONS: "{used:g} rounds in a row were slower.",
     StopReason.FAILURE_BUDGET: "{used:g} rounds in a row were not accepted.",
-    StopReason.WALL_TIME: "The {limit:g} hours that it may take are over ({used:.2f} are).",
-    StopReason.DEVICE_TIME: "It has used its {limit:g} hours of the device ({used:.2f} are).",
+    StopReason.WALL_TIME: "The limit of {limit:g} hours is reached ({used:.2f} used).",
+    StopReason.DEVICE_TIME: "The limit of {limit:g} device hours is reached ({used:.2f} used).",
 }
 
 
 def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
-    """Every limit, and how far it is used up, in the order in which they are looked at."""
+    """Every limit and its use, in the order in which they are checked."""
     rounds, in_a_row = StopReason.MAX_ROUNDS, StopReason.CONSECUTIVE_REGRESSIONS
     regressions, failures = history.consecutive_regressions, history.consecutive_non_accepts
     later = not history.restart_settled
-    slower = "slower in a row, from a restart on" if later else "slower in a row"
+    slower = "slower in a row since a restart" if later else "slower in a row"
     return (
         Counter(rounds, "rounds", history.rounds, policy.max_rounds),
         Counter(in_a_row, slower, regressions, policy.max_consecutive_regressions, is_off=later),
@@ -195,18 +197,16 @@ def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
         ),
         Counter(
             StopReason.WALL_TIME,
-            "hours without pauses and waits",
+            "hours, pauses and waits excluded",
             history.wall_h,
             policy.max_wall_h,
         ),
-        Counter(
-            StopReason.DEVICE_TIME, "hours of the device", history.device_h, policy.max_device_h
-        ),
+        Counter(StopReason.DEVICE_TIME, "device hours", history.device_h, policy.max_device_h),
     )
 
 
 def should_stop(policy: StopPolicy, history: History) -> Stop | None:
-    """Return why the campaign ends now, or None to go on."""
+    """Return why the campaign ends now, or None to continue."""
     if history.user_stopped:
         return Stop(StopReason.USER, "Stopped by a person.", False)
     return _goal(policy, history) or _budget(policy, history)
@@ -221,8 +221,8 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
         return None
     if own is not None:
         sentence = (
-            f"At the roofline: the incumbent reaches {share(reached)} of it, so little is left to "
-            f"gain, though {own.words}."
+            f"At the roofline: the incumbent reaches {share(reached)} of it, so little gain is "
+            f"possible, although {own.words}."
         )
         return Stop(StopReason.ROOFLINE_REACHED, sentence, True)
     figures = f"{share(reached)} of the roofline, the target is {share(policy.target_fraction)}"

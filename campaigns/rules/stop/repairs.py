@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from campaigns.rules.verdict.decision import Reason
 
 MOST_REPAIRS = 3
-# What another change of the same idea may mend. Who cheats is not helped, a host is not mended by
-# another source, and what is right but slower was tried.
+# Failures that another version of the same idea may fix. Cheating gets no repair, another source
+# does not fix a broken host, and a correct but slower kernel has had its trial.
 MENDABLE = frozenset(
     {Reason.BUILD_FAILED, Reason.WRONG_RESULT, Reason.CRASHED, Reason.TIMED_OUT},
 )
 
 
 def may_repair(reason: Reason, earlier: Sequence[bool]) -> bool:
-    """Whether the proposer is asked (again) for a repair.
+    """Whether to ask the proposer for a repair.
 
-    earlier: for each answer in this round whether it was a candidate; who had none has none left.
+    earlier: for each answer of this round, whether it held a candidate; one without ends the
+    repairs.
     """
     return reason in MENDABLE and len(earlier) < MOST_REPAIRS and all(earlier)

@@ -9,7 +9,7 @@ FRACTION = 0.5
 
 
 def masked(attempts: Iterable[int], protected: Collection[int], seed: int) -> tuple[int, ...]:
-    """About half of the attempts' round numbers, by the seed alone; never a protected one.
+    """About half of the attempts' round numbers, drawn by the seed; never a protected one.
 
     protected: the baseline and the incumbent.
     """

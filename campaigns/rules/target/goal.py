@@ -47,7 +47,7 @@ class GoalError(ValueError):
     """A goal that nobody could reach or nobody could read; says what is accepted."""
 
 
-class Kind(StrEnum):
+class GoalKind(StrEnum):
     """What a goal is measured by. A ceiling is a peak or a measured one, as step 0 finds it."""
 
     CEILING = "ceiling"
@@ -63,23 +63,23 @@ class Goal:
     value: of `metric` (µs, op/s or B/s), the geometric mean over the cases; None where it follows.
     """
 
-    kind: Kind = Kind.CEILING
+    kind: GoalKind = GoalKind.CEILING
     fraction: float = TARGET_FRACTION
     metric: str = "time_us"
     value: float | None = None
 
     def __post_init__(self) -> None:
-        if self.kind is Kind.CEILING and not LEAST_FRACTION <= self.fraction <= 1:
+        if self.kind is GoalKind.CEILING and not LEAST_FRACTION <= self.fraction <= 1:
             raise GoalError(
                 f"target: {self.fraction!r} of a ceiling; accepted: {LEAST_FRACTION:g} to 1, "
                 "which is 1 % to 100 %"
             )
-        if self.kind is Kind.BASELINE and not 1 < self.fraction <= MOST_TIMES:
+        if self.kind is GoalKind.BASELINE and not 1 < self.fraction <= MOST_TIMES:
             raise GoalError(
                 f"target: {self.fraction!r} times the speed of v0, which is 1 already; "
                 f"accepted: above 1, at most {MOST_TIMES:g}, such as baseline:1.5"
             )
-        if self.kind is Kind.ABSOLUTE:
+        if self.kind is GoalKind.ABSOLUTE:
             try:
                 absolute_target(self.metric, self.value or 0.0)
             except ValueError as error:
@@ -108,9 +108,9 @@ class Goal:
 
         baseline_us: geometric mean of v0's times over the cases, None before they are measured.
         """
-        if self.kind is Kind.ABSOLUTE and self.value is not None:
+        if self.kind is GoalKind.ABSOLUTE and self.value is not None:
             return absolute_target(self.metric, self.value)
-        if self.kind is Kind.BASELINE and baseline_us is not None:
+        if self.kind is GoalKind.BASELINE and baseline_us is not None:
             return baseline_target(baseline_us, self.fraction)
         return None
 
@@ -120,7 +120,7 @@ class Goal:
         found = self.target(baseline_us)
         if found is not None:
             return f"{found.words}{over}"
-        if self.kind is Kind.BASELINE:
+        if self.kind is GoalKind.BASELINE:
             return f"{share(self.fraction)} of the speed of v0, which is not measured yet{over}"
         return f"{share(self.fraction)} of what the ceilings allow{over}"
 
@@ -149,9 +149,13 @@ def parse_goal(text: str) -> Goal:
     if len(said) <= LONGEST:
         if found := _SHARE.fullmatch(said):
             percent = found["number"]
-            return Goal(Kind.CEILING, float(percent) / 100 if percent else float(found["plain"]))
+            return Goal(
+                GoalKind.CEILING, float(percent) / 100 if percent else float(found["plain"])
+            )
         if found := _BASELINE.fullmatch(said):
-            return Goal(Kind.BASELINE, float(found["number"]) / (100 if found["percent"] else 1))
+            return Goal(
+                GoalKind.BASELINE, float(found["number"]) / (100 if found["percent"] else 1)
+            )
         if found := _ABSOLUTE.fullmatch(said):
             return _absolute(found["metric"], found)
         if found := _BARE.fullmatch(said):
@@ -163,7 +167,7 @@ def goal_from(stored: Mapping[str, Any] | None, fraction: float = TARGET_FRACTIO
     """Read a stored goal; one that was never set is that share of the ceilings."""
     if not stored:
         return Goal(fraction=fraction)
-    kind = Kind(stored["basis"])
+    kind = GoalKind(stored["basis"])
     return Goal(kind, float(stored["fraction"]), str(stored["metric"]), stored["value"])
 
 
@@ -193,7 +197,7 @@ def _absolute(metric: str, found: re.Match[str]) -> Goal:
     op = METRICS[metric]
     if found["op"] and _OPS.get(found["op"]) != op:
         raise GoalError(f"target: {found['op']!r} of {metric}; accepted: {op.value}")
-    return Goal(Kind.ABSOLUTE, 1.0, metric, _value(metric, found["number"], found["unit"]))
+    return Goal(GoalKind.ABSOLUTE, 1.0, metric, _value(metric, found["number"], found["unit"]))
 
 
 def _metric_of(unit: str) -> str:

@@ -11,7 +11,7 @@ from campaigns.rules.wording import digits
 from knowledge.specs.cited import UNKNOWN, Cited
 
 
-class Level(StrEnum):
+class MemoryLevel(StrEnum):
     """Where the bytes come from; of the caches, the best rate over arrays that stay in them."""
 
     DRAM = "dram"
@@ -23,7 +23,7 @@ class Ridge:
     """One dtype against one memory level, with the two ceilings that it rests on."""
 
     dtype: str
-    level: Level
+    level: MemoryLevel
     bandwidth: Cited | None
     compute: Cited | None
 
@@ -44,7 +44,7 @@ class Ridge:
 
 
 def ridges(
-    computes: Mapping[str, Iterable[Cited]], bandwidths: Mapping[Level, Iterable[Cited]]
+    computes: Mapping[str, Iterable[Cited]], bandwidths: Mapping[MemoryLevel, Iterable[Cited]]
 ) -> tuple[Ridge, ...]:
     """Every dtype against every level; what is missing stays in the list as UNKNOWN."""
     found = {level: choose_ceiling(ceilings) for level, ceilings in bandwidths.items()}

@@ -9,7 +9,7 @@ from enum import StrEnum
 from campaigns.rules.noise.gain import Gain
 
 
-class Verdict(StrEnum):
+class VerdictWord(StrEnum):
     """What we conclude about a candidate; the value is stored, `words` is what people read."""
 
     ACCEPTED = "accepted"
@@ -22,7 +22,7 @@ class Verdict(StrEnum):
     @property
     def words(self) -> str:
         """The verdict as every page, report and command prints it."""
-        return "no change shown" if self is Verdict.NO_CHANGE else self.value.replace("_", " ")
+        return "no change shown" if self is VerdictWord.NO_CHANGE else self.value.replace("_", " ")
 
     def told(self, sentence: str) -> str:
         """The word, then the sentence; the sentence alone where it begins with the word itself."""
@@ -71,38 +71,38 @@ class Reason(StrEnum):
         return self.value.replace("_", " ")
 
 
-VERDICT_OF: Mapping[Reason, Verdict] = {
-    Reason.PROMOTED: Verdict.ACCEPTED,
-    Reason.BASELINE: Verdict.ACCEPTED,
-    Reason.WITHIN_NOISE: Verdict.NO_CHANGE,
-    Reason.TOO_FEW_SAMPLES: Verdict.NO_CHANGE,
-    Reason.TOO_SHORT: Verdict.NO_CHANGE,
-    Reason.NEEDS_SECOND_SESSION: Verdict.NO_CHANGE,
-    Reason.NOT_REPEATED: Verdict.NO_CHANGE,
-    Reason.NEEDS_FULL_LEVEL: Verdict.NO_CHANGE,
-    Reason.SESSIONS_DISAGREE: Verdict.NEEDS_REVIEW,
-    Reason.SLOWER: Verdict.REJECTED,
-    Reason.CASE_REGRESSED: Verdict.REJECTED,
-    Reason.CLASS_REGRESSED: Verdict.REJECTED,
-    Reason.CLASS_NOT_GAINED: Verdict.NO_CHANGE,
-    Reason.FINDING_REFUSED: Verdict.REJECTED,
-    Reason.WRONG_RESULT: Verdict.REJECTED,
-    Reason.BUILD_FAILED: Verdict.REJECTED,
-    Reason.CRASHED: Verdict.REJECTED,
-    Reason.TIMED_OUT: Verdict.REJECTED,
-    Reason.SANITIZER: Verdict.REJECTED,
-    Reason.CHEATED: Verdict.INVALID,
-    Reason.ABOVE_ROOF: Verdict.INVALID,
-    Reason.BROKEN_HOST: Verdict.INVALID,
-    Reason.NOT_SANITIZED: Verdict.NEEDS_REVIEW,
-    Reason.CEILING_TOO_LOW: Verdict.NEEDS_REVIEW,
-    Reason.PRECISION_CHANGED: Verdict.NEEDS_REVIEW,
-    Reason.DEVICE_TIME_DISAGREES: Verdict.NEEDS_REVIEW,
-    Reason.NO_DEVICE_TIME: Verdict.NEEDS_REVIEW,
-    Reason.NOT_ITS_OWN_KERNEL: Verdict.NEEDS_REVIEW,
-    Reason.NOT_TIMED: Verdict.NEEDS_REVIEW,
-    Reason.NO_TRANSFER: Verdict.REJECTED,
-    Reason.FITTED: Verdict.REJECTED,
+VERDICT_OF: Mapping[Reason, VerdictWord] = {
+    Reason.PROMOTED: VerdictWord.ACCEPTED,
+    Reason.BASELINE: VerdictWord.ACCEPTED,
+    Reason.WITHIN_NOISE: VerdictWord.NO_CHANGE,
+    Reason.TOO_FEW_SAMPLES: VerdictWord.NO_CHANGE,
+    Reason.TOO_SHORT: VerdictWord.NO_CHANGE,
+    Reason.NEEDS_SECOND_SESSION: VerdictWord.NO_CHANGE,
+    Reason.NOT_REPEATED: VerdictWord.NO_CHANGE,
+    Reason.NEEDS_FULL_LEVEL: VerdictWord.NO_CHANGE,
+    Reason.SESSIONS_DISAGREE: VerdictWord.NEEDS_REVIEW,
+    Reason.SLOWER: VerdictWord.REJECTED,
+    Reason.CASE_REGRESSED: VerdictWord.REJECTED,
+    Reason.CLASS_REGRESSED: VerdictWord.REJECTED,
+    Reason.CLASS_NOT_GAINED: VerdictWord.NO_CHANGE,
+    Reason.FINDING_REFUSED: VerdictWord.REJECTED,
+    Reason.WRONG_RESULT: VerdictWord.REJECTED,
+    Reason.BUILD_FAILED: VerdictWord.REJECTED,
+    Reason.CRASHED: VerdictWord.REJECTED,
+    Reason.TIMED_OUT: VerdictWord.REJECTED,
+    Reason.SANITIZER: VerdictWord.REJECTED,
+    Reason.CHEATED: VerdictWord.INVALID,
+    Reason.ABOVE_ROOF: VerdictWord.INVALID,
+    Reason.BROKEN_HOST: VerdictWord.INVALID,
+    Reason.NOT_SANITIZED: VerdictWord.NEEDS_REVIEW,
+    Reason.CEILING_TOO_LOW: VerdictWord.NEEDS_REVIEW,
+    Reason.PRECISION_CHANGED: VerdictWord.NEEDS_REVIEW,
+    Reason.DEVICE_TIME_DISAGREES: VerdictWord.NEEDS_REVIEW,
+    Reason.NO_DEVICE_TIME: VerdictWord.NEEDS_REVIEW,
+    Reason.NOT_ITS_OWN_KERNEL: VerdictWord.NEEDS_REVIEW,
+    Reason.NOT_TIMED: VerdictWord.NEEDS_REVIEW,
+    Reason.NO_TRANSFER: VerdictWord.REJECTED,
+    Reason.FITTED: VerdictWord.REJECTED,
 }
 
 
@@ -128,7 +128,7 @@ class Decision:
     void: nothing was learned about the candidate (the host broke), so it has to be measured again.
     """
 
-    verdict: Verdict
+    verdict: VerdictWord
     reason: Reason
     sentence: str
     gain: Gain | None = None

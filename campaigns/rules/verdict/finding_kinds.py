@@ -1,7 +1,7 @@
-"""What a reviewer should look at in a candidate's source, and what a campaign makes of it.
+"""Kinds of findings in a candidate's source, and how a campaign treats each.
 
-A finding is evidence for a person and never a verdict: every pattern here has honest uses, and
-whoever wants to hide one can. What a candidate may do is held by the lock-down and the judge.
+A finding is evidence for a reviewer, never a verdict: every pattern here has honest uses, and a
+candidate can always hide one. The lock-down and the judge limit what a candidate may do.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from enum import StrEnum
 
 
 class Stance(StrEnum):
-    """What a campaign makes of a kind of finding."""
+    """How a campaign treats a kind of finding."""
 
     ALLOWED = "allowed"
     FLAGGED = "flagged"
     REFUSED = "refused"
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What was found; the value is stored."""
 
     IDENTITY_KEY = "identity_key"
@@ -48,38 +48,50 @@ class Kind(StrEnum):
         return _MEANING[self]
 
 
-_MEANING: Mapping[Kind, str] = {
-    Kind.IDENTITY_KEY: "An address or identity is read; with it an earlier answer can be found.",
-    Kind.CACHE: "Something outlives the call; the next call may answer from it.",
-    Kind.STREAM: "Work on a stream of its own can go on after the call has returned.",
-    Kind.THREAD: "Work in a thread or callback of its own can go on after the call has returned.",
-    Kind.NATIVE_ACCESS: "Memory or the process is reached around the language.",
-    Kind.PROCESS: "Another process or program is started, spoken to or signalled.",
-    Kind.EXIT: "The process is ended from inside; error checks do so, and so does who hides one.",
-    Kind.LIBRARY: "An operator of a library does work that the kernel is for.",
-    Kind.DETECTION: "The surroundings are looked at: who calls, the time, the machine.",
-    Kind.FALLBACK: "An error is swallowed; another way may do the work.",
-    Kind.PATCHING: "A function of somebody else is replaced.",
-    Kind.GLOBAL_STATE: "A setting is changed that holds for more than this call.",
-    Kind.HIDDEN_CODE: "Code is made or loaded that does not stand in this file.",
-    Kind.LAZY_OUTPUT: "A tensor is replaced or computes itself when it is read.",
+_MEANING: Mapping[FindingKind, str] = {
+    FindingKind.IDENTITY_KEY: (
+        "The code reads an address or an identity, which can lead it to an earlier answer."
+    ),
+    FindingKind.CACHE: "State outlives the call; the next call may return it.",
+    FindingKind.STREAM: (
+        "The code uses its own stream, where work can go on after the call returns."
+    ),
+    FindingKind.THREAD: (
+        "The code uses its own thread or callback, which can go on after the call returns."
+    ),
+    FindingKind.NATIVE_ACCESS: "The code bypasses the language to reach memory or the process.",
+    FindingKind.PROCESS: "The code starts or contacts another process.",
+    FindingKind.EXIT: (
+        "The code ends the process. Error checks do this, and so does code that hides an error."
+    ),
+    FindingKind.LIBRARY: "A library operator does the work that the kernel should do.",
+    FindingKind.DETECTION: "The code inspects its caller, the time or the machine.",
+    FindingKind.FALLBACK: "The code ignores an error; a fallback may do the work.",
+    FindingKind.PATCHING: "The code replaces a function of another module.",
+    FindingKind.GLOBAL_STATE: "The code changes a setting beyond this call.",
+    FindingKind.HIDDEN_CODE: "The code generates or loads code from outside this file.",
+    FindingKind.LAZY_OUTPUT: (
+        "The code replaces a tensor by one that computes its values when read."
+    ),
 }
 
-DEFAULT_POLICY: Mapping[Kind, Stance] = dict.fromkeys(Kind, Stance.FLAGGED) | {
-    Kind.PROCESS: Stance.REFUSED,
-    Kind.PATCHING: Stance.REFUSED,
-    Kind.LAZY_OUTPUT: Stance.REFUSED,
+DEFAULT_POLICY: Mapping[FindingKind, Stance] = dict.fromkeys(FindingKind, Stance.FLAGGED) | {
+    FindingKind.PROCESS: Stance.REFUSED,
+    FindingKind.PATCHING: Stance.REFUSED,
+    FindingKind.LAZY_OUTPUT: Stance.REFUSED,
 }
-# Where a backend's honest candidates commonly do it. Threads are how a C++ kernel uses its cores,
-# and work that they leave running is seen by the judge.
-_BY_BACKEND: Mapping[str, Mapping[Kind, Stance]] = {"cpp": {Kind.THREAD: Stance.ALLOWED}}
+# What honest candidates of a backend commonly do. A C++ kernel needs threads to use its cores;
+# the judge detects work that they leave running.
+_BY_BACKEND: Mapping[str, Mapping[FindingKind, Stance]] = {
+    "cpp": {FindingKind.THREAD: Stance.ALLOWED}
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One place: `line` counts from 1; `quote` is that line, at most 200 characters of it."""
 
-    kind: Kind
+    kind: FindingKind
     line: int
     what: str
     quote: str
@@ -89,20 +101,20 @@ class PolicyError(ValueError):
     """A policy that names an unknown kind or stance; the message says what is accepted."""
 
 
-def default_policy(backend: str) -> dict[Kind, Stance]:
-    """What a campaign with this backend makes of each kind, unless it says otherwise."""
+def default_policy(backend: str) -> dict[FindingKind, Stance]:
+    """The stance of this backend on each kind, unless the campaign overrides it."""
     return {**DEFAULT_POLICY, **_BY_BACKEND.get(backend, {})}
 
 
-def read_policy(given: Mapping[str, str], backend: str = "") -> dict[Kind, Stance]:
-    """The backend's policy with what a campaign says otherwise. Raises PolicyError."""
+def read_policy(given: Mapping[str, str], backend: str = "") -> dict[FindingKind, Stance]:
+    """The backend's policy with the campaign's overrides. Raises PolicyError."""
     policy = default_policy(backend)
     for name, stance in given.items():
-        if name not in set(Kind):
-            raise PolicyError(f"findings: {name!r}; accepted: {', '.join(Kind)}")
+        if name not in set(FindingKind):
+            raise PolicyError(f"findings: {name!r}; accepted: {', '.join(FindingKind)}")
         if stance not in set(Stance):
             raise PolicyError(f"findings.{name}: {stance!r}; accepted: {', '.join(Stance)}")
-        policy[Kind(name)] = Stance(stance)
+        policy[FindingKind(name)] = Stance(stance)
     return policy
 
 
@@ -125,8 +137,8 @@ class Examined:
 
     file: str
     findings: tuple[Finding, ...]
-    policy: Mapping[Kind, Stance]
+    policy: Mapping[FindingKind, Stance]
 
     def of(self, stance: Stance) -> tuple[Finding, ...]:
-        """Those findings of which the policy says `stance`, in the order of their lines."""
+        """The findings that the policy gives this stance, in the order of their lines."""
         return tuple(found for found in self.findings if self.policy[found.kind] is stance)

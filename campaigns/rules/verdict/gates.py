@@ -70,7 +70,7 @@ class Standard:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GateOutcome:
     """A gate and, where it decides, the reason and the sentence that explains it."""
 
     gate: Gate
@@ -95,47 +95,47 @@ def decisive_samples(case: CaseReport, timing: Timing) -> tuple[float, ...]:
     return timing.samples_us
 
 
-def level(report: Report | None, standard: Standard) -> Finding:
+def level(report: Report | None, standard: Standard) -> GateOutcome:
     """Which cases were asked for? It stops nothing by itself; see `needs_full_level` (R18)."""
     words = level_words(standard.level, len(standard.cases or ()), standard.whole)
     full = standard.level is Level.FULL
-    return Finding(Gate("level", full or None, words, "all cases before anything is accepted"))
+    return GateOutcome(Gate("level", full or None, words, "all cases before anything is accepted"))
 
 
-def needs_full_level(standard: Standard) -> Finding:
+def needs_full_level(standard: Standard) -> GateOutcome:
     """Why what the quick level shows is not accepted."""
     found = level(None, standard).gate
     sentence = f"No change shown: {found.found}; nothing is accepted before the full level."
-    return Finding(replace(found, passed=False), Reason.NEEDS_FULL_LEVEL, sentence)
+    return GateOutcome(replace(found, passed=False), Reason.NEEDS_FULL_LEVEL, sentence)
 
 
-def build(report: Report, standard: Standard) -> Finding:
+def build(report: Report, standard: Standard) -> GateOutcome:
     """Did it compile and load?"""
     if report.outcome is Outcome.BUILD_FAILED:
         gate = Gate("build", False, report.reason, "compiles and loads")
-        return Finding(gate, Reason.BUILD_FAILED, f"The build failed: {report.reason}")
-    return Finding(Gate("build", True, "built", "compiles and loads"))
+        return GateOutcome(gate, Reason.BUILD_FAILED, f"The build failed: {report.reason}")
+    return GateOutcome(Gate("build", True, "built", "compiles and loads"))
 
 
-def correctness(report: Report, standard: Standard) -> Finding:
+def correctness(report: Report, standard: Standard) -> GateOutcome:
     """Was every case right, and how much of the tolerance was used?"""
     limit = "every case within 1 × its tolerance"
     if reason := _FAILED.get(report.outcome):
         sentence = f"{reason.words.capitalize()} during {report.phase}: {report.reason}"
-        return Finding(Gate("correctness", False, report.reason, limit), reason, sentence)
+        return GateOutcome(Gate("correctness", False, report.reason, limit), reason, sentence)
     if not report.cases:
         sentence = "Wrong result: no case was checked, so nothing shows that it is right."
         gate = Gate("correctness", False, "no case was checked", limit)
-        return Finding(gate, Reason.WRONG_RESULT, sentence)
+        return GateOutcome(gate, Reason.WRONG_RESULT, sentence)
     worst = max(report.cases, key=_error_share)
     found = _errors(worst)
     if _error_share(worst) > 1:
         sentence = f"Wrong result: {found}{'; ' + worst.message if worst.message else ''}"
-        return Finding(Gate("correctness", False, found, limit), Reason.WRONG_RESULT, sentence)
-    return Finding(Gate("correctness", True, found, limit))
+        return GateOutcome(Gate("correctness", False, found, limit), Reason.WRONG_RESULT, sentence)
+    return GateOutcome(Gate("correctness", True, found, limit))
 
 
-def plausibility(report: Report, standard: Standard) -> Finding:
+def plausibility(report: Report, standard: Standard) -> GateOutcome:
     """Is it slower than physics allows (law 6)?"""
     checked: list[tuple[float, CaseReport, float, Floor]] = []
     for case in report.cases:
@@ -145,17 +145,17 @@ def plausibility(report: Report, standard: Standard) -> Finding:
             found = f"{case.case}: a call is over before this worker's clock can tell its time"
             sentence = f"No change shown: {found}. Give the case more to do."
             gate = Gate("plausibility", False, found, "times above zero")
-            return Finding(gate, Reason.TOO_SHORT, sentence)
+            return GateOutcome(gate, Reason.TOO_SHORT, sentence)
         if not _is_time(case.candidate):
             found = f"{case.case}: a measured time that is not above 0 µs"
             sentence = f"Invalid: {found}. Real work takes time above zero."
             gate = Gate("plausibility", False, found, "finite times above zero")
-            return Finding(gate, Reason.ABOVE_ROOF, sentence)
+            return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
         time_us = _fastest_claim(case, case.candidate)
         if floor := standard.floors.get(case.case):
             checked.append((time_us / floor.floor_us, case, time_us, floor))
     if not checked:
-        return Finding(Gate("plausibility", None, "no floor is known", "at or above the floor"))
+        return GateOutcome(Gate("plausibility", None, "no floor is known", "at or above the floor"))
     ratio, case, time_us, floor = min(checked, key=lambda item: item[0])
     found = f"{case.case}: {duration(time_us)}"
     limit = f"floor {duration(floor.floor_us)} ({floor.arithmetic})"
@@ -167,15 +167,15 @@ def plausibility(report: Report, standard: Standard) -> Finding:
                 f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "
                 f"measured {floor.limit.metric} is too low: run `wiki ceilings` on an idle host."
             )
-            return Finding(gate, Reason.CEILING_TOO_LOW, sentence)
+            return GateOutcome(gate, Reason.CEILING_TOO_LOW, sentence)
         lesser = standard.lesser_floors.get(case.case)
         if lesser is not None and time_us >= lesser.floor_us:
             cited = f"{floor.limit.citation}\n{lesser.limit.citation}"
             gate = Gate("plausibility", False, found, limit, cited)
-            return Finding(gate, Reason.PRECISION_CHANGED, _lesser_words(found, floor, lesser))
+            return GateOutcome(gate, Reason.PRECISION_CHANGED, _lesser_words(found, floor, lesser))
         sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
-        return Finding(gate, Reason.ABOVE_ROOF, sentence)
-    return Finding(Gate("plausibility", True, found, limit, floor.limit.citation))
+        return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
+    return GateOutcome(Gate("plausibility", True, found, limit, floor.limit.citation))
 
 
 def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:
@@ -186,7 +186,7 @@ def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:
     )
 
 
-def device_time(report: Report, standard: Standard) -> Finding:
+def device_time(report: Report, standard: Standard) -> GateOutcome:
     """Do the judge's clock and the driver's tracer tell the same story?"""
     limit = f"within {duration(standard.launch_overhead_us)} + {share(DEVICE_SLACK)} of burst time"
     compared = []
@@ -202,41 +202,41 @@ def device_time(report: Report, standard: Standard) -> Finding:
             return _no_device_time(case.case, "traced in one arm only", limit)
         compared += [_apart(case.case, timing, standard) for timing in counted]
     if not compared:
-        return Finding(Gate("device time", None, "not recorded on this device", limit))
+        return GateOutcome(Gate("device time", None, "not recorded on this device", limit))
     excess, found = max(compared)
     if excess > 0:
         sentence = f"Needs review: {found} disagree beyond the launch overhead."
         gate = Gate("device time", False, found, limit)
-        return Finding(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
-    return Finding(Gate("device time", True, found, limit))
+        return GateOutcome(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+    return GateOutcome(Gate("device time", True, found, limit))
 
 
-def samples(report: Report, standard: Standard) -> Finding:
+def samples(report: Report, standard: Standard) -> GateOutcome:
     """Was every case timed often enough, beside the incumbent where there is one?"""
     limit = f"at least {LEAST_PAIRS} {'pairs' if standard.has_incumbent else 'samples'} a case"
     fewest = math.inf
     if absent := sorted((standard.cases or frozenset()) - {case.case for case in report.cases}):
         sentence = f"Needs review: {absent[0]} was never measured, so nothing is shown there."
         gate = Gate("samples", False, f"{absent[0]}: not in the report", limit)
-        return Finding(gate, Reason.NOT_TIMED, sentence)
+        return GateOutcome(gate, Reason.NOT_TIMED, sentence)
     for case in report.cases:
         if not _timed(case, standard):
             sentence = (
                 f"Needs review: {case.case} is correct but was not timed, so nothing is shown."
             )
             gate = Gate("samples", False, f"{case.case}: not timed", limit)
-            return Finding(gate, Reason.NOT_TIMED, sentence)
+            return GateOutcome(gate, Reason.NOT_TIMED, sentence)
         if standard.has_incumbent and case.incumbent and not _is_time(case.incumbent):
             sentence = f"The incumbent's times on {case.case} are not times; measure again."
             gate = Gate("samples", False, f"{case.case}: incumbent at or below 0 µs", limit)
-            return Finding(gate, Reason.BROKEN_HOST, sentence)
+            return GateOutcome(gate, Reason.BROKEN_HOST, sentence)
         fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
     source = f" ({standard.noise_source})" if standard.noise_source else ""
     found = f"{fewest:g}; noise floor {share(standard.noise)}{source}"
     if fewest < LEAST_PAIRS:
         sentence = f"No change shown: {fewest:g} measured, {limit} needed."
-        return Finding(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)
-    return Finding(Gate("samples", True, found, limit))
+        return GateOutcome(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)
+    return GateOutcome(Gate("samples", True, found, limit))
 
 
 def _error_share(case: CaseReport) -> float:
@@ -305,7 +305,7 @@ def _fastest_claim(case: CaseReport, timing: Timing) -> float:
     return min(statistics.median(timing.samples_us), statistics.median(decisive))
 
 
-def _no_device_time(name: str, how: str, limit: str) -> Finding:
+def _no_device_time(name: str, how: str, limit: str) -> GateOutcome:
     sentence = f"Needs review: {name} was {how}, and a device time is missing."
     gate = Gate("device time", False, f"{name}: {how}", limit)
-    return Finding(gate, Reason.NO_DEVICE_TIME, sentence)
+    return GateOutcome(gate, Reason.NO_DEVICE_TIME, sentence)

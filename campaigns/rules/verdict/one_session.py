@@ -20,7 +20,7 @@ from campaigns.rules.noise.gain import (
 )
 from campaigns.rules.verdict import gates
 from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
-from campaigns.rules.verdict.gates import Finding, Standard, decisive_samples
+from campaigns.rules.verdict.gates import GateOutcome, Standard, decisive_samples
 from campaigns.rules.verdict.guard import CaseEffect, case_effect
 from campaigns.rules.verdict.levels import Level
 from campaigns.rules.verdict.own_kernels import own_kernels
@@ -29,7 +29,7 @@ from campaigns.rules.verdict.static_findings import static_findings
 from campaigns.rules.verdict.transfer import credit_words, transfer
 from campaigns.rules.wording import share
 
-_FACT_GATES: tuple[Callable[[Report, Standard], Finding], ...] = (
+_FACT_GATES: tuple[Callable[[Report, Standard], GateOutcome], ...] = (
     gates.level,
     gates.build,
     gates.correctness,
@@ -56,7 +56,7 @@ GATE_NAMES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedComparison:
     """Candidate against incumbent, over all cases, for each, and for each class of cases.
 
     clock, clock_cases, clock_classes: by the judge's clock alone, where the others are by device
@@ -71,7 +71,7 @@ class Comparison:
     clock_classes: dict[str, Gain] = field(default_factory=dict)
 
     @property
-    def credited(self) -> Comparison:
+    def credited(self) -> PairedComparison:
         """The lesser gain of both clocks, in all and for each case.
 
         The device time is the runner's own word: it may say that a gain is there, not how large.
@@ -119,16 +119,16 @@ def decide_session(report: Report | None, standard: Standard) -> Decision:
     return judge_comparison(compare(report, standard), standard, tuple(passed))
 
 
-def compare(report: Report, standard: Standard) -> Comparison:
+def compare(report: Report, standard: Standard) -> PairedComparison:
     """Estimate the gain over all cases, each, and each class; both arms have to be timed."""
     return compare_sessions((report,), standard)
 
 
-def compare_sessions(reports: Sequence[Report], standard: Standard) -> Comparison:
+def compare_sessions(reports: Sequence[Report], standard: Standard) -> PairedComparison:
     """The same over independent sessions of the same cases, each of equal weight."""
     clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
     pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
-    found = Comparison(
+    found = PairedComparison(
         gain=_estimate(pairs, standard),
         cases=_of_cases(pairs, standard),
         classes=_of_classes(pairs, standard),
@@ -170,7 +170,7 @@ def _of_classes(
 
 
 def judge_comparison(
-    compared: Comparison, standard: Standard, passed: tuple[Gate, ...]
+    compared: PairedComparison, standard: Standard, passed: tuple[Gate, ...]
 ) -> Decision:
     """The last gates: no protected case may lose, and the gain over all cases has to be shown.
 
@@ -199,15 +199,15 @@ def judge_comparison(
     return _decision(Reason.PROMOTED, sentence, found, credited)
 
 
-def _split(compared: Comparison, standard: Standard) -> Finding:
+def _split(compared: PairedComparison, standard: Standard) -> GateOutcome:
     """What a dispatch split has to show beyond that (R19)."""
     gate, reason, sentence = judge_split(
         compared.classes, compared.clock_classes, standard.taken, standard.noise
     )
-    return Finding(gate, reason, sentence)
+    return GateOutcome(gate, reason, sentence)
 
 
-def _guard(compared: Comparison, standard: Standard) -> Finding:
+def _guard(compared: PairedComparison, standard: Standard) -> GateOutcome:
     limit = _guard_limit(standard)
     effects = {
         name: case_effect(gain, standard.noise, standard.guard)
@@ -215,23 +215,23 @@ def _guard(compared: Comparison, standard: Standard) -> Finding:
         if standard.protected is None or name in standard.protected
     }
     if not effects:
-        return Finding(Gate("guard", None, "no case is protected", limit))
+        return GateOutcome(Gate("guard", None, "no case is protected", limit))
     worst = min(effects, key=lambda name: compared.cases[name].high)
     rejected = CaseEffect.REJECT in effects.values()
     warned = [name for name, effect in effects.items() if effect is CaseEffect.WARN]
     found = f"{worst}: {against_words(compared.cases[worst])}"
     if rejected:
         sentence = f"Rejected: {found} on a protected case; {_guard_limit(standard)}."
-        return Finding(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
+        return GateOutcome(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
     warning = f"; warning: {', '.join(warned)} below the noise floor" if warned else ""
-    return Finding(Gate("guard", True, found + warning, limit))
+    return GateOutcome(Gate("guard", True, found + warning, limit))
 
 
 def _guard_limit(standard: Standard) -> str:
     return f"no protected case may lose more than {share(-standard.guard.limit)} of its speed"
 
 
-def _guard_by_clock(compared: Comparison, standard: Standard) -> Finding | None:
+def _guard_by_clock(compared: PairedComparison, standard: Standard) -> GateOutcome | None:
     """As for the gain itself: the device time is the runner's word and clears no case by itself."""
     for name, by_clock in compared.clock_cases.items():
         protected = standard.protected is None or name in standard.protected
@@ -241,11 +241,11 @@ def _guard_by_clock(compared: Comparison, standard: Standard) -> Finding | None:
             told = against_words(compared.cases[name])
             sentence = f"Needs review: {slow} on a protected case; device time shows {told}."
             gate = Gate("guard", False, slow, _guard_limit(standard))
-            return Finding(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+            return GateOutcome(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
     return None
 
 
-def _aggregate(compared: Comparison, standard: Standard) -> Finding:
+def _aggregate(compared: PairedComparison, standard: Standard) -> GateOutcome:
     gain, noise = compared.gain, standard.noise
     found, limit = against_words(gain), f"interval above zero and more than {share(noise)}"
     failed = Gate("aggregate", False, found, limit)
@@ -255,19 +255,19 @@ def _aggregate(compared: Comparison, standard: Standard) -> Finding:
             f"Needs review: {found} by device time, but the judge's clock shows "
             + against_words(compared.clock)
         )
-        return Finding(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
+        return GateOutcome(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
     if regressed(gain, noise):
-        return Finding(failed, Reason.SLOWER, f"Rejected: {found}.")
+        return GateOutcome(failed, Reason.SLOWER, f"Rejected: {found}.")
     if not improved(gain, noise):
         sentence = f"No change shown: {found}; the noise floor is {share(noise)}."
-        return Finding(failed, Reason.WITHIN_NOISE, sentence)
+        return GateOutcome(failed, Reason.WITHIN_NOISE, sentence)
     if gain.gain < ONE_SESSION and standard.sessions < 2:
         sentence = f"No change shown: {found}; under {share(ONE_SESSION)} needs a second session."
-        return Finding(failed, Reason.NEEDS_SECOND_SESSION, sentence)
-    return Finding(Gate("aggregate", True, found, limit))
+        return GateOutcome(failed, Reason.NEEDS_SECOND_SESSION, sentence)
+    return GateOutcome(Gate("aggregate", True, found, limit))
 
 
-def _promoted(credited: Comparison, compared: Comparison, standard: Standard) -> str:
+def _promoted(credited: PairedComparison, compared: PairedComparison, standard: Standard) -> str:
     floor = f"above the noise floor of {share(standard.noise)}"
     if credited.gain is compared.gain:
         return f"Accepted: {against_words(credited.gain)}, {floor}."
@@ -314,7 +314,7 @@ def _decision(
     reason: Reason,
     sentence: str,
     found: tuple[Gate, ...],
-    compared: Comparison | None = None,
+    compared: PairedComparison | None = None,
 ) -> Decision:
     missing = "no incumbent" if reason is Reason.BASELINE else "not reached"
     rest = tuple(Gate(name, None, missing, "") for name in GATE_NAMES[len(found) :])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, OwnKernel, Report, Timing, Traced
 from campaigns.rules.verdict.decision import Gate, Reason
-from campaigns.rules.verdict.gates import Finding, Standard, decisive_samples
+from campaigns.rules.verdict.gates import GateOutcome, Standard, decisive_samples
 from campaigns.rules.wording import duration, share
 
 # On an H200 a kernel for show that copies a library's answer took 14 to 37 % of the device time and
@@ -34,7 +34,7 @@ class _Explained:
     launched: bool
 
 
-def own_kernels(report: Report, standard: Standard) -> Finding:
+def own_kernels(report: Report, standard: Standard) -> GateOutcome:
     """Which part of the time is spent in kernels that are the candidate's own?
 
     Memory set to one value computes nothing and counts for neither side. Time that no kernel
@@ -47,15 +47,15 @@ def own_kernels(report: Report, standard: Standard) -> Finding:
         if case.candidate is not None and case.candidate.traced is not None
     ]
     if not explained:
-        return Finding(Gate("own kernels", None, "not recorded", limit))
+        return GateOutcome(Gate("own kernels", None, "not recorded", limit))
     worst = min(explained, key=lambda each: each.share)
     if worst.launched and worst.share >= LEAST_SHARE:
-        return Finding(Gate("own kernels", True, worst.found, limit))
+        return GateOutcome(Gate("own kernels", True, worst.found, limit))
     sentence = f"Needs review: {worst.found}; {limit} are asked for."
     if not worst.launched:
         sentence = f"Needs review: no kernel of its own source was launched. {worst.found}."
     gate = Gate("own kernels", False, worst.found, limit)
-    return Finding(gate, Reason.NOT_ITS_OWN_KERNEL, f"{sentence} {WAY_OUT}")
+    return GateOutcome(gate, Reason.NOT_ITS_OWN_KERNEL, f"{sentence} {WAY_OUT}")
 
 
 def _explained(case: CaseReport, timing: Timing, traced: Traced, standard: Standard) -> _Explained:

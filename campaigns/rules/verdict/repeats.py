@@ -16,7 +16,7 @@ from campaigns.evaluator.contract import CaseReport, Repeats, Report
 from campaigns.rules.noise.gain import LEAST_PAIRS, interval
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.rules.verdict.decision import Gate, Reason
-from campaigns.rules.verdict.gates import Finding, Standard
+from campaigns.rules.verdict.gates import GateOutcome, Standard
 from campaigns.rules.wording import share
 
 NAME = "repeats"
@@ -73,22 +73,22 @@ def patterns(report: Report, standard: Standard, limit: float) -> tuple[Pattern,
     return tuple(found)
 
 
-def repeats(report: Report, standard: Standard) -> Finding:
+def repeats(report: Report, standard: Standard) -> GateOutcome:
     """Is it faster where something comes again, and more so than the incumbent?"""
     least = max(LEAST, 2 * standard.noise)
     limit = f"no more than {share(least)} faster on what it has seen, beyond the incumbent"
     found = patterns(report, standard, least)
     if not found:
-        return Finding(Gate(NAME, None, "not measured", limit))
+        return GateOutcome(Gate(NAME, None, "not measured", limit))
     fitted = [each for each in found if _is_fitted(each, least)]
     worst = max(fitted or found, key=lambda each: each.ratio / each.beside)
     if not fitted:
-        return Finding(Gate(NAME, True, worst.words, limit))
+        return GateOutcome(Gate(NAME, True, worst.words, limit))
     sentence = (
         f"Rejected by Rule 11: fitted to the benchmark. {worst.words}. Real use brings new inputs, "
         "and what remembers old ones gains nothing there."
     )
-    return Finding(Gate(NAME, False, worst.words, limit), Reason.FITTED, sentence)
+    return GateOutcome(Gate(NAME, False, worst.words, limit), Reason.FITTED, sentence)
 
 
 def _keeps_weights(standard: Standard) -> bool:

@@ -14,7 +14,7 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import (
-    Comparison,
+    PairedComparison,
     against_words,
     compare_sessions,
     decide_session,
@@ -101,7 +101,9 @@ def merged(first: Report, second: Report) -> Report:
     return replace(first, cases=cases)
 
 
-def _together(claim: Decision, repeat: Decision, both: Comparison, standard: Standard) -> Decision:
+def _together(
+    claim: Decision, repeat: Decision, both: PairedComparison, standard: Standard
+) -> Decision:
     one, other = claim.gain, repeat.gain
     if one is None or other is None:
         raise ValueError("sessions: accepted: two that show a gain")
@@ -125,7 +127,7 @@ def _together(claim: Decision, repeat: Decision, both: Comparison, standard: Sta
 
 
 def _contradicted(
-    claim: Decision, repeat: Decision, both: Comparison | None, shown: str
+    claim: Decision, repeat: Decision, both: PairedComparison | None, shown: str
 ) -> Decision:
     """The second session's own gates name the reason; "within noise" is "not repeated" here."""
     unshown = repeat.reason in (Reason.WITHIN_NOISE, Reason.TOO_FEW_SAMPLES)
@@ -163,7 +165,7 @@ def _of(
     sentence: str,
     claim: Decision,
     gates: tuple[Gate, ...],
-    both: Comparison | None = None,
+    both: PairedComparison | None = None,
 ) -> Decision:
     """A decision on both sessions. Without a common gain it has none: not the first one's."""
     return replace(

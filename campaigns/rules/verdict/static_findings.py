@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from campaigns.rules.verdict.decision import Gate, Reason
-from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, Stance
-from campaigns.rules.verdict.gates import Finding as Judged
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, Stance
+from campaigns.rules.verdict.gates import GateOutcome
 
 NAME = "static findings"
 MOST_NAMED = 3
 
 
-def static_findings(examined: Examined | None) -> Judged:
+def static_findings(examined: Examined | None) -> GateOutcome:
     """Does the source hold anything that its campaign refuses?
 
     None is a candidate that was stored before sources were examined; nothing is held against it.
     """
     if examined is None:
-        return Judged(Gate(NAME, None, "not examined", ""))
+        return GateOutcome(Gate(NAME, None, "not examined", ""))
     limit = _limit(examined)
     refused = examined.of(Stance.REFUSED)
     if refused:
@@ -26,15 +26,15 @@ def static_findings(examined: Examined | None) -> Judged:
             f"Rejected before it was built: {examined.file} line {first.line}, {first.what}. "
             f"{first.kind.meaning} This campaign refuses findings of kind {first.kind.words}."
         )
-        return Judged(gate, Reason.FINDING_REFUSED, sentence)
+        return GateOutcome(gate, Reason.FINDING_REFUSED, sentence)
     flagged, allowed = examined.of(Stance.FLAGGED), examined.of(Stance.ALLOWED)
     parts = [f"flagged: {_listed(flagged)}"] if flagged else []
     parts += [f"{len(allowed)} allowed"] if allowed else []
-    return Judged(Gate(NAME, True, "; ".join(parts) or "nothing found", limit))
+    return GateOutcome(Gate(NAME, True, "; ".join(parts) or "nothing found", limit))
 
 
 def _limit(examined: Examined) -> str:
-    refused = [kind.words for kind in Kind if examined.policy[kind] is Stance.REFUSED]
+    refused = [kind.words for kind in FindingKind if examined.policy[kind] is Stance.REFUSED]
     return f"nothing of kind {', '.join(refused)}" if refused else "nothing is refused"
 
 

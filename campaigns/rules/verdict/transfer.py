@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from campaigns.rules.verdict.buckets import Bucket, Declared
 from campaigns.rules.verdict.decision import Gate, Reason
-from campaigns.rules.verdict.gates import Finding
+from campaigns.rules.verdict.gates import GateOutcome
 from campaigns.rules.wording import faster, share
 
 NAME = "transfer"
@@ -17,19 +17,19 @@ GAP = 0.01
 LIMIT = "kernel work (K1 to K4), or a weight cache (W1) with both of its times (Rule 11)"
 
 
-def transfer(declared: Declared | None) -> Finding:
+def transfer(declared: Declared | None) -> GateOutcome:
     """May this kind of gain be accepted at all? None is a round that has no hypothesis."""
     if declared is None or declared.bucket is None:
-        return Finding(Gate(NAME, None, "not declared", LIMIT))
+        return GateOutcome(Gate(NAME, None, "not declared", LIMIT))
     bucket = declared.bucket
     if bucket.is_refused:
         sentence = (
             f"Rejected by Rule 11: {bucket} is {bucket.words}. Real use has new ones at every "
             "step, so the gain would be the benchmark's alone."
         )
-        return Finding(Gate(NAME, False, declared.words, LIMIT), Reason.NO_TRANSFER, sentence)
+        return GateOutcome(Gate(NAME, False, declared.words, LIMIT), Reason.NO_TRANSFER, sentence)
     passed = True if bucket.is_kernel or declared.bound is not None else None
-    return Finding(Gate(NAME, passed, declared.words, LIMIT))
+    return GateOutcome(Gate(NAME, passed, declared.words, LIMIT))
 
 
 def credit_words(declared: Declared | None) -> str:
@@ -45,7 +45,7 @@ def credit_words(declared: Declared | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class AcceptedRound:
     """An accepted round: its gain over the incumbent of its time, as a fraction."""
 
     number: int
@@ -54,7 +54,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AuditPart:
     """One line of an audit: its name, the rounds that it is made of, and its ratio of times."""
 
     name: str
@@ -99,14 +99,14 @@ class Audit:
         return abs(self.residual - 1) > GAP
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[AuditPart, ...]:
         """Everything that the whole is made of, and the whole."""
         whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
         return (
-            Part("Kernel work (S_real)", self.structural_rounds, self.structural),
-            Part("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
-            Part("Residual (R_real)", self.uncounted, self.residual),
-            Part(whole, (), self.whole),
+            AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural),
+            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
+            AuditPart("Residual (R_real)", self.uncounted, self.residual),
+            AuditPart(whole, (), self.whole),
         )
 
     @property
@@ -123,7 +123,7 @@ class Audit:
         return f"Clean: {parts}; they agree within {share(GAP)}."
 
 
-def audit(kept: Iterable[Kept], whole: float | None) -> Audit:
+def audit(kept: Iterable[AcceptedRound], whole: float | None) -> Audit:
     """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
 
     whole: v0's time over the incumbent's where both were measured side by side. Raises ValueError

@@ -1,4 +1,4 @@
-"""End a campaign that can not go on, with the reason (law 10)."""
+"""End a campaign that cannot continue, with the reason (law 10)."""
 
 from __future__ import annotations
 

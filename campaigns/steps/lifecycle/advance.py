@@ -51,7 +51,7 @@ def advance(campaign: Campaign) -> Next:
 
 
 def _hold(campaign: Campaign) -> Next:
-    """Pause between two evaluations; a running one is finished first and rings again."""
+    """Pause between two evaluations; a running one is finished first and notifies again."""
     awaited = awaited_by(campaign)
     if awaited.filter(state=EvaluationState.RUNNING).exists():
         return NOTHING
@@ -105,7 +105,7 @@ def _measure(campaign: Campaign) -> Next:
         return NOTHING
     if round_.kind == RoundKind.SWEEP and round_.state == RoundState.OPEN:
         return screen(round_)
-    # The looks above may be older than another worker's step: what they saw is asked for again.
+    # Another worker may have taken a step since the queries above, so their answers are read again.
     awaited = awaited_by(OuterRef("pk"))
     unfinished = awaited.exclude(state=EvaluationState.DONE)
     return AGAIN if move(campaign, CampaignState.DECIDE, ~Q(Exists(unfinished))) else NOTHING

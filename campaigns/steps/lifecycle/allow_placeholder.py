@@ -19,7 +19,7 @@ LONGEST_REASON = 500
 
 
 class PlaceholderRefused(ValueError):
-    """A placeholder that can not be allowed: `field`, and what is accepted."""
+    """A placeholder that cannot be allowed: `field`, and what is accepted."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -30,10 +30,10 @@ class PlaceholderRefused(ValueError):
 def allow_placeholder(
     campaign: Campaign, question: str, value: str, reason: str, by: Any
 ) -> Placeholder:
-    """Store it with who allowed it and why; it counts in no headline.
+    """Store it with the person and the reason; it is in no headline.
 
     question: "bandwidth" or "compute"; value: "4 TB/s". Raises PlaceholderRefused, Forbidden for
-    anybody but a curator or lead, and IllegalTransition once the campaign is confirmed, which
+    a person who is no curator or lead, and IllegalTransition once the campaign is confirmed, which
     freezes what it is judged by.
     """
     if by is None or not may_review(by):
@@ -42,7 +42,7 @@ def allow_placeholder(
     if not 0 < len(reason.strip()) <= LONGEST_REASON or "\0" in reason:
         raise PlaceholderRefused(
             "reason",
-            f"is needed, of at most {LONGEST_REASON} characters; it stays beside the value",
+            f"is needed, of at most {LONGEST_REASON} characters; it is shown with the value",
         )
     with transaction.atomic():
         # Held until the end, so that no confirmation comes between the look and the row.
@@ -80,7 +80,8 @@ def _require_gap(campaign: Campaign, question: str) -> None:
         known = ceilings.bandwidth if question == "bandwidth" else ceilings.compute
         cited = known.citation if known else ""
         raise PlaceholderRefused(
-            "question", f"{question} is known: {cited}; a placeholder is for what nobody has cited"
+            "question",
+            f"{question} is known: {cited}; a placeholder is only for a value without a citation",
         )
 
 

@@ -27,7 +27,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a person") -> Next:
-    """Store the answer and go on; a declined restart may leave nothing but the end (R49).
+    """Store the answer and continue; after a declined restart the campaign may have to end (R49).
 
     Raises IllegalTransition where no restart is offered or it is answered already.
     """
@@ -49,15 +49,15 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
             campaign=campaign, after=after, answer=answer, why=why, seed=seed, masked=hidden
         )
         numbers = ", ".join(map(str, hidden)) or "none"
-        told = f"masked from the proposer: rounds {numbers}" if taken else "nothing is masked"
-        record(campaign, "restart", f"restart in part {answer.value} {why}; {told}", rounds=hidden)
+        hides = f"hidden from the proposer: rounds {numbers}" if taken else "no round is hidden"
+        record(campaign, "restart", f"partial restart {answer.value} {why}; {hides}", rounds=hidden)
         if stop is not None:
             record(campaign, "ended", stop.sentence, reason=stop.reason)
     return AGAIN
 
 
 def _drawn(campaign: Campaign, seed: int) -> tuple[int, ...]:
-    """About half of the attempts; a round that only broke the host was none (law 8)."""
+    """About half of the attempts; a round with outcome broken_host is not one (law 8)."""
     rows = Verdict.objects.filter(round__campaign=campaign).exclude(reason=Reason.BROKEN_HOST)
     attempts = rows.exclude(round__kind=RoundKind.BASELINE).values_list("round__number", flat=True)
     incumbent = campaign.incumbent

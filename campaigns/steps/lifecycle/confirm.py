@@ -1,4 +1,4 @@
-"""A person says yes to a draft; from here on a worker may run it (R1)."""
+"""A person confirms a draft; a worker may run it from then on (R1)."""
 
 from __future__ import annotations
 

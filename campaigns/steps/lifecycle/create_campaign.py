@@ -1,4 +1,4 @@
-"""A wish becomes a Campaign in state draft, with its measuring rules frozen."""
+"""Create a campaign in state draft, with its measuring rules frozen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target import goal as goals
 from campaigns.rules.target.goal import Goal
 from campaigns.rules.target.intake import Intake
-from campaigns.rules.verdict.finding_kinds import Examined, Kind, PolicyError, Stance, read_policy
+from campaigns.rules.verdict.finding_kinds import (
+    Examined,
+    FindingKind,
+    PolicyError,
+    Stance,
+    read_policy,
+)
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.lifecycle.import_problem import import_problem
 from campaigns.syntax.findings.find import findings_of
@@ -41,21 +47,21 @@ MOST_OWN_KERNELS = 16
 
 
 class CampaignRefused(ValueError):
-    """A campaign that can not be run; one line naming the field and what is accepted."""
+    """A campaign that cannot run; one line names the field and what is accepted."""
 
 
 class UnknownPlatform(CampaignRefused):
-    """A platform that nobody has described."""
+    """A platform that is not in the wiki."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What somebody asks for. cases: names; empty means all that are meant for the platform.
+    """What is requested. cases: names; empty means all cases of the platform.
 
     goal: None is the policy's share of the ceilings; a share given here goes into the policy.
     findings: kind of finding → stance, where it differs from what is usual for the backend.
     own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
-    them. require_sanitizers: whether nothing is accepted that one of them did not look at.
+    them. require_sanitizers: whether a gain is accepted only after a sanitizer has run.
     """
 
     problem: Path
@@ -84,7 +90,7 @@ def create_campaign(wish: Wish) -> Campaign:
         )
     goal = wish.goal or Goal(fraction=wish.policy.target_fraction)
     policy = wish.policy
-    if goal.kind is goals.Kind.CEILING:
+    if goal.kind is goals.GoalKind.CEILING:
         policy = replace(policy, target_fraction=goal.fraction)
     with transaction.atomic():
         problem = import_problem(wish.problem)
@@ -148,8 +154,8 @@ def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
         )
 
 
-def _findings_policy(wish: Wish, problem: Problem) -> dict[Kind, Stance]:
-    """The backend's policy with what was wished for; one that refuses v0 could not even start."""
+def _findings_policy(wish: Wish, problem: Problem) -> dict[FindingKind, Stance]:
+    """The policy of the backend with the requested changes; one that refuses v0 is an error."""
     try:
         policy = read_policy(wish.findings, wish.backend)
     except PolicyError as error:
@@ -208,7 +214,7 @@ def _protocol(wish: Wish, platform: Platform) -> Protocol:
     rules = CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL
     values = asdict(replace(rules, require_sanitizers=wish.require_sanitizers))
     if not wish.require_sanitizers:
-        # Named only where it is asked for, so that the same rules stay the same protocol.
+        # Named only where it is requested, so that equal rules stay one protocol.
         del values["require_sanitizers"]
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
     return Protocol.objects.get_or_create(digest=digest, defaults={"rules": values})[0]

@@ -37,7 +37,7 @@ NOT_COMPARED: dict[str, Any] = {
 
 
 def finish(campaign: Campaign) -> Next:
-    """Compare the incumbent with v0 once more, directly, then move to done.
+    """Compare the incumbent with v0 directly, then move to done.
 
     A product of the rounds' gains would add up their errors; this one interval does not.
     """
@@ -96,6 +96,6 @@ def _closing_words(result: dict[str, Any]) -> str:
     if result["gain"] is None:
         return f"Finished; the incumbent could not be compared with v0: {result['why']}"
     if not result["pairs"]:
-        return "Finished: v0 stands, no change was shown to be faster."
+        return "Finished: v0 remains the best; no change was shown to be faster."
     told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
     return f"Finished: {told} against v0 (n={result['pairs']} pairs)."

@@ -1,6 +1,6 @@
 """A trail of another system, or of another kopt, becomes an ImportedCampaign: whole or not at all.
 
-What it says stays a claim of whoever wrote it, with file and line. No verdict, gain, noise floor or
+What it says stays a claim of its author, with file and line. No verdict, gain, noise floor or
 experience of ours is made of it.
 """
 

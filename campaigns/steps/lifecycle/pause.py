@@ -1,4 +1,4 @@
-"""Hold a campaign: what is being measured is finished, nothing new is begun."""
+"""Pause a campaign: the running measurement is finished, and nothing new begins."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def pause(campaign: Campaign) -> Next:
-    """Ask for a pause; `advance` holds the campaign between two evaluations.
+    """Request a pause; `advance` pauses the campaign between two evaluations.
 
-    Raises IllegalTransition for a campaign that is not at work.
+    Raises IllegalTransition for a campaign that is not running.
     """
     if campaign.state not in PAUSABLE:
-        raise IllegalTransition(f"campaign: is {campaign.doing}; only one at work can be paused")
+        raise IllegalTransition(
+            f"campaign: is {campaign.doing}; only a running campaign can be paused"
+        )
     asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
     with transaction.atomic():
         if not claim(asked, pause_requested=True):
             return NOTHING
-        record(campaign, "pause_requested", "pause requested; holds after the running evaluation")
+        record(
+            campaign, "pause_requested", "pause requested; the running evaluation is finished first"
+        )
     campaign.pause_requested = True
     return AGAIN

@@ -1,4 +1,4 @@
-"""A restart in part: offered once, taken or declined by the policy or by a person (R40, R48)."""
+"""The partial restart: offered once, taken or declined by the policy or by a person (R40, R48)."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ def restart(campaign: Campaign) -> Next:
     clock = clock_of(campaign, timezone.now())
     if clock is None or overrun(clock) is not Overrun.DECLINE:
         return NOTHING
-    return answer_restart(campaign, RestartAnswer.DECLINED, "nobody answered within an hour")
+    return answer_restart(campaign, RestartAnswer.DECLINED, "no answer within an hour")

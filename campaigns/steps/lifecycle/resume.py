@@ -1,4 +1,4 @@
-"""Go on where a paused campaign was held."""
+"""Continue a paused campaign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def resume(campaign: Campaign) -> Next:
-    """Take back a pause, also one that is only asked for. Raises IllegalTransition when neither."""
+    """End a pause, or withdraw a request for one. Raises IllegalTransition without either."""
     with transaction.atomic():
         if campaign.state == CampaignState.PAUSED:
             moved = move(campaign, campaign.paused_from, paused_from="", pause_requested=False)

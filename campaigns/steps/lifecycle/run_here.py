@@ -19,7 +19,7 @@ WAIT_S = 1.0
 
 
 def run_here(key: int, context: WorkerContext, tell: Callable[[str], None]) -> Campaign:
-    """Advance the campaign until it is finished or held; `tell` hears of every new event.
+    """Advance the campaign until it is finished or paused; `tell` is called with every new event.
 
     What another worker measures is waited for, and taken over when that worker vanishes. The
     campaign that is returned says by its state whether it is finished: a person may have paused it.
@@ -31,7 +31,7 @@ def run_here(key: int, context: WorkerContext, tell: Callable[[str], None]) -> C
         campaign = Campaign.objects.select_related("problem", "platform", "protocol").get(pk=key)
         following = advance(campaign)
         measured = [evaluate(evaluation, context) for evaluation in following.measure]
-        # The state is looked up before the events, so that the last of them is never missed.
+        # The state is read before the events, so that the last event is never missed.
         campaign.refresh_from_db()
         for event in campaign.events.filter(pk__gt=told):
             tell(event.message)

@@ -24,7 +24,7 @@ from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
-from campaigns.rules.target.ridges import Level, ridges
+from campaigns.rules.target.ridges import MemoryLevel, ridges
 from campaigns.rules.target.roofline import Work
 from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.measuring.materialise import materialise
@@ -111,7 +111,7 @@ def _target(
 def _write_pitfalls(
     campaign: Campaign, target: dict[str, Any], cautions: Sequence[TargetWarning]
 ) -> None:
-    """Gaps, the placeholders that stand in them, and cautions, for whoever reads the results."""
+    """Record missing values, the placeholders used for them, and warnings."""
     for question in target["missing"]:
         gap = missing_spec_of(campaign, question)
         Pitfall.objects.create(
@@ -131,9 +131,9 @@ def _write_pitfalls(
 
 
 def _ridges(campaign: Campaign, ceilings: Ceilings) -> list[dict[str, Any]]:
-    levels: dict[Level, Sequence[Cited]] = {
-        Level.DRAM: ceilings.bandwidths,
-        Level.CACHE: cache_bandwidth_ceilings(campaign.platform),
+    levels: dict[MemoryLevel, Sequence[Cited]] = {
+        MemoryLevel.DRAM: ceilings.bandwidths,
+        MemoryLevel.CACHE: cache_bandwidth_ceilings(campaign.platform),
     }
     return [
         {

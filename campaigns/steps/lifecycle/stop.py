@@ -13,7 +13,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def stop(campaign: Campaign) -> Next:
-    """Ask for the end; the open round is measured to its end first. Asking twice does no more.
+    """Request the end; the open round is finished first. A second request changes nothing.
 
     Raises IllegalTransition for a finished campaign.
     """

@@ -16,7 +16,7 @@ from campaigns.records.restart_mask import masked_rounds
 def unmask(campaign: Campaign, number: int) -> None:
     """Let the proposer see a masked round again. Raises IllegalTransition for any other round."""
     if campaign.is_finished or number not in masked_rounds(campaign):
-        raise IllegalTransition(f"campaign: round {number} is not masked")
+        raise IllegalTransition(f"campaign: round {number} is not hidden")
     with transaction.atomic():
         Unmasking.objects.create(campaign=campaign, number=number)
-        record(campaign, "unmasked", f"round {number} is no longer masked")
+        record(campaign, "unmasked", f"round {number} is no longer hidden")

@@ -1,4 +1,4 @@
-"""Leave a device that others use for an idle one alike (R8)."""
+"""Change from a device that other programs use to an idle one of the same kind (R8)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.conf import settings
 from campaigns.devices.discover import Device, alike
 from campaigns.devices.idle import is_gated
 from campaigns.records.device_waits import open_waits, waits_on
-from campaigns.rules.noise.device_gate import Gate
+from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.workers.context import card_of
 from campaigns.workers.ranking import ranked
 
@@ -23,4 +23,4 @@ def change_device(worker: str, present: Device) -> Device | None:
     if not others or not waits_on(card_of(present), open_waits()):
         return None
     device, found, is_taken = ranked(others, worker)[0]
-    return device if found.gate is not Gate.BUSY and not is_taken else None
+    return device if found.gate is not DeviceState.BUSY and not is_taken else None

@@ -1,7 +1,7 @@
-"""Which of several devices alike a worker takes that was not told one: the most idle (R8).
+"""Choose a device for a worker that has none set: the most idle of its kind (R8).
 
-Nobody is pushed aside: what another worker of ours has or another process holds comes last, and a
-worker leaves its device only when that one is in use and another is idle.
+A device that another worker or process holds comes last. A worker leaves its device only when other
+programs use it and another device is idle.
 """
 
 from __future__ import annotations

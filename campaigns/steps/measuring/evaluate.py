@@ -33,7 +33,7 @@ from campaigns.records.device_waits import Cause, is_put_off
 from campaigns.records.round.measured_cases import cases_of, level_of
 from campaigns.records.round.reports import READ_IN
 from campaigns.records.round.reproduction import may_reproduce
-from campaigns.rules.noise.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.measuring.read_code import read_code
@@ -57,10 +57,11 @@ class ClaimLost(Exception):
 def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     """Measure the evaluation of that key; return its campaign, which may then advance.
 
-    None when there was nothing to claim, the claim was lost, or others use the device: then the
+    None when there was nothing to claim, the claim was lost, or other programs use the device: then
+    the
     evaluation waits, and only a campaign that has waited too long is returned, to be paused.
     Raises DeviceBusy before anything is claimed while another process or worker of ours holds it.
-    In both cases reconcile rings again.
+    In both cases reconcile notifies again.
     """
     evaluation = _wanted(key, context)
     if evaluation is None or is_put_off(evaluation, context.worker.card):
@@ -68,7 +69,7 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     try:
         with hold(context.device, wait_s=context.patience_s):
             found = _seen(context)
-            if found.gate is Gate.BUSY and is_gated(context.device):
+            if found.gate is DeviceState.BUSY and is_gated(context.device):
                 return wait_for_device(evaluation, context.worker, Cause.BUSY, found.why)
             if not _claim(evaluation, context):
                 return None
@@ -78,14 +79,14 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
         raise
 
 
-def _seen(context: WorkerContext) -> Found:
+def _seen(context: WorkerContext) -> DeviceCheck:
     """What others do with the device. A crew of ours may wait on a GPU, and must not be seen."""
     if context.device.kind == "gpu":
         context.service.rest()
     return context.look(context.device)
 
 
-def _measure(evaluation: Evaluation, context: WorkerContext, found: Found) -> Campaign | None:
+def _measure(evaluation: Evaluation, context: WorkerContext, found: DeviceCheck) -> Campaign | None:
     try:
         report = _run(evaluation, context)
     except ClaimLost:
@@ -116,7 +117,7 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
 def _claim(evaluation: Evaluation, context: WorkerContext) -> bool:
     """Claim the row, and with it the device itself: of two workers that share one, one at a time.
 
-    The lock on the file can not be seen from another host or container; this one can.
+    Another host or container cannot see the lock on the file; it can see this row.
     """
     worker, now = context.worker, timezone.now()
     with transaction.atomic():
@@ -194,7 +195,7 @@ def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
 
 
 class _ClaimHeartbeat:
-    """Called every second with the phase; shows life in the row and notices a lost claim."""
+    """Called every second with the phase; stores a heartbeat and notices a lost claim."""
 
     def __init__(self, evaluation: Evaluation, context: WorkerContext) -> None:
         self._mine = Evaluation.objects.filter(
@@ -222,12 +223,12 @@ def _broken(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
 
 
-def _placed(report: Report, device: Device, found: Found) -> Report:
-    """With the device itself, so that another one of the model can be told from it for ever.
+def _placed(report: Report, device: Device, found: DeviceCheck) -> Report:
+    """Add the device, so that another one of the same model stays distinguishable.
 
-    And with what was seen of it before: also where that says little, and nobody waits for it.
+    Add what was seen of its use before, also where no gate applies.
     """
-    anyway = "; measured all the same" if found.gate is Gate.BUSY else ""
+    anyway = "; measured anyway" if found.gate is DeviceState.BUSY else ""
     more = {CARD: card_of(device), GATE: f"{found}{anyway}"}
     return replace(report, environment={**report.environment, **more})
 
@@ -235,7 +236,7 @@ def _placed(report: Report, device: Device, found: Found) -> Report:
 def _without_host_noise(report: Report) -> Report:
     """A pass with a slope that is no time, on a host too busy to be a clock, is the host's failure.
 
-    A candidate whose typical time is no time stays as it is: that is for the verdict to say.
+    A candidate whose typical time is not positive is left to the verdict.
     """
     for case in report.cases:
         for timing in (case.candidate, case.incumbent):

@@ -1,4 +1,4 @@
-"""Read a candidate's machine code, beside a measurement and never in its time."""
+"""Read the machine code of a candidate, outside of the measured time."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MOST_ATTEMPTS = 3
 
 
 def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
-    """End a claimed evaluation with its report, if the claim still stands.
+    """End a claimed evaluation with its report, if the claim is still held.
 
     A broken host gets a new evaluation, at most three in all; its failure is not the candidate's.
     One that is void, as device or host did not stay the same, is repeated as well.

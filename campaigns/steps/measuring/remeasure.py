@@ -1,4 +1,4 @@
-"""What would be accepted is measured again first: in new processes, on inputs nobody has seen."""
+"""Before acceptance a candidate is measured again: in new processes, on new inputs."""
 
 from __future__ import annotations
 

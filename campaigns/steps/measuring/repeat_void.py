@@ -8,10 +8,10 @@ from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.round.measuring_drift import MOST_VOIDS, sentence_of, voids_of
-from campaigns.rules.noise.drift import Drift
+from campaigns.rules.noise.drift import Disturbance
 
 
-def repeat_void(evaluation: Evaluation, found: tuple[Drift, ...]) -> None:
+def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
     """Store why it is void and queue the next attempt; after too many the campaign waits.
 
     Inside the caller's transaction.

@@ -1,7 +1,7 @@
-"""An accepted gain is measured once more on another device of the model, when there is one.
+"""Measure an accepted gain again on another device of the same model, when there is one.
 
-This goes beside the campaigns: none of them waits for it, a finished one takes it too, and the
-incumbent stays what it is. What another device does not show is for a person to answer.
+No campaign waits for it, a finished one is measured too, and the incumbent does not change. When
+the other device does not show the gain, a person has to answer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED, StandingWord.UN
 
 
 def reproduce() -> list[tuple[Campaign, Next]]:
-    """Judge what another device has measured, queue the next, and say what has to be rung.
+    """Judge what another device has measured, queue the next, and return which campaigns to notify.
 
     Run at worker start and a few times a minute; running it more often does no harm. One at a time
     on a platform, the newest first, so that campaigns find a free device.

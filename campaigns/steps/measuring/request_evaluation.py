@@ -1,4 +1,4 @@
-"""Ask for a measurement of a candidate, unless its source or its bucket is refused (R21)."""
+"""Request a measurement of a candidate, unless its source or its bucket is refused (R21)."""
 
 from __future__ import annotations
 

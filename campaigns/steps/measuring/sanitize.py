@@ -1,4 +1,4 @@
-"""Run a candidate under sanitizers, beside a measurement and never in its time."""
+"""Run a candidate under sanitizers, outside of the measured time."""
 
 from __future__ import annotations
 

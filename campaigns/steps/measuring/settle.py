@@ -7,7 +7,7 @@ from campaigns.models import (
     StandingWord,
 )
 from campaigns.records.round.sessions import Session, is_elsewhere
-from campaigns.rules.verdict.decision import Decision, Verdict
+from campaigns.rules.verdict.decision import Decision, VerdictWord
 from campaigns.rules.verdict.one_session import against_words
 from campaigns.steps.measuring.stand import stand
 
@@ -18,7 +18,7 @@ def settle(round_: Round, again: Session, decision: Decision) -> None:
     A session on another device of the model than the claim's is a reproduction besides. Inside the
     caller's transaction.
     """
-    accepted = decision.verdict is Verdict.ACCEPTED
+    accepted = decision.verdict is VerdictWord.ACCEPTED
     word = StandingWord.VERIFIED if accepted else StandingWord.NOT_VERIFIED
     gain = again.alone.gain
     shown = f"A second session showed {against_words(gain)}." if gain else ""

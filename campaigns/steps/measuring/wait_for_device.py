@@ -15,7 +15,7 @@ from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationSta
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.device_waits import Cause, Wait, awaited_by, kinds_of, wait_of
-from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_look_s, waited_s
+from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_check_s, waited_s
 from campaigns.rules.wording import minutes
 
 # Under this reason the event that asks for the pause can be told from a person's (R49).
@@ -60,9 +60,9 @@ def _next(
     worker, cause, why = seen
     waited = 0.0
     if before is not None:
-        since_look_s = (now - before.at) / timedelta(seconds=1)
-        waited = waited_s(before.waited_s, since_look_s, before.planned_s)
-    look_at = now + timedelta(seconds=next_look_s(waited, bounded=bounded))
+        since_check_s = (now - before.at) / timedelta(seconds=1)
+        waited = waited_s(before.waited_s, since_check_s, before.planned_s)
+    look_at = now + timedelta(seconds=next_check_s(waited, bounded=bounded))
     looks = {
         card: at for card, at in (before.looks if before else {}).items() if card != worker.card
     }

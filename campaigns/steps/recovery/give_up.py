@@ -1,7 +1,7 @@
-"""A step raised what nobody foresaw: record it, and after three times in a row end the campaign.
+"""Record an unexpected error of a step; after three in a row end the campaign.
 
-Without this the pulse would ring for the same step for ever. The three tries are for what passes by
-itself (a lock, a full disk); what is left is our own fault and is said as such.
+Without this the heartbeat would repeat the same step for ever. Three tries cover what passes by
+itself (a lock, a full disk); what remains is an error of kopt and is named as one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hold a campaign's phases to their limits; running out is told, and has an outcome (R16, R59)."""
+"""Enforce the time limits of phases; an overrun is recorded and has a consequence (R16, R59)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LATE = "phase_late"
 
 
 def limit_phase(campaign: Campaign) -> bool:
-    """Ask for a pause where measuring has used up the phase's time; True where it has.
+    """Request a pause when measuring has used up the time of the phase; True when it has.
 
-    The pause takes effect as any other: what is being measured is finished first. Whoever resumes
-    the campaign gives the phase its whole time again.
+    As with any pause, the running measurement is finished first. Resuming the campaign gives the
+    phase its whole time again.
     """
     if campaign.state not in MEASURING or campaign.pause_requested:
         return False
@@ -30,7 +30,7 @@ def limit_phase(campaign: Campaign) -> bool:
         if not claim(asked, pause_requested=True):
             return False
         late = f"{doing_words(clock)} has {used_words(clock)} of measuring"
-        words = f"{late}; paused, and resuming it gives it its time again"
+        words = f"{late}; paused; resuming the campaign gives the phase its whole time again"
         record(campaign, LATE, words, state=clock.state, spent_s=round(clock.spent_s, 1))
     campaign.pause_requested = True
     return True

@@ -1,4 +1,4 @@
-"""Find what a dead worker left behind, release it, and say what has to be rung again."""
+"""Release the work of ended workers, and return which campaigns to notify again."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _next(campaign: Campaign) -> Next | None:
 
 
 def _has_idle_worker(campaign: Campaign) -> bool:
-    """A busy worker comes to the queue by itself, and an absent one reconciles when it starts.
+    """A busy worker returns to the queue by itself; an absent one reconciles when it starts.
 
-    Of one whose device others use, the ring waits for the next look that is due.
+    When other programs use its device, the notification waits for the next check.
     """
     alive = Worker.objects.filter(platform=campaign.platform).alive()
     busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)

@@ -1,4 +1,4 @@
-"""Take back evaluations whose worker has vanished."""
+"""Release evaluations whose worker has vanished."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from campaigns.models.transitions import move
 from campaigns.steps.measuring.record_report import record_report
 from campaigns.workers.claim_holder import is_gone, worker_of
 
-# A candidate that takes its worker along this often is not given to another one.
+# After so many lost workers a candidate is not measured again.
 MOST_CLAIMS = 5
 
 
 def release_vanished(among: QuerySet[Evaluation]) -> None:
-    """Take back those of these evaluations whose worker has ended or shows no life."""
+    """Release those of these evaluations whose worker has ended or sends no heartbeat."""
     running = among.filter(state=EvaluationState.RUNNING)
     expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
     for evaluation in running.select_related("candidate__round__campaign"):
@@ -31,7 +31,7 @@ def release_vanished(among: QuerySet[Evaluation]) -> None:
 
 
 def _release(evaluation: Evaluation) -> None:
-    """Queue the evaluation again, or give it up when it has taken too many workers along."""
+    """Queue the evaluation again, or end it when it has lost too many workers."""
     campaign, worker = evaluation.campaign, worker_of(evaluation.holder)
     message = f"worker {worker} vanished while it held {evaluation}"
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Tell once of a phase without a sign of life (R16, R59)."""
+"""Record once that a phase shows no sign of life (R16, R59)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ IDLE = "phase_idle"
 
 
 def tell_idle(campaign: Campaign) -> bool:
-    """Tell once of a phase without a sign of life; True where it was told now.
+    """Record once that a phase shows no sign of life; True when recorded now.
 
-    A measurement tells of itself: by its heart, by its place in the queue, by what it waits for.
+    A measurement is left out: its heartbeat, its place in the queue or its wait shows life.
     """
     if campaign.state in MEASURING and is_waiting(campaign):
         return False
@@ -29,6 +29,6 @@ def tell_idle(campaign: Campaign) -> bool:
     late = overrun(clock) is Overrun.TELL
     idle = f"no sign of life for {minutes(clock.silent_s)} min while {doing_words(clock)}"
     more = f"; {used_words(clock)}" if late else ""
-    words = f"{idle}{more}; its step is asked for again"
+    words = f"{idle}{more}; its step is requested again"
     record(campaign, IDLE, words, state=clock.state, silent_s=round(clock.silent_s, 1))
     return True

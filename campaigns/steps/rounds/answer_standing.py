@@ -16,14 +16,14 @@ MAY_ANSWER = "campaigns.change_campaign"
 
 
 class AnswerRefused(ValueError):
-    """An answer that can not be stored; the message says what is accepted."""
+    """An answer that cannot be stored; the message says what is accepted."""
 
 
 def answer_standing(round_: Round, answer: str, why: str, by: Any) -> StandingAnswer:
-    """Store it beside the standing. Verdict and incumbent stay what they are, and so do numbers.
+    """Store it with the standing. Verdict, incumbent and numbers do not change.
 
-    answer: one of `Answer`. Raises AnswerRefused, and Forbidden for anybody who may not run
-    campaigns, and for whoever started this one and would rely on its gain all the same.
+    answer: one of `Answer`. Raises AnswerRefused, and Forbidden for a person who may not run
+    campaigns, and for the starter of this one who answers that its gain can be relied on.
     """
     if by is None or not by.has_perm(MAY_ANSWER):
         raise Forbidden("answering for a gain needs the role engineer or lead")

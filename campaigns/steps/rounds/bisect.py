@@ -15,7 +15,7 @@ from campaigns.evaluator.contract import Case, Job, Outcome, protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
 from campaigns.records.round.judged_rounds import standard_of
-from campaigns.rules.noise.bisect import Answer, Found, Look, answer_of
+from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult, answer_of
 from campaigns.rules.noise.bisect import bisect as first_slower
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.materialise import materialise
@@ -23,7 +23,7 @@ from campaigns.workers.tempdirs import tempdir
 
 
 class BisectRefused(ValueError):
-    """A question that can not be asked; one line naming the field and what is accepted."""
+    """A question without an answer; one line names the field and what is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,14 @@ class BisectDevice:
     patience_s: float = 0.0
 
 
-def bisect(question: BisectQuestion, place: BisectDevice, tell: Callable[[Look], None]) -> Found:
-    """Measure and search; `tell` hears of each round. Raises BisectRefused, DeviceBusy, OSError."""
+def bisect(
+    question: BisectQuestion, place: BisectDevice, tell: Callable[[BisectProbe], None]
+) -> BisectResult:
+    """Measure and search; `tell` gets each round. Raises BisectRefused, DeviceBusy, OSError."""
     sources = _sources(question)
     good = sources[question.good]
 
-    def measure(number: int) -> Look:
+    def measure(number: int) -> BisectProbe:
         look = _look(number, sources[number], good, question, place)
         tell(look)
         return look
@@ -87,7 +89,7 @@ def _look(
     good: Candidate,
     question: BisectQuestion,
     place: BisectDevice,
-) -> Look:
+) -> BisectProbe:
     campaign = question.campaign
     rows = campaign.problem.cases.filter(name__in=question.cases or campaign.cases)
     with tempdir("bisect") as folder:
@@ -106,10 +108,10 @@ def _look(
         )
         report = place.service.evaluate(job)
     if report.outcome is not Outcome.PASSED:
-        return Look(number, Answer.UNCLEAR, why=f"{report.outcome}: {report.reason}")
+        return BisectProbe(number, BisectAnswer.UNCLEAR, why=f"{report.outcome}: {report.reason}")
     try:
         compared = compare(report, standard_of(campaign, has_incumbent=True))
     except ValueError as error:
-        return Look(number, Answer.UNCLEAR, why=str(error))
+        return BisectProbe(number, BisectAnswer.UNCLEAR, why=str(error))
     gains = [gain for gain in (compared.gain, compared.clock) if gain]
-    return Look(number, answer_of(gains, question.limit), compared.gain)
+    return BisectProbe(number, answer_of(gains, question.limit), compared.gain)

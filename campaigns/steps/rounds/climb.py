@@ -21,7 +21,7 @@ NOT_READ = "it was measured before machine code was read, so nothing is known of
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """Where to go on, and what is told about it; rung None where the ladder says nothing."""
+    """The next state and its reason; rung is None where the ladder gives no step."""
 
     state: CampaignState
     rung: Rung | None = None
@@ -29,7 +29,7 @@ class Climb:
 
 
 def climb(campaign: Campaign) -> Climb:
-    """The step up that the closed rounds ask for."""
+    """The step of the ladder that the closed rounds lead to."""
     verdicts = verdicts_of(campaign)
     streak = streak_of(verdicts)
     if not streak:
@@ -45,13 +45,13 @@ def climb(campaign: Campaign) -> Climb:
         return Climb(CampaignState.PROFILE, found, f"{head}: {_diagnosis(streak)}")
     if found is Rung.MACHINE_CODE:
         known = _machine_code(campaign.incumbent)
-        words = f"{head}: look at the incumbent's machine code next: {known}"
+        words = f"{head}: read the incumbent's machine code next: {known}"
         return Climb(CampaignState.PROFILE, found, words)
     if found is Rung.COMPARE:
         return Climb(CampaignState.PROFILE, found, f"{head}: {_comparison(campaign)}")
     after = CampaignState.STAGNATION if found is Rung.REVIEW else CampaignState.RESTART
-    told = "a review" if found is Rung.REVIEW else "a restart in part is offered"
-    return Climb(after, found, f"{head}: {told}")
+    step = "a review" if found is Rung.REVIEW else "a partial restart is offered"
+    return Climb(after, found, f"{head}: {step}")
 
 
 def _diagnosis(streak: Sequence[Verdict]) -> str:
@@ -60,7 +60,7 @@ def _diagnosis(streak: Sequence[Verdict]) -> str:
 
 
 def _comparison(campaign: Campaign) -> str:
-    """The incumbent beside the fastest of other campaigns on the same cases."""
+    """The incumbent and the fastest kernel of other campaigns on the same cases."""
     own = _time_us(campaign.incumbent)
     others = Campaign.objects.filter(
         problem__slug=campaign.problem.slug, platform=campaign.platform_id, cases=campaign.cases
@@ -77,7 +77,7 @@ def _comparison(campaign: Campaign) -> str:
 
 
 def _machine_code(incumbent: Candidate | None) -> str:
-    """What its instructions do, and by case what the driver's tracer told of its launches."""
+    """What its instructions do, and by case what the driver's tracer reported of its launches."""
     verdict = getattr(incumbent.round, "verdict", None) if incumbent else None
     report = report_of(verdict.evaluation) if verdict and verdict.evaluation else None
     code = machine_code_of(incumbent) if incumbent else None

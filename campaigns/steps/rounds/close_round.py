@@ -1,4 +1,4 @@
-"""Seal a judged round: keep or roll back, then go on or stop."""
+"""Close a judged round: keep or roll back, then continue or stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from campaigns.models.transitions import move, stopping
 from campaigns.records.policies import stop_policy_of
 from campaigns.records.stop_history import history_of
 from campaigns.rules.stop.policy import should_stop
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.rounds.climb import Climb, climb
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -29,7 +29,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def close_round(round_: Round) -> Next:
     """Close the round in one transaction: incumbent, state of the campaign, stop reason."""
     campaign, verdict = round_.campaign, round_.verdict
-    accepted = verdict.word == Verdict.ACCEPTED
+    accepted = verdict.word == VerdictWord.ACCEPTED
     if accepted:
         campaign.incumbent = round_.chosen
     ending, climbed = _ending(campaign, round_)
@@ -46,7 +46,7 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
-    # Only a closed round can not change any more, so that the same commit can be made again.
+    # Only a closed round can no longer change, so that the same commit can be made again.
     if accepted:
         commit_accepted(campaign)
     return NOTHING if campaign.is_finished else AGAIN
@@ -55,7 +55,7 @@ def close_round(round_: Round) -> Next:
 def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | None]:
     """The campaign's next state, and where the search ends also why (law 10).
 
-    Where it goes on, a round without a gain is a step up the ladder (R48); None where it ends.
+    When it continues, a round without a gain is a step up the ladder (R48); None when it ends.
     """
     if round_.kind == RoundKind.BASELINE and campaign.incumbent is None:
         return {

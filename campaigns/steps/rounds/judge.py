@@ -1,7 +1,7 @@
 """From the stored samples of a round's deciding evaluation to its Verdict row (R44, R47).
 
 Only an accepted candidate becomes the incumbent: after every other verdict the last one stays, and
-so does the earlier one of two that noise does not tell apart.
+so does the earlier one of two that noise does not separate.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def judge(round_: Round) -> Next:
     """Write the one verdict of a round; on the baseline also the campaign's noise floor.
 
-    A round with an unfinished evaluation is not judged: that evaluation is asked for instead. What
+    A round with an unfinished evaluation is not judged: that evaluation is requested instead. What
     would be accepted is measured again first, and then judged by both sessions. What failed in a
     way that another change may mend is repaired first, while that is allowed (R17).
     """

@@ -28,11 +28,11 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def screen(round_: Round) -> Next:
     """Pick the fastest of the screened candidates and queue its deciding evaluation.
 
-    When none passed, the round goes on to its verdict with the first that failed by itself.
+    When none passed, the round gets its verdict from the first one that failed by itself.
     """
     done = [_latest(candidate) for candidate in round_.candidates.prefetch_related("evaluations")]
     if any(evaluation.state != EvaluationState.DONE for evaluation in done):
-        return NOTHING  # a round that another worker has opened since the caller looked
+        return NOTHING  # a round that another worker has opened since the caller's query
     ranked = sorted(done, key=_speed, reverse=True)
     best = ranked[0]
     passed = best.outcome == Outcome.PASSED

@@ -12,12 +12,12 @@ from typing import Any
 
 from campaigns.models import Campaign, Candidate, Event, Round, RoundKind
 from campaigns.models.event import record
-from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
+from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
-from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.records.round.dispatch_classes import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.round.verdicts import classes_of, noise_of
-from campaigns.rules.dispatch.predicate import Choice, Inseparable, Predicate, predicate
+from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, Predicate, predicate
 from campaigns.rules.dispatch.split import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.rules.verdict.decision import Reason
@@ -53,7 +53,7 @@ class _Plan:
 def split(campaign: Campaign) -> SplitDraft | None:
     """The split that the last verdict calls for; None where it calls for none, or none is possible.
 
-    Where the classes can not be told apart, or the sources not be put together, an event says why.
+    When the classes cannot be separated, or the sources cannot be joined, an event says why.
     The same campaign at the same round gets the same answer.
     """
     plan = _plan(campaign)
@@ -103,7 +103,7 @@ def _draft(campaign: Campaign, plan: _Plan) -> tuple[Predicate, Draft]:
     """Raises Inseparable or CannotSplit."""
     v0 = Candidate.objects.get(round__campaign=campaign, round__number=1, ordinal=1).source
     when = predicate(
-        Choice(
+        DispatchProblem(
             params={case.name: case.params for case in campaign.case_rows},
             classes=plan.classes,
             taken=frozenset(plan.taken),
@@ -112,7 +112,7 @@ def _draft(campaign: Campaign, plan: _Plan) -> tuple[Predicate, Draft]:
         )
     )
     parts = (_part(plan.incumbent), _part(plan.variant))
-    source = dispatcher(campaign.backend, Split(*parts, v0, when))
+    source = dispatcher(campaign.backend, DispatchPlan(*parts, v0, when))
     variant = Variant(f"split by {when.words}", source)
     return when, Draft(_hypothesis(plan, when), (variant,))
 
@@ -138,7 +138,7 @@ def _hypothesis(plan: _Plan, when: Predicate) -> Hypothesis:
             for name, gain in (*plan.call.divergence.winners, *plan.call.divergence.losers)
         ),
         expected_metric="time_us",
-        expected_direction=Direction.DOWN,
+        expected_direction=MetricDirection.DOWN,
         expected_amount=expected_saving(plan.call, counts),
         risks="Both kernels are in one source, and each call pays for the choice." + flags,
         params={"when": when.words, "variant_round": variant, "incumbent_round": incumbent},

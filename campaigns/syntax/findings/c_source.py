@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from campaigns.rules.verdict.finding_kinds import Finding, Kind
+from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.c_family import declared_name, parse_anyway, text_of, walk
 from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
 
@@ -72,39 +72,39 @@ def _is_called(node: Node) -> bool:
     )
 
 
-def _look(node: Node) -> Iterator[tuple[Kind, str]]:
+def _look(node: Node) -> Iterator[tuple[FindingKind, str]]:
     look = _LOOKS.get(node.type)
     return look(node) if look is not None else iter(())
 
 
-def _named(node: Node) -> Iterator[tuple[Kind, str]]:
+def _named(node: Node) -> Iterator[tuple[FindingKind, str]]:
     kind = C_NAMES.get(text_of(node))
     if kind is not None:
         yield kind, text_of(node)
 
 
-def _included(node: Node) -> Iterator[tuple[Kind, str]]:
+def _included(node: Node) -> Iterator[tuple[FindingKind, str]]:
     path = text_of(node.child_by_field_name("path"))
     if path.strip('"<>').startswith(("/", "..")):
-        yield Kind.HIDDEN_CODE, f"{path} lies outside the candidate"
+        yield FindingKind.HIDDEN_CODE, f"{path} lies outside the candidate"
 
 
-def _macro(node: Node) -> Iterator[tuple[Kind, str]]:
+def _macro(node: Node) -> Iterator[tuple[FindingKind, str]]:
     if "##" in text_of(node):
-        yield Kind.HIDDEN_CODE, "a macro pastes names together"
+        yield FindingKind.HIDDEN_CODE, "a macro pastes names together"
 
 
-def _caught(node: Node) -> Iterator[tuple[Kind, str]]:
+def _caught(node: Node) -> Iterator[tuple[FindingKind, str]]:
     if "..." in text_of(node.child_by_field_name("parameters")):
-        yield Kind.FALLBACK, "catch (...) goes on after any error"
+        yield FindingKind.FALLBACK, "catch (...) goes on after any error"
 
 
-def _attribute(node: Node) -> Iterator[tuple[Kind, str]]:
+def _attribute(node: Node) -> Iterator[tuple[FindingKind, str]]:
     if "constructor" in text_of(node):
-        yield Kind.DETECTION, "a constructor runs when the file is loaded"
+        yield FindingKind.DETECTION, "a constructor runs when the file is loaded"
 
 
-def _declared(node: Node) -> Iterator[tuple[Kind, str]]:
+def _declared(node: Node) -> Iterator[tuple[FindingKind, str]]:
     """State that outlives a call: static locals and file-level variables that can change."""
     words = [text_of(child) for child in node.children]
     static = "static" in words or "thread_local" in words
@@ -122,29 +122,29 @@ def _declared(node: Node) -> Iterator[tuple[Kind, str]]:
     name = next((text_of(each) for each in walk(declarator, "identifier")), "")
     where = "on the device" if any(word in DEVICE for word in words) else "in the process"
     if name:
-        yield Kind.CACHE, f"{name} stays {where} between calls"
+        yield FindingKind.CACHE, f"{name} stays {where} between calls"
 
 
-def _container(node: Node) -> Iterator[tuple[Kind, str]]:
+def _container(node: Node) -> Iterator[tuple[FindingKind, str]]:
     name = text_of(node.child_by_field_name("name"))
     arguments = node.child_by_field_name("arguments")
     if name not in C_CONTAINERS or arguments is None or not arguments.named_children:
         return
     if "*" in text_of(arguments.named_children[0]) and name not in ("vector", "deque"):
-        yield Kind.IDENTITY_KEY, f"{name} with a pointer as its key"
+        yield FindingKind.IDENTITY_KEY, f"{name} with a pointer as its key"
 
 
-def _assembler(node: Node) -> Iterator[tuple[Kind, str]]:
+def _assembler(node: Node) -> Iterator[tuple[FindingKind, str]]:
     text = text_of(node)
     if ".incbin" in text or ".include" in text:
-        yield Kind.HIDDEN_CODE, "assembler takes in another file"
+        yield FindingKind.HIDDEN_CODE, "assembler takes in another file"
     if "syscall" in text or "svc " in text:
-        yield Kind.NATIVE_ACCESS, "assembler calls the system"
+        yield FindingKind.NATIVE_ACCESS, "assembler calls the system"
     if "globaltimer" in text or "rdtsc" in text:
-        yield Kind.DETECTION, "assembler reads a clock"
+        yield FindingKind.DETECTION, "assembler reads a clock"
 
 
-_LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[Kind, str]]]] = {
+_LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[FindingKind, str]]]] = {
     "identifier": _named,
     "type_identifier": _named,
     "primitive_type": _named,

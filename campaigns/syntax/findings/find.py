@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.syntax import TooSlow
-from campaigns.rules.verdict.finding_kinds import Finding, Kind
+from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.findings.c_source import find_in_c
 from campaigns.syntax.findings.python_source import find_in_python
 
@@ -31,14 +31,14 @@ def findings_of(source: Source) -> tuple[Finding, ...]:
         else:
             found = find_in_c(text, cuda=suffix in CUDA_SUFFIXES)
     except (RecursionError, MemoryError):
-        return (Finding(Kind.HIDDEN_CODE, 1, "nested too deeply to be read", ""),)
+        return (Finding(FindingKind.HIDDEN_CODE, 1, "nested too deeply to be read", ""),)
     except TooSlow as error:
-        return (Finding(Kind.HIDDEN_CODE, 1, str(error), ""),)
+        return (Finding(FindingKind.HIDDEN_CODE, 1, str(error), ""),)
     return tuple(_few_of_each(found))
 
 
 def _few_of_each(found: tuple[Finding, ...]) -> Iterator[Finding]:
-    seen: Counter[Kind] = Counter()
+    seen: Counter[FindingKind] = Counter()
     for finding in found:
         seen[finding.kind] += 1
         if seen[finding.kind] <= MOST_OF_A_KIND:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from campaigns.rules.verdict.finding_kinds import Finding, Kind
+from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
 
 ENTRY = "run_kernel"
@@ -65,7 +65,7 @@ class _Reader:
             for node, on_host in self._nodes()
             for kind, what in self._look(node, on_host)
         ]
-        found += [self._finding(Kind.CACHE, node, what) for node, what in self._kept()]
+        found += [self._finding(FindingKind.CACHE, node, what) for node, what in self._kept()]
         return sorted(set(found), key=lambda each: (each.line, each.kind, each.what))
 
     def _nodes(self) -> Iterator[tuple[ast.AST, bool]]:
@@ -84,7 +84,7 @@ class _Reader:
         names = [self._full(decorator).split(".") for decorator in called]
         return any(name[0] == "triton" and name[-1] in JIT for name in names)
 
-    def _look(self, node: ast.AST, on_host: bool) -> Iterator[tuple[Kind, str]]:
+    def _look(self, node: ast.AST, on_host: bool) -> Iterator[tuple[FindingKind, str]]:
         if not on_host:
             yield from self._named(node)
             return
@@ -104,46 +104,46 @@ class _Reader:
         if look is not None:
             yield from look(node)  # type: ignore[operator]
 
-    def _named(self, node: ast.AST) -> Iterator[tuple[Kind, str]]:
+    def _named(self, node: ast.AST) -> Iterator[tuple[FindingKind, str]]:
         """What a name alone tells, wherever it stands."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from self._imported(node)
         elif isinstance(node, ast.Call) and (kind := self._kind_of(self._full(node.func))):
             yield kind, f"{self._full(node.func)}()"
 
-    def _kind_of(self, name: str) -> Kind | None:
+    def _kind_of(self, name: str) -> FindingKind | None:
         if name.split(".")[0] in self._own:
             return None
         return PYTHON.get(name) or _by_prefix(name)
 
-    def _operator(self, node: ast.BinOp) -> Iterator[tuple[Kind, str]]:
+    def _operator(self, node: ast.BinOp) -> Iterator[tuple[FindingKind, str]]:
         if isinstance(node.op, ast.MatMult):
-            yield Kind.LIBRARY, "@ multiplies matrices outside a kernel"
+            yield FindingKind.LIBRARY, "@ multiplies matrices outside a kernel"
 
-    def _class(self, node: ast.ClassDef) -> Iterator[tuple[Kind, str]]:
+    def _class(self, node: ast.ClassDef) -> Iterator[tuple[FindingKind, str]]:
         if self._is_tensor(node):
-            yield Kind.LAZY_OUTPUT, f"class {node.name} is a tensor"
+            yield FindingKind.LAZY_OUTPUT, f"class {node.name} is a tensor"
 
-    def _decorated(self, node: ast.FunctionDef) -> Iterator[tuple[Kind, str]]:
+    def _decorated(self, node: ast.FunctionDef) -> Iterator[tuple[FindingKind, str]]:
         for decorator in node.decorator_list:
             name = self._full(decorator.func if isinstance(decorator, ast.Call) else decorator)
             if name in CACHES:
-                yield Kind.CACHE, f"{name} keeps what {node.name} returns"
+                yield FindingKind.CACHE, f"{name} keeps what {node.name} returns"
 
-    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[Kind, str]]:
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[FindingKind, str]]:
         for name in _modules(node):
             kind = _by_prefix(name)
             if kind is not None:
                 yield kind, f"{name} is imported"
 
-    def _called(self, node: ast.Call) -> Iterator[tuple[Kind, str]]:
+    def _called(self, node: ast.Call) -> Iterator[tuple[FindingKind, str]]:
         name = self._full(node.func)
         if kind := self._kind_of(name):
             yield kind, f"{name}()"
         elif name in SETTERS and node.args:
             target = self._full(node.args[0])
             if target.split(".")[0] in self._foreign:
-                yield Kind.PATCHING, f"setattr on {target}"
+                yield FindingKind.PATCHING, f"setattr on {target}"
         elif (asked := self._asked_for(name, node)) and (kind := self._kind_of(asked)):
             yield kind, f"{asked} is looked up"
         elif isinstance(node.func, ast.Attribute) and node.func.attr in PYTHON_METHODS:
@@ -156,26 +156,26 @@ class _Reader:
                 return f"{self._full(owner)}.{attribute}"
         return ""
 
-    def _attribute(self, node: ast.Attribute) -> Iterator[tuple[Kind, str]]:
+    def _attribute(self, node: ast.Attribute) -> Iterator[tuple[FindingKind, str]]:
         name = self._full(node)
         # Handed on under another name; a call is told of as a call.
         handed_on = isinstance(node.ctx, ast.Load) and id(node) not in self._heads
         if handed_on and (kind := PYTHON.get(name)):
             yield kind, f"{name} is handed on"
         if isinstance(node.ctx, ast.Load) and node.attr in ("_version", "__code__", "__globals__"):
-            kind = Kind.IDENTITY_KEY if node.attr == "_version" else Kind.DETECTION
+            kind = FindingKind.IDENTITY_KEY if node.attr == "_version" else FindingKind.DETECTION
             yield kind, f".{node.attr} is read"
 
-    def _caught(self, node: ast.ExceptHandler) -> Iterator[tuple[Kind, str]]:
+    def _caught(self, node: ast.ExceptHandler) -> Iterator[tuple[FindingKind, str]]:
         raised = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
         kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
         broad = any(kind is None or self._full(kind) in BROAD for kind in kinds)
         if broad and not raised:
-            yield Kind.FALLBACK, "a broad except goes on without raising"
+            yield FindingKind.FALLBACK, "a broad except goes on without raising"
 
     def _assigned(
         self, node: ast.Assign | ast.AugAssign | ast.AnnAssign
-    ) -> Iterator[tuple[Kind, str]]:
+    ) -> Iterator[tuple[FindingKind, str]]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         # A switch or a number is a setting; what runs in somebody's place is no literal.
         setting = isinstance(node.value, ast.Constant)
@@ -186,17 +186,17 @@ class _Reader:
                 continue
             name = self._full(target)
             if name.split(".")[0] in self._foreign:
-                kind = Kind.GLOBAL_STATE if setting else Kind.PATCHING
+                kind = FindingKind.GLOBAL_STATE if setting else FindingKind.PATCHING
                 yield kind, f"{name} is {'set' if setting else 'replaced'}"
             elif target.attr in ("data", "__class__"):
-                yield Kind.LAZY_OUTPUT, f".{target.attr} is replaced"
+                yield FindingKind.LAZY_OUTPUT, f".{target.attr} is replaced"
 
-    def _entered(self, target: ast.Subscript) -> Iterator[tuple[Kind, str]]:
+    def _entered(self, target: ast.Subscript) -> Iterator[tuple[FindingKind, str]]:
         name = self._full(target.value)
         if name == "os.environ":
-            yield Kind.GLOBAL_STATE, "os.environ is set"
+            yield FindingKind.GLOBAL_STATE, "os.environ is set"
         elif name.endswith(TABLES) and name.split(".")[0] in self._foreign:
-            yield Kind.PATCHING, f"an entry of {name} is replaced"
+            yield FindingKind.PATCHING, f"an entry of {name} is replaced"
 
     def _own_attributes(self) -> Iterator[ast.Attribute]:
         """`self.data = …` in a class that is no tensor: a name of the candidate's own."""
@@ -247,7 +247,7 @@ class _Reader:
             return ""
         return ".".join((self._names.get(first, first), *rest))
 
-    def _finding(self, kind: Kind, node: ast.AST, what: str) -> Finding:
+    def _finding(self, kind: FindingKind, node: ast.AST, what: str) -> Finding:
         line = getattr(node, "lineno", 1)
         return Finding(kind, line, what, self._lines[line - 1].strip()[:QUOTE])
 
@@ -300,7 +300,7 @@ def _module_names(tree: ast.Module) -> Iterator[str]:
         yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-def _by_prefix(name: str) -> Kind | None:
+def _by_prefix(name: str) -> FindingKind | None:
     for prefix, kind in PYTHON_PREFIXES.items():
         if name == prefix or name.startswith(f"{prefix}."):
             return kind

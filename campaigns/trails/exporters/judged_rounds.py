@@ -21,11 +21,11 @@ from campaigns.models import (
 )
 from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
 from campaigns.records.round.reports import report_of
-from campaigns.reports.rows import RoundRow
-from campaigns.reports.sheet import CampaignSheet, campaign_sheet
+from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet
+from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import share
 
 

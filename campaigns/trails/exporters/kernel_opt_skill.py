@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from campaigns.records.round.reports import machine_code_of
-from campaigns.reports.sheet import BASELINE
+from campaigns.reports.campaign.sheet import BASELINE
 from campaigns.rules.verdict.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound

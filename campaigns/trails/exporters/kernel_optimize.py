@@ -12,13 +12,13 @@ from typing import Any
 
 from campaigns.models.transitions import CampaignState
 from campaigns.records.round.verdicts import classes_of
-from campaigns.reports.course import KINDS
-from campaigns.reports.dispatch import dispatch_of
-from campaigns.reports.transfer import audit_of
-from campaigns.reports.trend import Trend, TrendRow, moves_bytes, trend_of
+from campaigns.reports.campaign.course import KINDS
+from campaigns.reports.campaign.trend import Trend, TrendRow, moves_bytes, trend_of
+from campaigns.reports.rounds.dispatch import dispatch_of
+from campaigns.reports.rounds.transfer import audit_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.intake import Intake, intake_from
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kopt import VERDICT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.trails.exporters.kopt import FORMAT, NAME
 from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, lacking
 from campaigns.trails.importers.documents import LinedDocument, read_json
@@ -15,7 +15,7 @@ CONVENTION = (
     "geometric mean over the cases of medians per call on the judge's clock, in µs, of that "
     "installation's device; lower is better"
 )
-WORDS = tuple(Verdict)
+WORDS = tuple(VerdictWord)
 
 
 def read(files: Mapping[str, str]) -> ClaimedCampaign:
@@ -69,7 +69,7 @@ def _round(part: LinedDocument, files: Mapping[str, str]) -> ClaimedRound:
         hypothesis=part.text("hypothesis.change") or part.text("hypothesis.title"),
         rationale=part.text("hypothesis.rationale"),
         status=word,
-        kept=word == Verdict.ACCEPTED if word else None,
+        kept=word == VerdictWord.ACCEPTED if word else None,
         masked=part.flag("masked"),
         figure=time,
         unit="µs",

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import FindingKind
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast
@@ -126,7 +126,7 @@ def test_it_tells_the_findings_of_every_candidate(client_of, monkeypatch, tmp_pa
             "line": 2,
             "what": "kept stays in the process between calls",
             "text": "static int kept = 0; // <b>",
-            "meaning": Kind.CACHE.meaning,
+            "meaning": FindingKind.CACHE.meaning,
             "stance": "flagged",
         }
     ]

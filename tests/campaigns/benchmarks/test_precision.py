@@ -14,7 +14,7 @@ from campaigns.benchmarks.precision import CHAIN, SLOWER, Compared, Reading, cha
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 
 BACKENDS = ("cpp", "cuda", "triton")
 OPTIONS = Namespace(
@@ -56,10 +56,10 @@ def written(readings, same=(), known=()):
 
 
 def test_it_counts_and_sizes_what_was_found():
-    same = Compared("softmax, cuda", Verdict.NO_CHANGE, 0.002)
-    known = Compared("chain, cuda", Verdict.ACCEPTED, 0.031)
-    missed = replace(known, verdict=Verdict.NO_CHANGE, gain=0.012)
-    worse = replace(same, verdict=Verdict.REJECTED, gain=-0.02)
+    same = Compared("softmax, cuda", VerdictWord.NO_CHANGE, 0.002)
+    known = Compared("chain, cuda", VerdictWord.ACCEPTED, 0.031)
+    missed = replace(known, verdict=VerdictWord.NO_CHANGE, gain=0.012)
+    worse = replace(same, verdict=VerdictWord.REJECTED, gain=-0.02)
     text = written([reading()], [same, worse], [known, known, missed])
     assert "1 of 2 comparisons of a kernel with itself showed no change." in text
     assert "True gains of 3%: 2 of 3 found." in text

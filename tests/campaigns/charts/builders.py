@@ -6,22 +6,22 @@ from campaigns.charts.deltas import DeltaPoint
 from campaigns.charts.progress import ProgressPoint
 from campaigns.charts.roofline import Roof, RoofPoint
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 
 ROUNDS = [
-    (Verdict.ACCEPTED, 410.0),
-    (Verdict.ACCEPTED, 180.0),
-    (Verdict.REJECTED, 205.0),
-    (Verdict.NO_CHANGE, 178.0),
-    (Verdict.ACCEPTED, 96.0),
-    (Verdict.REJECTED, None),
-    (Verdict.NEEDS_REVIEW, 60.0),
-    (Verdict.ACCEPTED, 41.0),
-    (Verdict.INVALID, 20.0),
-    (Verdict.NO_CHANGE, 41.2),
-    (Verdict.RUNNING, None),
+    (VerdictWord.ACCEPTED, 410.0),
+    (VerdictWord.ACCEPTED, 180.0),
+    (VerdictWord.REJECTED, 205.0),
+    (VerdictWord.NO_CHANGE, 178.0),
+    (VerdictWord.ACCEPTED, 96.0),
+    (VerdictWord.REJECTED, None),
+    (VerdictWord.NEEDS_REVIEW, 60.0),
+    (VerdictWord.ACCEPTED, 41.0),
+    (VerdictWord.INVALID, 20.0),
+    (VerdictWord.NO_CHANGE, 41.2),
+    (VerdictWord.RUNNING, None),
 ]
 FLOPS, INTENSITY = 1.6775e8, 1.25
 
@@ -50,5 +50,7 @@ def progress_points() -> list[ProgressPoint]:
     ]
 
 
-def delta(number: int, gain: float, half: float = 0.01, verdict: Verdict = Verdict.ACCEPTED):
+def delta(
+    number: int, gain: float, half: float = 0.01, verdict: VerdictWord = VerdictWord.ACCEPTED
+):
     return DeltaPoint(number, verdict, href(number), Gain(gain, gain - half, gain + half, 10))

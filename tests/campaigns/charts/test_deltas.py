@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.charts.deltas import LEFT, RIGHT, DeltaChart, build
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from tests.campaigns.charts.builders import delta
 
 
@@ -47,7 +47,7 @@ def test_it_does_not_cut_when_every_gain_is_far():
 
 
 def test_it_states_kind_and_number_of_its_intervals():
-    found = chart(delta(2, 0.05), delta(3, 0.0, verdict=Verdict.NO_CHANGE))
+    found = chart(delta(2, 0.05), delta(3, 0.0, verdict=VerdictWord.NO_CHANGE))
     assert "1 of 2 compared rounds were accepted" in found.caption
     assert "95% bootstrap of the geometric-mean ratio, n=10 pairs" in found.caption
 

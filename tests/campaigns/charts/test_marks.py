@@ -1,16 +1,16 @@
 from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import Label, Mark, apart, arrows, merge_labels, thinned
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 
 
 def mark(number: int, x: float, y: float) -> Mark:
-    return Mark(number, f"/r/{number}", GLYPHS[Verdict.ACCEPTED], x, y, "", "", "")
+    return Mark(number, f"/r/{number}", GLYPHS[VerdictWord.ACCEPTED], x, y, "", "", "")
 
 
 def test_it_has_one_glyph_and_one_class_per_verdict():
-    assert set(GLYPHS) == set(Verdict)
-    assert len({glyph.css for glyph in GLYPHS.values()}) == len(Verdict)
-    assert GLYPHS[Verdict.NO_CHANGE].words == "no change shown"
+    assert set(GLYPHS) == set(VerdictWord)
+    assert len({glyph.css for glyph in GLYPHS.values()}) == len(VerdictWord)
+    assert GLYPHS[VerdictWord.NO_CHANGE].words == "no change shown"
 
 
 def test_it_merges_labels_closer_than_twelve_units():

@@ -2,12 +2,12 @@ import re
 
 import pytest
 
-from campaigns.charts.progress import FRAME, ProgressChart, ProgressPoint, Target, build
-from campaigns.charts.scale import Kind
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.charts.progress import FRAME, ProgressChart, ProgressPoint, TargetLine, build
+from campaigns.charts.scale import ScaleKind
+from campaigns.rules.verdict.decision import VerdictWord
 from tests.campaigns.charts.builders import progress_points
 
-TARGET = Target(31.1, "134 MB ÷ 4.8 TB/s = 28.0 µs; ÷ 90 % = 31.1 µs")
+TARGET = TargetLine(31.1, "134 MB ÷ 4.8 TB/s = 28.0 µs; ÷ 90 % = 31.1 µs")
 
 
 def chart(points=None, target=TARGET) -> ProgressChart:
@@ -17,7 +17,7 @@ def chart(points=None, target=TARGET) -> ProgressChart:
 
 
 def points(*times_us: float) -> list[ProgressPoint]:
-    return [ProgressPoint(n, Verdict.ACCEPTED, f"/{n}", us) for n, us in enumerate(times_us, 1)]
+    return [ProgressPoint(n, VerdictWord.ACCEPTED, f"/{n}", us) for n, us in enumerate(times_us, 1)]
 
 
 def test_it_shows_every_attempt_and_keeps_the_untimed_above_the_plot():
@@ -41,10 +41,10 @@ def test_it_steps_down_and_never_up():
 
 
 def test_it_turns_logarithmic_above_a_tenfold_range():
-    assert chart().y.kind is Kind.LOG
+    assert chart().y.kind is ScaleKind.LOG
     assert "log (lower is better)" in chart().y_title
-    plain = chart(points(100, 50), Target(40, ""))
-    assert plain.y.kind is Kind.LINEAR
+    plain = chart(points(100, 50), TargetLine(40, ""))
+    assert plain.y.kind is ScaleKind.LINEAR
     assert plain.y.low == 0
     assert "log" not in plain.y_title
 
@@ -61,8 +61,8 @@ def test_it_draws_target_and_baseline_where_they_are():
 @pytest.mark.parametrize(
     ("times", "target", "words"),
     [
-        ((100.0, 50.0), Target(40, ""), "10.0 µs above the target of 40.0 µs"),
-        ((100.0, 40.0), Target(40, ""), "the target of 40.0 µs is met"),
+        ((100.0, 50.0), TargetLine(40, ""), "10.0 µs above the target of 40.0 µs"),
+        ((100.0, 40.0), TargetLine(40, ""), "the target of 40.0 µs is met"),
         ((100.0, 40.0), None, "no target, because a cited ceiling is missing"),
     ],
 )
@@ -71,13 +71,13 @@ def test_it_captions_the_finding(times, target, words):
 
 
 def test_it_leaves_out_whiskers_too_short_to_read():
-    wide = ProgressPoint(1, Verdict.ACCEPTED, "/1", 100.0, 50.0, 150.0)
-    thin = ProgressPoint(2, Verdict.ACCEPTED, "/2", 100.0, 99.0, 101.0)
+    wide = ProgressPoint(1, VerdictWord.ACCEPTED, "/1", 100.0, 50.0, 150.0)
+    thin = ProgressPoint(2, VerdictWord.ACCEPTED, "/2", 100.0, 99.0, 101.0)
     assert len(chart([wide, thin], None).whiskers) == 1
 
 
 def test_it_says_so_when_nothing_was_timed():
-    found = build([ProgressPoint(1, Verdict.REJECTED, "/1", None)], TARGET)
+    found = build([ProgressPoint(1, VerdictWord.REJECTED, "/1", None)], TARGET)
     assert found.kind == "progress"
     assert not isinstance(found, ProgressChart)
     assert found.sentence == "No round has been timed yet."

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from campaigns.charts.roofline import FRAME, Roof, RooflineChart, RoofPoint, build
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.charts.builders import BANDWIDTHS, COMPUTES, roof_points
 from tests.campaigns.rules.builders import ceiling
@@ -37,17 +37,17 @@ def test_it_shows_every_round_that_has_an_intensity_and_lists_all():
 
 
 def test_it_crosses_out_what_stands_above_the_roof_whatever_was_claimed():
-    found = chart([RoofPoint(2, Verdict.ACCEPTED, "/2", 1.0, 4.9e12)])
-    assert found.marks[0].glyph.verdict is Verdict.INVALID
+    found = chart([RoofPoint(2, VerdictWord.ACCEPTED, "/2", 1.0, 4.9e12)])
+    assert found.marks[0].glyph.verdict is VerdictWord.INVALID
     assert found.arrows == ()
     assert found.caption == "No accepted round has a place under the roof yet."
 
 
 def test_it_doubts_a_measured_roof_before_what_stands_above_it():
-    point = RoofPoint(1, Verdict.ACCEPTED, "/r/1/", 1.25, 7e12)
+    point = RoofPoint(1, VerdictWord.ACCEPTED, "/r/1/", 1.25, 7e12)
     measured = [Roof(ceiling(4.8e12, evidence=EvidenceClass.MEASURED))]
     found = build([point], measured, COMPUTES)
-    assert found.marks[0].glyph.verdict is Verdict.ACCEPTED
+    assert found.marks[0].glyph.verdict is VerdictWord.ACCEPTED
     assert found.caption.startswith("Round 1 reaches 116.7 % of the roof")
 
 
@@ -56,7 +56,7 @@ def test_it_says_what_bounds_the_last_accepted_round():
 
 
 def test_it_keeps_every_point_and_the_roof_inside_the_axes():
-    far = [RoofPoint(1, Verdict.ACCEPTED, "/1", 900.0, 1e9)]
+    far = [RoofPoint(1, VerdictWord.ACCEPTED, "/1", 900.0, 1e9)]
     found = chart(far)
     assert all(
         found.x.holds(float(m.data_x)) and found.y.holds(float(m.data_y)) for m in found.marks

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.charts.scale import (
-    Kind,
     Scale,
+    ScaleKind,
     nice_step,
     outward_125,
     outward_two,
@@ -16,7 +16,7 @@ from campaigns.charts.scale import (
     ticks_of_two,
 )
 
-LOG = Scale(Kind.LOG, 0.1, 100, 60, 660)
+LOG = Scale(ScaleKind.LOG, 0.1, 100, 60, 660)
 
 
 @given(st.floats(0.1, 100))
@@ -25,32 +25,32 @@ def test_it_maps_logarithms_within_a_pixel(value):
 
 
 def test_it_maps_both_ends():
-    down = Scale(Kind.LINEAR, 0, 10, 300, 20)
+    down = Scale(ScaleKind.LINEAR, 0, 10, 300, 20)
     assert (down.position(0), down.position(5), down.position(10)) == (300, 160, 20)
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("log", 0, 1), ("log", 2, 2), ("linear", 3, 1)])
 def test_it_refuses_an_empty_axis(kind, low, high):
     with pytest.raises(ValueError, match="empty or not positive"):
-        Scale(Kind(kind), low, high, 0, 1)
+        Scale(ScaleKind(kind), low, high, 0, 1)
 
 
 def test_it_ticks_at_one_two_five():
     assert [tick.text for tick in ticks_125(LOG)] == [
         *("0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "100")
     ]
-    crowded = Scale(Kind.LOG, 0.1, 100, 0, 90)
+    crowded = Scale(ScaleKind.LOG, 0.1, 100, 0, 90)
     assert [tick.text for tick in ticks_125(crowded)] == ["0.1", "1", "10", "100"]
 
 
 def test_it_ticks_at_powers_of_two():
-    scale = Scale(Kind.LOG, 0.25, 64, 0, 640)
+    scale = Scale(ScaleKind.LOG, 0.25, 64, 0, 640)
     assert [tick.value for tick in ticks_of_two(scale)] == [2.0**n for n in range(-2, 7)]
     assert [tick.value for tick in ticks_of_two(scale, 100)] == [0.25, 1, 4, 16, 64]
 
 
 def test_it_never_leaves_out_zero_where_there_is_little_room():
-    ticks = ticks_linear(Scale(Kind.LINEAR, -17, 23, 0, 400), 8)
+    ticks = ticks_linear(Scale(ScaleKind.LINEAR, -17, 23, 0, 400), 8)
     assert [tick.value for tick in ticks] == [-15, -10, -5, 0, 5, 10, 15, 20]
     assert [tick.value for tick in ticks if not tick.minor] == [-10, 0, 10, 20]
 

@@ -14,7 +14,7 @@ from tests.campaigns.charts.builders import (
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
-TARGET = progress.Target(31.1, "a formula", (progress.Source("line <- place", "/w/x#L1"),))
+TARGET = progress.TargetLine(31.1, "a formula", (progress.SourceLink("line <- place", "/w/x#L1"),))
 CHARTS = {
     "roofline": roofline.build(roof_points(), BANDWIDTHS, COMPUTES, case="a<b"),
     "progress": progress.build(progress_points(), TARGET, "an interval, n=10"),

@@ -121,7 +121,7 @@ def test_it_says_that_nothing_is_slower(
     call_command("campaign", "bisect", str(campaign.pk))
     told = capsys.readouterr()
     assert told.out == (
-        "Round 6 is not slower than round 1 by more than 3 %, so there is nothing to look for.\n"
+        "Round 6 is not slower than round 1 by more than 3 %, so there is nothing to find.\n"
     )
     assert told.err.startswith("round 6: better: 2.00× faster [")
     assert "against round 1 (" in told.err

@@ -13,7 +13,7 @@ from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.health.services import examine_services
 from campaigns.devices.hold import hold
 from campaigns.models import Worker
-from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Found, Gate
+from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
 from tests.campaigns.steps import cast
 
 COMMAND = "campaigns.management.commands.device"
@@ -50,11 +50,16 @@ def test_it_names_platform_and_holder(db, cpu, capsys):
     ("found", "line"),
     [
         (
-            Found(Gate.IDLE, "at most 3 % busy at one look", Activity((), 3.0, None)),
+            DeviceCheck(
+                DeviceState.IDLE, "at most 3 % busy in one sample", Activity((), 3.0, None)
+            ),
             "idle, at most",
         ),
-        (Found(Gate.BUSY, "97 % busy", Activity((), 97.0, None)), "busy, 97 % busy"),
-        (Found(Gate.UNKNOWN, "this host does not tell", NOT_TOLD), "unknown, this host"),
+        (DeviceCheck(DeviceState.BUSY, "97 % busy", Activity((), 97.0, None)), "busy, 97 % busy"),
+        (
+            DeviceCheck(DeviceState.UNKNOWN, "this host does not tell", UNKNOWN_ACTIVITY),
+            "unknown, this host",
+        ),
     ],
 )
 def test_it_says_whether_a_device_is_idle_and_why(db, cpu, capsys, monkeypatch, found, line):
@@ -84,7 +89,7 @@ def test_it_does_not_take_a_crew_of_ours_for_others(db, cpu, capsys, monkeypatch
         started_at=now,
         heartbeat_at=now,
     )
-    found = Found(Gate.BUSY, "processes 7, 8 compute", Activity((7, 8), 0.0, 1))
+    found = DeviceCheck(DeviceState.BUSY, "processes 7, 8 compute", Activity((7, 8), 0.0, 1))
     monkeypatch.setattr(f"{COMMAND}.look_at_all", lambda devices: [found] * len(devices))
     monkeypatch.setattr(f"{COMMAND}.below", lambda pid: below if pid == 6 else set())
     row = _listed(capsys)["devices"][-1]

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.models import Campaign
-from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import FindingKind
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 
@@ -58,7 +58,7 @@ def test_it_takes_a_policy_and_shows_it(
     policy = answer(capsys, "campaign", "show", key)["findings_policy"]
     assert (policy["cache"], policy["process"]) == ("refused", "flagged")
     assert (policy["thread"], policy["patching"]) == ("allowed", "refused")
-    assert set(policy) == set(Kind)
+    assert set(policy) == set(FindingKind)
     text = printed(capsys, "campaign", "show", key)
     assert "findings refused: cache, patching, lazy output" in text
     assert "findings allowed: thread" in text
@@ -103,13 +103,11 @@ def test_it_tells_every_finding_of_a_round(
         ("thread", 3, "allowed"),
     ]
     assert candidate["findings"][0]["text"] == "static int kept = 0;"
-    assert candidate["findings"][0]["meaning"] == Kind.CACHE.meaning
+    assert candidate["findings"][0]["meaning"] == FindingKind.CACHE.meaning
     text = printed(capsys, "round", "show", str(done.pk), "2")
     assert "accepted         Idea 0  [findings: 1 flagged]" in text
-    assert (
-        f"flagged: line 2, kept stays in the process between calls (cache): {Kind.CACHE.meaning}"
-        in text
-    )
+    flagged = "flagged: line 2, kept stays in the process between calls (cache)"
+    assert f"{flagged}: {FindingKind.CACHE.meaning}" in text
 
 
 def test_it_tells_what_was_refused(done: Campaign, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from campaigns.devices import idle
 from campaigns.devices.discover import Device
 from campaigns.devices.idle import is_gated, look, look_at_all, look_closely
-from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Gate
+from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceState
 
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1, "GPU-aaaa1111")
 CPU = Device("cpu", "cpu", "Some CPU", "x", "native", 1, "x")
@@ -25,7 +25,7 @@ def test_it_does_not_guess_what_the_driver_hides(library):
     assert look(GPU) == Activity(None, None, 7)
     assert look(GPU).idle is None
     library("nvmlDeviceGetHandleByUUID")
-    assert look(GPU) == NOT_TOLD
+    assert look(GPU) == UNKNOWN_ACTIVITY
 
 
 def test_it_calls_a_card_busy_by_what_is_seen_though_more_is_hidden(library):
@@ -66,45 +66,45 @@ QUIET, LOUD = Activity((), 0.0, 0), Activity((4711,), 99.0, 1 << 30)
 
 def test_it_looks_three_times_at_a_card_that_is_idle(monkeypatch, clock):
     looks_of(monkeypatch, QUIET)
-    assert look_closely(GPU, sleep=clock).gate is Gate.IDLE
+    assert look_closely(GPU, sleep=clock).gate is DeviceState.IDLE
     assert clock.slept_s == pytest.approx(1.2)
 
 
 def test_it_waits_a_moment_for_what_has_just_ended(monkeypatch, clock):
     """Of our own last measurement the driver tells for up to a second."""
     looks_of(monkeypatch, LOUD, Activity((), 60.0, 0), QUIET)
-    assert look_closely(GPU, sleep=clock).gate is Gate.IDLE
+    assert look_closely(GPU, sleep=clock).gate is DeviceState.IDLE
     assert clock.slept_s == pytest.approx(2.0)
 
 
 def test_it_does_not_wait_longer_for_what_stays(monkeypatch, clock):
     looks_of(monkeypatch, LOUD)
     found = look_closely(GPU, sleep=clock)
-    assert found.gate is Gate.BUSY
+    assert found.gate is DeviceState.BUSY
     assert "process 4711 computes on it" in found.why
     assert clock.slept_s == pytest.approx(3.6)
 
 
 def test_a_look_between_two_others_does_not_make_a_card_idle(monkeypatch, clock):
     looks_of(monkeypatch, *[QUIET, QUIET, LOUD] * 3, LOUD)
-    assert look_closely(GPU, sleep=clock).gate is Gate.BUSY
+    assert look_closely(GPU, sleep=clock).gate is DeviceState.BUSY
 
 
 def test_it_asks_a_cpu_once_where_nothing_waits_for_it(monkeypatch, clock):
     monkeypatch.setattr("os.getloadavg", lambda: (3.0, 0.0, 0.0))
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     found = look_closely(CPU, sleep=clock)
-    assert (found.gate, found.why) == (Gate.BUSY, "75 % busy, at most 50 % is idle")
+    assert (found.gate, found.why) == (DeviceState.BUSY, "75 % busy, at most 50 % is idle")
     assert clock.slept_s == 0
 
 
 @pytest.mark.parametrize(
     ("busy", "gate", "why"),
     [
-        ([60] * 10, Gate.BUSY, "60 % busy"),
-        ([40] * 4, Gate.IDLE, "40 % busy"),
+        ([60] * 10, DeviceState.BUSY, "60 % busy"),
+        ([40] * 4, DeviceState.IDLE, "40 % busy"),
         # Each look tells of the time since the one before, not since the first.
-        ([40, 90, 10, 10, 10], Gate.IDLE, "10 % busy"),
+        ([40, 90, 10, 10, 10], DeviceState.IDLE, "10 % busy"),
     ],
 )
 def test_it_reads_the_ticks_of_a_cpu_that_is_waited_for(
@@ -139,5 +139,8 @@ def test_it_looks_at_all_at_once_and_tells_in_their_order(monkeypatch):
     monkeypatch.setattr(idle, "EVERY_S", 0.0)
     monkeypatch.setattr(idle, "look", lambda device: LOUD if device is GPU else QUIET)
     other = replace(GPU, uuid="GPU-2")
-    assert [found.gate for found in look_at_all([GPU, other])] == [Gate.BUSY, Gate.IDLE]
+    assert [found.gate for found in look_at_all([GPU, other])] == [
+        DeviceState.BUSY,
+        DeviceState.IDLE,
+    ]
     assert look_at_all([]) == []

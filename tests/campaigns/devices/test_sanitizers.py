@@ -20,7 +20,7 @@ def test_it_tries_those_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None
     address, thread, _ = sanitizers.examine_sanitizers(has_gpu=False)
     assert address.state is State.MISSING
     assert address.found.startswith("cannot be built: ")
-    assert "without a look for memory errors" in address.costs
+    assert "without a check for memory errors" in address.costs
     assert thread.state is State.OK
 
 

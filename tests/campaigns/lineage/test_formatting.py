@@ -68,7 +68,7 @@ def test_r55_it_keeps_what_the_formatter_would_change(program: Put, body: str) -
         ("sys.exit(3)", "clang-format refuses it (exit status 3)"),
         ("", "clang-format refuses it (exit status 0)"),
         ("sys.stdout.buffer.write(b'\\xff')", "clang-format wrote no UTF-8"),
-        ("sys.stdout.write('int (((')", "it can not be parsed as C++ or CUDA"),
+        ("sys.stdout.write('int (((')", "it cannot be parsed as C++ or CUDA"),
         ("import time; time.sleep(60)", "clang-format was not done within 0.5 s"),
     ],
 )

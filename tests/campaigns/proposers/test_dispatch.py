@@ -14,8 +14,8 @@ from campaigns.evaluator.backends.cuda import target_flags
 from campaigns.evaluator.builds.kernel_names import cuda_kernels, triton_kernels
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
-from campaigns.proposers.dispatch.parts import CannotSplit, Part, Split
-from campaigns.rules.dispatch.predicate import Bound, Predicate
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
+from campaigns.rules.dispatch.predicate import ColumnRange, Predicate
 from tests.campaigns.problems.test_problems import reference_module, run_cpp, worst_margin
 from tests.campaigns.proposers.test_recipes import chained, v0
 
@@ -63,14 +63,14 @@ WRONG = Source("kernel.cpp", BUSY.format(tile=16, body="1.0f + 0 * x"), ("-O3",)
 
 
 def from_(low: int) -> Predicate:
-    return Predicate(((Bound("D", low, None),),))
+    return Predicate(((ColumnRange("D", low, None),),))
 
 
 def split(
     incumbent: Source, variant: Source, when: Predicate, backend: str = "cpp", number: int = 1
 ) -> Source:
     parts = Part(f"round_{number}", incumbent), Part(f"round_{number + 1}", variant)
-    return dispatcher(backend, Split(*parts, v0("softmax", backend), when))
+    return dispatcher(backend, DispatchPlan(*parts, v0("softmax", backend), when))
 
 
 def margin(source: Source, width: int, folder: Path) -> float:

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import (
     Attempt,
     Category,
-    Direction,
+    MetricDirection,
     Situation,
     UnknownProposerError,
     proposer,
@@ -58,7 +58,7 @@ def test_it_names_the_known_proposers_when_asked_for_another():
 def test_it_proposes_the_largest_expected_gain_first():
     draft = proposer("search").propose(start())
     assert draft.hypothesis.strategy == "cpp.vector_exp"
-    assert draft.hypothesis.expected_direction is Direction.DOWN
+    assert draft.hypothesis.expected_direction is MetricDirection.DOWN
 
 
 def test_it_cites_the_incumbents_numbers():

@@ -29,7 +29,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.models.transitions import is_legal
-from campaigns.proposers.base import Direction, Draft, Failure, Hypothesis, Situation, Variant
+from campaigns.proposers.base import Draft, Failure, Hypothesis, MetricDirection, Situation, Variant
 from campaigns.records.device_waits import Cause
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target.goal import parse_goal
@@ -290,7 +290,7 @@ def hypothesis(index: int) -> Hypothesis:
         rationale="it may help",
         evidence=("one: 100 µs",),
         expected_metric="time_us",
-        expected_direction=Direction.DOWN,
+        expected_direction=MetricDirection.DOWN,
         expected_amount=0.2,
         risks="none",
         params={"index": index},

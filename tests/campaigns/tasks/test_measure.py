@@ -25,7 +25,7 @@ def rung(db, monkeypatch):
     monkeypatch.setattr(tasks, "notify", lambda campaign, following: calls.append(campaign))
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(tasks, "change_device", lambda worker, present: None)
-    for name, value in (("service", cast.Judge()), ("device", None), ("pulse", None)):
+    for name, value in (("service", cast.Judge()), ("device", None), ("heartbeat", None)):
         monkeypatch.setattr(tasks._Process, name, value)
     return calls
 
@@ -62,7 +62,7 @@ def test_it_goes_on_at_once_with_another_device_that_is_idle(rung, monkeypatch):
     moves = [SECOND]
     monkeypatch.setattr(tasks, "change_device", lambda worker, present: moves.pop())
     beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
-    monkeypatch.setattr(tasks._Process, "pulse", beating)
+    monkeypatch.setattr(tasks._Process, "heartbeat", beating)
     run()
     assert (tried, rung) == (["cpu", "cuda:1"], ["the campaign"])
     assert beating.device is SECOND
@@ -90,7 +90,7 @@ def test_it_chooses_a_device_at_its_start_even_without_a_database(rung, monkeypa
     monkeypatch.setattr(tasks, "this_device", lambda: cast.DEVICE)
     monkeypatch.setattr(heartbeat.Heartbeat, "start", lambda self: started.append(self.device))
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"platform.test-cpu": None}))
-    tasks.start_pulse(SimpleNamespace(hostname="measure@box", app=SimpleNamespace(amqp=amqp)))
+    tasks.start_heartbeat(SimpleNamespace(hostname="measure@box", app=SimpleNamespace(amqp=amqp)))
     assert started == [SECOND if reachable else cast.DEVICE]
 
 
@@ -98,5 +98,5 @@ def test_a_worker_of_the_flow_chooses_none(rung, monkeypatch):
     monkeypatch.setattr(tasks, "choose_device", None)
     monkeypatch.setattr(heartbeat.Heartbeat, "start", lambda self: None)
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"default": None}))
-    tasks.start_pulse(SimpleNamespace(hostname="flow@box", app=SimpleNamespace(amqp=amqp)))
-    assert tasks._Process.pulse.device is None
+    tasks.start_heartbeat(SimpleNamespace(hostname="flow@box", app=SimpleNamespace(amqp=amqp)))
+    assert tasks._Process.heartbeat.device is None

@@ -53,7 +53,7 @@ def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
     assert not Passport.objects.exists()
 
 
-def test_the_pulse_rings_while_a_passport_is_due(host):
+def test_the_heartbeat_rings_while_a_passport_is_due(host):
     beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
     beating.beat()
     assert [worker.name for worker in host] == ["measure@box"]
@@ -65,6 +65,6 @@ def test_the_pulse_rings_while_a_passport_is_due(host):
     assert len(host) == 1
 
 
-def test_the_pulse_of_a_worker_that_only_advances_rings_for_none(host):
+def test_the_heartbeat_of_a_worker_that_only_advances_rings_for_none(host):
     heartbeat.Heartbeat("flow@box", None).beat()
     assert host == []

@@ -22,7 +22,7 @@ def test_it_names_best_baseline_target_and_why_it_stopped(page, sample):
     body = page.get(address(sample)).content.decode()
     assert "v0 (round 1)" in body
     assert 'data-baseline="v0 (round 1)"' in body
-    assert "All 10 rounds are used." in body
+    assert "All 10 rounds are done." in body
     assert "memory_bandwidth: 4.8 TB/s &lt;- &lt;gpu-wiki&gt;/docs/hardware/h200-sxm.md:L" in body
     assert "/w/docs/docs/hardware/h200-sxm.md?rev=" in body
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign
 from campaigns.reports.report import render_report
-from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import FindingKind
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
@@ -45,7 +45,7 @@ def test_it_shows_what_was_refused_with_its_line_beside_the_source(page, campaig
     assert 'data-finding="process" data-stance="refused"' in body
     link = f'href="{reverse("round_source", args=[campaign.pk, 2])}?candidate=1#L3">3</a>'
     assert link in body
-    assert Kind.PROCESS.meaning in body
+    assert FindingKind.PROCESS.meaning in body
     assert "Rejected before it was built: kernel.cpp line 3, fork." in body
     assert "Nothing was built or run." in body
     assert body.count("screening: not run") == 2
@@ -107,7 +107,7 @@ def rung(monkeypatch):
 def test_it_offers_a_stance_for_every_kind(page, db):
     put_wiki()
     body = page.get("/c/new", CHOICE).content.decode()
-    for kind in Kind:
+    for kind in FindingKind:
         assert f'name="findings-{kind}"' in body
     assert body.count("as usual: refused") == 3
     assert "as usual: allowed" not in body

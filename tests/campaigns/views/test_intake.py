@@ -13,7 +13,7 @@ from django.urls import reverse
 from campaigns.lineage.records import branch_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.records.round.judged_rounds import standard_of
-from campaigns.reports.checklist import checklist
+from campaigns.reports.campaign.checklist import checklist
 from campaigns.reports.report import render_report
 from campaigns.rules.target.intake import Intake, intake_from
 from campaigns.rules.verdict.guard import GuardPolicy
@@ -123,7 +123,7 @@ def test_r1_what_was_said_is_frozen_when_it_is_confirmed(sample):
 def test_a_draft_is_checked_by_records(page, sample):
     _, made = draft_of(page)
     found = {one.question: one for one in checklist(made)}
-    device = found["Is a device of this platform there?"]
+    device = found["Is there a device of this platform?"]
     assert device.href.startswith(reverse("workers"))
     ceiling = found["Is the ceiling of bandwidth cited?"]
     assert (ceiling.yes, "docs/hardware/h200-sxm.md:L" in ceiling.source) == (True, True)
@@ -131,8 +131,8 @@ def test_a_draft_is_checked_by_records(page, sample):
     # The last time is that of the campaign that still runs.
     assert judged.yes is True
     assert judged.href.endswith("/r/1/")
-    assert found["Do the tools work there?"].source.startswith("round ")
-    assert found["Is there room for its records?"].yes is not None
+    assert found["Do the tools work on that device?"].source.startswith("round ")
+    assert found["Is there enough disk space?"].yes is not None
     body = page.get(reverse("campaign", args=[made.pk])).content.decode()
     for one in found.values():
         assert one.question in body
@@ -152,7 +152,7 @@ def test_what_no_record_says_is_not_known(sample):
     made = create_campaign(Wish(PROBLEM, PLATFORM, "triton"))
     found = {one.question: one for one in checklist(made)}
     assert found["Has v0 passed its checks?"].word == "not known"
-    assert found["Do the tools work there?"].word == "not known"
+    assert found["Do the tools work on that device?"].word == "not known"
 
 
 def test_the_command_shows_a_manifest_before_it_creates(sample, capsys, tmp_path):

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from campaigns.evaluator.contract import CaseReport, Timer, Timing
 from campaigns.records.round.case_table import case_row
-from campaigns.reports.dispatch import dispatch_of
+from campaigns.reports.rounds.dispatch import dispatch_of
 from tests.campaigns.sample import HOSTILE
 
 NAMES = ("round", "round_diff", "round_source")

@@ -77,11 +77,11 @@ def test_it_shows_a_passport_with_its_chart_its_numbers_and_what_was_seen(page, 
 
 
 def test_it_says_why_a_passport_is_not_relied_on(page, worker):
-    passport(worker, host={"driver": "570.9"}, failures=["the clock was held down: heat"])
+    passport(worker, host={"driver": "570.9"}, failures=["the clock was throttled: heat"])
     html = read(page)
     assert 'data-passport="failing"' in html
     assert "driver was 570.9 and is 580.1" in html
-    assert "the clock was held down: heat" in html
+    assert "the clock was throttled: heat" in html
     passport(worker, host={"driver": "570.9"})
     assert 'data-passport="stale"' in read(page)
 
@@ -90,13 +90,13 @@ def test_it_does_not_call_good_what_tells_next_to_nothing(page, worker):
     crowded = passport(worker, lengths=[{**LENGTH, "sigma": 0.3}])
     html = read(page)
     assert 'data-passport="noisy"' in html
-    assert "at 34.3 µs only changes of more than 60 % can be told" in html
+    assert "at 34.3 µs only changes of more than 60 % are detectable" in html
     assert "Verdicts do not rest on" not in html
     passport(worker)
     html = read(page)
     assert 'data-passport="good"' in html
     assert f'<th scope="row" class="num">{crowded.pk}</th>' in html
-    assert html.count("only changes of more than 60 % can be told") == 1
+    assert html.count("only changes of more than 60 % are detectable") == 1
 
 
 def test_it_shows_a_worker_without_a_passport_and_one_whose_try_failed(page, worker):

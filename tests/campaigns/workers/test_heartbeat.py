@@ -1,4 +1,4 @@
-"""A worker's pulse goes on, whatever one turn of it meets."""
+"""A worker's heartbeat goes on, whatever one turn of it meets."""
 
 import logging
 import threading
@@ -18,10 +18,10 @@ def test_it_goes_on_after_a_turn_that_failed_and_says_so(monkeypatch, settings, 
         beaten.set()
 
     monkeypatch.setattr(Heartbeat, "beat", beat)
-    pulse = Heartbeat("tester", None)
+    heartbeat = Heartbeat("tester", None)
     with caplog.at_level(logging.ERROR, "campaigns.workers.heartbeat"):
-        pulse.start()
+        heartbeat.start()
         assert beaten.wait(20)
-        pulse.stop()
-    assert "pulse of tester: a turn failed" in caplog.text
+        heartbeat.stop()
+    assert "heartbeat of tester: a turn failed" in caplog.text
     assert "a row of another version" in caplog.text

@@ -12,11 +12,11 @@ import pytest
 
 from campaigns.evaluator.contract import Case, Limits, Protocol, Report, Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
-from campaigns.proposers.dispatch.parts import Part, Split
+from campaigns.proposers.dispatch.parts import DispatchPlan, Part
 from campaigns.rules.dispatch.classes import class_of
-from campaigns.rules.dispatch.predicate import Choice, predicate
+from campaigns.rules.dispatch.predicate import DispatchProblem, predicate
 from campaigns.rules.dispatch.split import call_for_split
-from campaigns.rules.verdict.decision import Verdict
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from tests.evaluator import small
@@ -85,7 +85,7 @@ def test_r19_short_and_long_rows_of_softmax_each_keep_their_own_kernel(service, 
     assert call is not None, first.sentence
     assert [name for name, _ in call.taken] == [LONG]
     when = predicate(
-        Choice(
+        DispatchProblem(
             params={case.name: case.params for case in CASES},
             classes=CLASSES,
             taken=frozenset([LONG]),
@@ -94,10 +94,10 @@ def test_r19_short_and_long_rows_of_softmax_each_keep_their_own_kernel(service, 
         )
     )
     assert when.words == f"D ≥ {LONG.removeprefix('D=')}"
-    made = dispatcher("cpp", Split(Part("round_1", v0), Part("round_2", tiled), v0, when))
+    made = dispatcher("cpp", DispatchPlan(Part("round_1", v0), Part("round_2", tiled), v0, when))
 
     found = decide_session(measured(made), replace(STANDARD, taken=frozenset([LONG])))
-    assert found.verdict is Verdict.ACCEPTED, found.sentence
+    assert found.verdict is VerdictWord.ACCEPTED, found.sentence
     assert found.classes[LONG].low > STANDARD.noise
     # Where the tiled kernel alone lost by far, the split does not.
     assert first.classes[SHORT].high < -0.3 < -STANDARD.noise < found.classes[SHORT].gain

@@ -11,8 +11,8 @@ from campaigns.benchmarks.trick import Trick
 from campaigns.evaluator.backends.cpp import compiler
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
-from campaigns.proposers.dispatch.parts import Part, Split
-from campaigns.rules.dispatch.predicate import Bound, Predicate
+from campaigns.proposers.dispatch.parts import DispatchPlan, Part
+from campaigns.rules.dispatch.predicate import ColumnRange, Predicate
 from tests.evaluator.tricks.outcome import params
 
 
@@ -20,11 +20,11 @@ def beside_itself(trick: Trick, times: int) -> Source:
     """As many dispatchers, one inside the next, so that whatever can clash does."""
     plain = Source(trick.path.name, trick.path.read_text(), tuple(trick.flags))
     asked = min(given_integers(trick.backend, plain))
-    when = Predicate(((Bound(asked, 10, None),),))
+    when = Predicate(((ColumnRange(asked, 10, None),),))
     made = plain
     for number in range(1, times + 1):
         parts = Part(f"round_{2 * number}", made), Part(f"round_{2 * number + 1}", plain)
-        made = dispatcher(trick.backend, Split(*parts, plain, when))
+        made = dispatcher(trick.backend, DispatchPlan(*parts, plain, when))
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from campaigns.records.target.floors import floors_of, lesser_floors_of
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from tests.campaigns.rules.builders import case, ceiling, report, timing
@@ -25,7 +25,7 @@ def target(**more: Any) -> dict[str, Any]:
     return {"cases": {"4096x4096": MATMUL}, "lesser": [asdict(TENSOR_CORES)]} | cited | more
 
 
-def judged(time_us: float, stored: dict[str, Any]) -> tuple[Verdict, Reason, str]:
+def judged(time_us: float, stored: dict[str, Any]) -> tuple[VerdictWord, Reason, str]:
     standard = Standard(
         has_incumbent=True, floors=floors_of(stored), lesser_floors=lesser_floors_of(stored)
     )
@@ -37,10 +37,10 @@ def judged(time_us: float, stored: dict[str, Any]) -> tuple[Verdict, Reason, str
 @pytest.mark.parametrize(
     ("time_us", "verdict", "reason"),
     [
-        (2100.0, Verdict.ACCEPTED, Reason.PROMOTED),
-        (2000.0, Verdict.NEEDS_REVIEW, Reason.PRECISION_CHANGED),
-        (279.0, Verdict.NEEDS_REVIEW, Reason.PRECISION_CHANGED),
-        (277.0, Verdict.INVALID, Reason.ABOVE_ROOF),
+        (2100.0, VerdictWord.ACCEPTED, Reason.PROMOTED),
+        (2000.0, VerdictWord.NEEDS_REVIEW, Reason.PRECISION_CHANGED),
+        (279.0, VerdictWord.NEEDS_REVIEW, Reason.PRECISION_CHANGED),
+        (277.0, VerdictWord.INVALID, Reason.ABOVE_ROOF),
     ],
 )
 def test_it_tells_a_changed_precision_from_the_impossible(time_us, verdict, reason):

@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign
-from campaigns.records.target.target_drift import Drift, PinnedState, drift_of
+from campaigns.records.target.target_drift import PinnedState, TargetDrift, drift_of
 from knowledge.curation.review import retire
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns import lab
@@ -23,7 +23,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     return lab.targeted(tmp_path)
 
 
-def states(drift: Drift) -> dict[str, PinnedState]:
+def states(drift: TargetDrift) -> dict[str, PinnedState]:
     return {pin.used.metric: pin.state for pin in drift.pins}
 
 
@@ -36,7 +36,7 @@ def test_it_says_nothing_while_the_wiki_stands(campaign: Campaign) -> None:
 
 def test_it_needs_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab.set_the_lab(monkeypatch)
-    assert drift_of(cast.make_campaign(tmp_path)) == Drift((), ())
+    assert drift_of(cast.make_campaign(tmp_path)) == TargetDrift((), ())
 
 
 def test_it_follows_a_line_that_moved(campaign: Campaign) -> None:

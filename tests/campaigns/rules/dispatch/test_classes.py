@@ -66,7 +66,7 @@ def test_a_problem_without_columns_has_no_classes():
 def test_r19_a_verdict_says_that_its_classes_diverge():
     found = decide_session(measured(short_a=1.5, short_b=1.5, long=0.9), AGAINST)
     assert found.reason is Reason.CASE_REGRESSED
-    assert "The classes diverge: D=128 1.50× faster [" in found.sentence
+    assert "Config classes differ: D=128 1.50× faster [" in found.sentence
     assert "but D=4096 1.11× slower [" in found.sentence
     assert set(found.classes) == {"D=128", "D=4096"}
     # So does one that is accepted because nobody protects the case that lost.
@@ -74,7 +74,7 @@ def test_r19_a_verdict_says_that_its_classes_diverge():
         measured(short_a=1.5, short_b=1.5, long=0.9), replace(AGAINST, protected=frozenset())
     )
     assert free.reason is Reason.PROMOTED
-    assert "The classes diverge" in free.sentence
+    assert "Config classes differ" in free.sentence
 
 
 def test_classes_that_agree_are_not_said_to_diverge():

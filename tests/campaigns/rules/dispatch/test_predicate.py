@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.dispatch.classes import class_of
-from campaigns.rules.dispatch.predicate import Choice, Inseparable, predicate
+from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, predicate
 
 
 def choice(params, taken, columns=("D",), given=("N", "D", "M", "K")):
     classes = {case: class_of(found, columns) for case, found in params.items()}
-    return Choice(params, classes, frozenset(taken), tuple(columns), frozenset(given))
+    return DispatchProblem(params, classes, frozenset(taken), tuple(columns), frozenset(given))
 
 
 ROWS = {
@@ -50,7 +50,7 @@ def test_r19_classes_that_the_kernel_can_not_tell_apart_have_no_predicate():
         predicate(choice(dtyped, ["kind=even"], ("kind",)))
     with pytest.raises(Inseparable, match="receives none"):
         predicate(choice(ROWS, ["D=256"], given=("rows",)))
-    with pytest.raises(Inseparable, match="nothing to tell apart"):
+    with pytest.raises(Inseparable, match="nothing to dispatch on"):
         predicate(choice(ROWS, ["D=7"]))
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from campaigns.rules.dispatch.split import call_for_split, expected_saving, judge_split
 from campaigns.rules.noise.gain import Gain, improved, regressed
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.one_session import Comparison, decide_session, judge_comparison
+from campaigns.rules.verdict.one_session import PairedComparison, decide_session, judge_comparison
 from campaigns.rules.verdict.sessions import decide_again
 from tests.campaigns.rules.builders import case, report, timing
 
@@ -77,9 +77,11 @@ TAKEN = st.sets(st.sampled_from(["D=1", "D=2", "D=3"]), min_size=1, max_size=2)
 
 @given(BY_CLASS, st.one_of(st.just({}), BY_CLASS), TAKEN, GAINS)
 def test_r19_no_split_is_kept_that_costs_a_class_or_gains_none(gains, clock, taken, total):
-    compared = Comparison(total, {}, gains, clock=total if clock else None, clock_classes=clock)
+    compared = PairedComparison(
+        total, {}, gains, clock=total if clock else None, clock_classes=clock
+    )
     found = judge_comparison(compared, replace(SPLIT, taken=frozenset(taken), sessions=2), ())
-    if found.verdict is Verdict.ACCEPTED:
+    if found.verdict is VerdictWord.ACCEPTED:
         for told in filter(None, (gains, clock)):
             assert all(improved(told[name], 0.01) for name in taken)
             assert not any(regressed(told[name], 0.01) for name in told.keys() - taken)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.noise.bisect import Answer, Look, answer_of, bisect
+from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, answer_of, bisect
 from campaigns.rules.noise.gain import Gain
 
 
@@ -30,12 +30,12 @@ class Bench:
         self.rounds, self.first, self.unclear = rounds, first, unclear
         self.measured: list[int] = []
 
-    def __call__(self, number: int) -> Look:
+    def __call__(self, number: int) -> BisectProbe:
         self.measured.append(number)
         if number in self.unclear:
-            return Look(number, Answer.UNCLEAR)
+            return BisectProbe(number, BisectAnswer.UNCLEAR)
         worse = self.rounds.index(number) >= self.first
-        return Look(number, Answer.WORSE if worse else Answer.BETTER)
+        return BisectProbe(number, BisectAnswer.WORSE if worse else BisectAnswer.BETTER)
 
 
 @given(chains())
@@ -48,7 +48,7 @@ def test_r58_it_finds_the_first_slower_round_in_log2_steps(
     assert found.suspects == (rounds[first],)
     assert found.good == rounds[first - 1]
     assert len(bench.measured) <= 1 + math.ceil(math.log2(len(rounds) - 1 or 1))
-    assert [look.round for look in found.looks] == bench.measured
+    assert [look.round for look in found.probes] == bench.measured
 
 
 @given(chains())
@@ -67,33 +67,35 @@ def test_r58_it_skips_what_is_unclear_and_never_accuses_the_wrong_one(
     assert rounds[0] not in bench.measured
 
 
-@pytest.mark.parametrize("answer", [Answer.BETTER, Answer.UNCLEAR])
+@pytest.mark.parametrize("answer", [BisectAnswer.BETTER, BisectAnswer.UNCLEAR])
 def test_it_looks_for_nothing_where_the_last_round_is_not_shown_to_be_slower(
-    answer: Answer,
+    answer: BisectAnswer,
 ) -> None:
-    found = bisect([1, 2, 4, 7], lambda number: Look(number, answer))
+    found = bisect([1, 2, 4, 7], lambda number: BisectProbe(number, answer))
     assert (found.good, found.suspects) == (1, ())
-    assert [look.round for look in found.looks] == [7]
+    assert [look.round for look in found.probes] == [7]
 
 
 @pytest.mark.parametrize("rounds", [[], [3]])
 def test_it_needs_two_rounds(rounds: list[int]) -> None:
     with pytest.raises(ValueError, match="accepted: a good one and later ones"):
-        bisect(rounds, lambda number: Look(number, Answer.WORSE))
+        bisect(rounds, lambda number: BisectProbe(number, BisectAnswer.WORSE))
 
 
 @pytest.mark.parametrize(
     ("gains", "answer"),
     [
-        ([gain(-0.10, -0.05)], Answer.WORSE),
-        ([gain(-0.10, -0.03)], Answer.UNCLEAR),
-        ([gain(-0.10, -0.01)], Answer.UNCLEAR),
-        ([gain(-0.03, -0.01)], Answer.BETTER),
-        ([gain(0.5, 0.6)], Answer.BETTER),
-        ([gain(-0.10, -0.05), gain(-0.2, -0.1)], Answer.WORSE),
-        ([gain(-0.10, -0.05), gain(0.0, 0.1)], Answer.UNCLEAR),
-        ([], Answer.UNCLEAR),
+        ([gain(-0.10, -0.05)], BisectAnswer.WORSE),
+        ([gain(-0.10, -0.03)], BisectAnswer.UNCLEAR),
+        ([gain(-0.10, -0.01)], BisectAnswer.UNCLEAR),
+        ([gain(-0.03, -0.01)], BisectAnswer.BETTER),
+        ([gain(0.5, 0.6)], BisectAnswer.BETTER),
+        ([gain(-0.10, -0.05), gain(-0.2, -0.1)], BisectAnswer.WORSE),
+        ([gain(-0.10, -0.05), gain(0.0, 0.1)], BisectAnswer.UNCLEAR),
+        ([], BisectAnswer.UNCLEAR),
     ],
 )
-def test_it_calls_a_round_worse_only_clear_of_the_limit(gains: list[Gain], answer: Answer) -> None:
+def test_it_calls_a_round_worse_only_clear_of_the_limit(
+    gains: list[Gain], answer: BisectAnswer
+) -> None:
     assert answer_of(gains, 0.03) is answer

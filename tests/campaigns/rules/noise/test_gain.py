@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import (
-    Label,
+    EffectLabel,
     _median_chances,
     improved,
     interval,
@@ -84,7 +84,7 @@ def test_r11_it_almost_never_accepts_the_same_kernel_twice():
     rng = random.Random(11)
     runs = [interval(noisy(rng, 0.0, 0.01, 30), seed) for seed in range(200)]
     assert sum(improved(run, noise_floor(0.01)) for run in runs) <= 10
-    assert not any(label(run.gain, 0.02) is Label.SUCCESS for run in runs)
+    assert not any(label(run.gain, 0.02) is EffectLabel.SUCCESS for run in runs)
 
 
 def test_r11_it_finds_a_true_gain_of_five_percent():
@@ -113,14 +113,14 @@ def test_it_refuses_an_impossible_deviation(sigma):
 @pytest.mark.parametrize(
     ("gain", "expected"),
     [
-        (0.05, Label.SUCCESS),
-        (0.0499, Label.SMALL),
-        (0.02, Label.SMALL),
-        (0.0199, Label.MICRO),
-        (0.01, Label.TIE),
-        (-0.008, Label.TIE),
-        (-0.009, Label.TIE),
-        (-0.0101, Label.REGRESSION),
+        (0.05, EffectLabel.SUCCESS),
+        (0.0499, EffectLabel.SMALL),
+        (0.02, EffectLabel.SMALL),
+        (0.0199, EffectLabel.MICRO),
+        (0.01, EffectLabel.TIE),
+        (-0.008, EffectLabel.TIE),
+        (-0.009, EffectLabel.TIE),
+        (-0.0101, EffectLabel.REGRESSION),
     ],
 )
 def test_it_labels_changes_by_size(gain, expected):

@@ -74,7 +74,7 @@ def test_it_takes_a_bias_too_small_to_be_a_gain_for_none():
 
 def test_it_names_throttling_and_devices_that_do_not_hold_still():
     hot = Conditions(throttled=("heat (hardware)", "power cap"))
-    assert failures([GOOD], hot) == ("the clock was held down: heat (hardware)",)
+    assert failures([GOOD], hot) == ("the clock was throttled: heat (hardware)",)
     (words,) = failures([replace(GOOD, moved=7)], Conditions())
     assert words == "in 7 of 12 sessions the times moved to another level"
     assert failures([replace(GOOD, moved=6)], Conditions()) == ()
@@ -121,7 +121,7 @@ def test_it_calls_noisy_what_can_not_tell_a_success(sigma, is_noisy):
 
 def test_it_says_how_little_can_be_told():
     (words,) = noisy([GOOD, replace(GOOD, time_us=5.0, sigma=0.3)])
-    assert words == "at 5.00 µs only changes of more than 60 % can be told"
+    assert words == "at 5.00 µs only changes of more than 60 % are detectable"
 
 
 LENGTHS = [
@@ -156,7 +156,7 @@ def test_it_allows_a_measurement_three_times_its_own_spread():
 
 def test_it_says_how_old_it_is_and_what_has_changed():
     assert age_words(NOW - timedelta(days=7), NOW) == ()
-    assert age_words(NOW - timedelta(days=9), NOW) == ("it is 9 days old, 7 are allowed",)
+    assert age_words(NOW - timedelta(days=9), NOW) == ("it is 9 days old; at most 7 are allowed",)
     then, now = {"driver": "580.1", "host": "a"}, {"driver": "590.2", "host": "a", "governor": "x"}
     assert differences(then, now) == (
         "driver was 580.1 and is 590.2",

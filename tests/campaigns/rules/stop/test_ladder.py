@@ -9,7 +9,7 @@ from campaigns.proposers.base import Category
 from campaigns.rules.stop.ladder import Rung, Way, directions, rung, tally
 from campaigns.rules.stop.policy import History, StopPolicy, StopReason, count_streaks, should_stop
 from campaigns.rules.stop.restart import masked
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, Verdict
+from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 
 ways = st.builds(
     Way,
@@ -53,7 +53,7 @@ def test_r48_a_review_names_three_categories_where_there_are_three(untried, rece
 
 
 def test_r48_a_review_says_when_nothing_is_left():
-    assert directions((), ()).note == "the catalogue holds nothing that was not tried"
+    assert directions((), ()).note == "the catalogue holds no untried technique"
     one = Way("a", Category.LAUNCH, "it", "so", 1.1)
     assert "only 1 category is left of the 3" in directions([one], ()).note
     assert tally([Reason.SLOWER, Reason.CRASHED, Reason.SLOWER]) == "2 slower, 1 crashed"
@@ -81,7 +81,7 @@ def test_r49_regressions_of_before_a_restart_do_not_count(reasons, after):
 @given(st.lists(st.sampled_from(Reason), max_size=30), st.integers(0, 30))
 def test_law_8_a_broken_host_leaves_every_counter_alone(reasons, place):
     decisions = [(VERDICT_OF[reason], reason) for reason in reasons]
-    broken = (Verdict.INVALID, Reason.BROKEN_HOST)
+    broken = (VerdictWord.INVALID, Reason.BROKEN_HOST)
     more = [*decisions[:place], broken, *decisions[place:]]
     assert count_streaks(more) == count_streaks(decisions)
 

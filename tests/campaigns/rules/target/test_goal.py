@@ -3,7 +3,7 @@ import pytest
 from campaigns.rules.target.goal import (
     Goal,
     GoalError,
-    Kind,
+    GoalKind,
     Reached,
     goal_from,
     measured_by,
@@ -18,27 +18,27 @@ WORKS = {"a": Work(2e6, 1e6), "b": Work(8e6, 4e6)}
 @pytest.mark.parametrize(
     ("text", "goal"),
     [
-        ("90%", Goal(Kind.CEILING, 0.9)),
-        (" 87.5 % ", Goal(Kind.CEILING, 0.875)),
-        ("ceiling:0.95", Goal(Kind.CEILING, 0.95)),
-        ("ceiling:95%", Goal(Kind.CEILING, 0.95)),
-        ("baseline:1.5", Goal(Kind.BASELINE, 1.5)),
-        ("baseline: 150%", Goal(Kind.BASELINE, 1.5)),
-        ("time_us<=30", Goal(Kind.ABSOLUTE, 1.0, "time_us", 30.0)),
-        ("time_us ≤ 30.5 µs", Goal(Kind.ABSOLUTE, 1.0, "time_us", 30.5)),
-        ("flops_per_s>=5e13", Goal(Kind.ABSOLUTE, 1.0, "flops_per_s", 5e13)),
-        ("flops_per_s >= 50 TFLOPS", Goal(Kind.ABSOLUTE, 1.0, "flops_per_s", 5e13)),
-        ("bytes_per_s>=3.2TB/s", Goal(Kind.ABSOLUTE, 1.0, "bytes_per_s", 3.2e12)),
-        ("time_us<=0.03 ms", Goal(Kind.ABSOLUTE, 1.0, "time_us", 30.0)),
-        (">500 TFLOPS", Goal(Kind.ABSOLUTE, 1.0, "flops_per_s", 5e14)),
-        ("≥ 500 TFLOPS", Goal(Kind.ABSOLUTE, 1.0, "flops_per_s", 5e14)),
-        ("500TFLOPS", Goal(Kind.ABSOLUTE, 1.0, "flops_per_s", 5e14)),
-        ("> 2.5 TB/s", Goal(Kind.ABSOLUTE, 1.0, "bytes_per_s", 2.5e12)),
-        (">=3000 GB/s", Goal(Kind.ABSOLUTE, 1.0, "bytes_per_s", 3e12)),
-        ("< 30 us", Goal(Kind.ABSOLUTE, 1.0, "time_us", 30.0)),
-        ("≤30 µs", Goal(Kind.ABSOLUTE, 1.0, "time_us", 30.0)),
-        (">60% peak efficiency", Goal(Kind.CEILING, 0.6)),
-        (">= 60 % of peak", Goal(Kind.CEILING, 0.6)),
+        ("90%", Goal(GoalKind.CEILING, 0.9)),
+        (" 87.5 % ", Goal(GoalKind.CEILING, 0.875)),
+        ("ceiling:0.95", Goal(GoalKind.CEILING, 0.95)),
+        ("ceiling:95%", Goal(GoalKind.CEILING, 0.95)),
+        ("baseline:1.5", Goal(GoalKind.BASELINE, 1.5)),
+        ("baseline: 150%", Goal(GoalKind.BASELINE, 1.5)),
+        ("time_us<=30", Goal(GoalKind.ABSOLUTE, 1.0, "time_us", 30.0)),
+        ("time_us ≤ 30.5 µs", Goal(GoalKind.ABSOLUTE, 1.0, "time_us", 30.5)),
+        ("flops_per_s>=5e13", Goal(GoalKind.ABSOLUTE, 1.0, "flops_per_s", 5e13)),
+        ("flops_per_s >= 50 TFLOPS", Goal(GoalKind.ABSOLUTE, 1.0, "flops_per_s", 5e13)),
+        ("bytes_per_s>=3.2TB/s", Goal(GoalKind.ABSOLUTE, 1.0, "bytes_per_s", 3.2e12)),
+        ("time_us<=0.03 ms", Goal(GoalKind.ABSOLUTE, 1.0, "time_us", 30.0)),
+        (">500 TFLOPS", Goal(GoalKind.ABSOLUTE, 1.0, "flops_per_s", 5e14)),
+        ("≥ 500 TFLOPS", Goal(GoalKind.ABSOLUTE, 1.0, "flops_per_s", 5e14)),
+        ("500TFLOPS", Goal(GoalKind.ABSOLUTE, 1.0, "flops_per_s", 5e14)),
+        ("> 2.5 TB/s", Goal(GoalKind.ABSOLUTE, 1.0, "bytes_per_s", 2.5e12)),
+        (">=3000 GB/s", Goal(GoalKind.ABSOLUTE, 1.0, "bytes_per_s", 3e12)),
+        ("< 30 us", Goal(GoalKind.ABSOLUTE, 1.0, "time_us", 30.0)),
+        ("≤30 µs", Goal(GoalKind.ABSOLUTE, 1.0, "time_us", 30.0)),
+        (">60% peak efficiency", Goal(GoalKind.CEILING, 0.6)),
+        (">= 60 % of peak", Goal(GoalKind.CEILING, 0.6)),
     ],
 )
 def test_r6_it_reads_a_goal_and_keeps_it(text, goal):
@@ -85,7 +85,7 @@ def test_it_refuses_a_goal_and_says_what_is_accepted(text, words):
 
 
 def test_it_is_a_share_of_the_ceilings_where_none_was_set():
-    assert goal_from({}) == Goal(Kind.CEILING, 0.9)
+    assert goal_from({}) == Goal(GoalKind.CEILING, 0.9)
     assert goal_from({}, 0.8).fraction == 0.8
     assert Goal().target(100.0) is None
 

@@ -12,7 +12,7 @@ from campaigns.rules.verdict.finding_kinds import (
     DEFAULT_POLICY,
     Examined,
     Finding,
-    Kind,
+    FindingKind,
     PolicyError,
     Stance,
     default_policy,
@@ -27,9 +27,9 @@ SHIPPED = [p for p in sorted(PROBLEMS.glob("*/v*")) if p.suffix in (".cpp", ".cu
 
 def test_it_takes_what_a_campaign_says_otherwise():
     policy = read_policy({"library": "refused", "cache": "allowed"})
-    assert policy[Kind.LIBRARY] is Stance.REFUSED
-    assert policy[Kind.CACHE] is Stance.ALLOWED
-    assert policy[Kind.PROCESS] is DEFAULT_POLICY[Kind.PROCESS]
+    assert policy[FindingKind.LIBRARY] is Stance.REFUSED
+    assert policy[FindingKind.CACHE] is Stance.ALLOWED
+    assert policy[FindingKind.PROCESS] is DEFAULT_POLICY[FindingKind.PROCESS]
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_it_refuses_a_policy_that_it_does_not_know(given, words):
 
 
 def test_every_kind_says_why_to_look():
-    assert all(kind.meaning for kind in Kind)
+    assert all(kind.meaning for kind in FindingKind)
 
 
 def test_it_sorts_findings_by_stance():
-    found = (Finding(Kind.PROCESS, 1, "fork", ""), Finding(Kind.CACHE, 2, "kept", ""))
+    found = (Finding(FindingKind.PROCESS, 1, "fork", ""), Finding(FindingKind.CACHE, 2, "kept", ""))
     examined = Examined("v1.cpp", found, DEFAULT_POLICY)
     assert examined.of(Stance.REFUSED) == found[:1]
     assert examined.of(Stance.FLAGGED) == found[1:]
@@ -57,10 +57,10 @@ def test_it_sorts_findings_by_stance():
 
 
 def test_it_lets_cpp_use_threads_and_no_other_backend():
-    assert default_policy("cpp")[Kind.THREAD] is Stance.ALLOWED
-    assert read_policy({"thread": "refused"}, "cpp")[Kind.THREAD] is Stance.REFUSED
-    assert {default_policy(b)[Kind.THREAD] for b in ("cuda", "triton")} == {Stance.FLAGGED}
-    kept = {k: v for k, v in default_policy("cpp").items() if k is not Kind.THREAD}
+    assert default_policy("cpp")[FindingKind.THREAD] is Stance.ALLOWED
+    assert read_policy({"thread": "refused"}, "cpp")[FindingKind.THREAD] is Stance.REFUSED
+    assert {default_policy(b)[FindingKind.THREAD] for b in ("cuda", "triton")} == {Stance.FLAGGED}
+    kept = {k: v for k, v in default_policy("cpp").items() if k is not FindingKind.THREAD}
     assert kept.items() <= DEFAULT_POLICY.items()
 
 
@@ -82,15 +82,15 @@ def test_it_reads_choices_as_a_command_line_gives_them():
 )
 def test_it_says_so_where_a_source_is_nested_too_deeply(name, text):
     (found,) = findings_of(Source(name, text))
-    assert (found.kind, found.what) == (Kind.HIDDEN_CODE, "nested too deeply to be read")
+    assert (found.kind, found.what) == (FindingKind.HIDDEN_CODE, "nested too deeply to be read")
 
 
 def test_it_keeps_every_kind_beside_many_of_another():
     lines = [f"static int kept{n} = 0;" for n in range(80)]
     text = "void solve() {\n" + "\n".join(lines) + "\nfork();\n}"
     found = findings_of(Source("many.cpp", text))
-    assert [f.kind for f in found].count(Kind.CACHE) == 50
-    assert found[-1] == Finding(Kind.PROCESS, 82, "fork", "fork();")
+    assert [f.kind for f in found].count(FindingKind.CACHE) == 50
+    assert found[-1] == Finding(FindingKind.PROCESS, 82, "fork", "fork();")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -100,7 +100,7 @@ def test_it_counts_lines_as_the_source_page_does(name, end):
         name, ['auto x = "\f";', "void solve() {", "fork(); }"]
     )
     found = findings_of(Source(name, end.join(lines)))
-    assert [(f.line, f.quote) for f in found if f.kind is Kind.PROCESS] == [(3, lines[2])]
+    assert [(f.line, f.quote) for f in found if f.kind is FindingKind.PROCESS] == [(3, lines[2])]
 
 
 HONEST = [

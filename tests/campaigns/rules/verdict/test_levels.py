@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.levels import Level, level_words, representative
-from campaigns.rules.verdict.one_session import Comparison, decide_session, judge_comparison
+from campaigns.rules.verdict.one_session import PairedComparison, decide_session, judge_comparison
 from tests.campaigns.rules.builders import case, report, timing
 
 CLASSES = {"a": "D=1", "b": "D=2", "c": "D=1", "d": "D=3"}
@@ -76,9 +76,9 @@ def test_r18_inside_a_level_no_case_is_left_out(level):
 def test_r18_a_gain_on_the_quick_level_is_not_accepted_however_large():
     both = report(case(FAST, SLOW, "a"), case(FAST, SLOW, "b"))
     found = decide_session(both, QUICK)
-    assert (found.verdict, found.reason) == (Verdict.NO_CHANGE, Reason.NEEDS_FULL_LEVEL)
+    assert (found.verdict, found.reason) == (VerdictWord.NO_CHANGE, Reason.NEEDS_FULL_LEVEL)
     assert "quick: 2 representative of 4 cases" in found.sentence
-    assert decide_session(both, replace(QUICK, level=Level.FULL)).verdict is Verdict.ACCEPTED
+    assert decide_session(both, replace(QUICK, level=Level.FULL)).verdict is VerdictWord.ACCEPTED
     # Nor is a baseline, which sets the noise for all others.
     first = decide_session(both, replace(QUICK, has_incumbent=False))
     assert first.reason is Reason.NEEDS_FULL_LEVEL
@@ -95,5 +95,5 @@ GAINS = st.builds(
 @given(GAINS, st.dictionaries(NAMES, GAINS), st.integers(1, 2))
 def test_r18_nothing_is_ever_accepted_on_the_quick_level(total, cases, sessions):
     standard = replace(QUICK, sessions=sessions)
-    found = judge_comparison(Comparison(total, cases), standard, ())
-    assert found.verdict is not Verdict.ACCEPTED
+    found = judge_comparison(PairedComparison(total, cases), standard, ())
+    assert found.verdict is not VerdictWord.ACCEPTED

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import Outcome, Timer
 from campaigns.rules.target.roofline import Work, physical_floor
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, Verdict
+from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
@@ -21,12 +21,12 @@ SLOW, FAST = timing([10.0] * 10), timing([5.0] * 10)
 @pytest.mark.parametrize(
     ("word", "sentence", "told"),
     [
-        (Verdict.ACCEPTED, "Accepted: +5 %.", "Accepted: +5 %."),
-        (Verdict.ACCEPTED, "Baseline: correct.", "accepted: Baseline: correct."),
-        (Verdict.REJECTED, "Rejected by Rule 11: W2.", "Rejected by Rule 11: W2."),
-        (Verdict.REJECTED, "Wrong result: 0.", "rejected: Wrong result: 0."),
-        (Verdict.NO_CHANGE, "No change shown: +0 %.", "No change shown: +0 %."),
-        (Verdict.NEEDS_REVIEW, "Needs review: 1 µs.", "Needs review: 1 µs."),
+        (VerdictWord.ACCEPTED, "Accepted: +5 %.", "Accepted: +5 %."),
+        (VerdictWord.ACCEPTED, "Baseline: correct.", "accepted: Baseline: correct."),
+        (VerdictWord.REJECTED, "Rejected by Rule 11: W2.", "Rejected by Rule 11: W2."),
+        (VerdictWord.REJECTED, "Wrong result: 0.", "rejected: Wrong result: 0."),
+        (VerdictWord.NO_CHANGE, "No change shown: +0 %.", "No change shown: +0 %."),
+        (VerdictWord.NEEDS_REVIEW, "Needs review: 1 µs.", "Needs review: 1 µs."),
     ],
 )
 def test_it_tells_a_sentence_alone_where_that_begins_with_the_word(word, sentence, told):
@@ -43,7 +43,7 @@ def times(*ratios: float) -> list:
 
 def test_it_accepts_a_clear_gain_and_names_its_baseline():
     found = decide_session(report(case(FAST, SLOW)), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.PROMOTED)
+    assert (found.verdict, found.reason) == (VerdictWord.ACCEPTED, Reason.PROMOTED)
     assert found.gain is not None
     assert found.gain.gain == pytest.approx(1.0)
     assert "2.00× faster [2.00, 2.00] against the incumbent" in found.sentence
@@ -57,7 +57,7 @@ def test_it_accepts_a_clear_gain_and_names_its_baseline():
 
 def test_it_accepts_a_correct_baseline():
     found = decide_session(report(case(SLOW)), BASELINE)
-    assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.BASELINE)
+    assert (found.verdict, found.reason) == (VerdictWord.ACCEPTED, Reason.BASELINE)
     assert found.gain is None
 
 
@@ -92,7 +92,7 @@ def test_r12_it_raises_the_bar_on_a_noisy_worker():
 def test_it_shows_no_change_when_the_interval_holds_zero():
     spread = timing([8.0, 12.0, 7.0, 13.0, 8.5, 12.5, 7.5, 11.0, 9.0, 12.0])
     found = decide_session(report(case(spread, SLOW)), AGAINST)
-    assert found.verdict is Verdict.NO_CHANGE
+    assert found.verdict is VerdictWord.NO_CHANGE
     assert found.gain is not None
     assert found.gain.low < 0 < found.gain.high
     assert "faster" not in found.sentence
@@ -100,26 +100,26 @@ def test_it_shows_no_change_when_the_interval_holds_zero():
 
 def test_r13_it_rejects_a_win_that_costs_a_protected_case():
     found = decide_session(report(*times(2.0, 0.9)), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.CASE_REGRESSED)
+    assert (found.verdict, found.reason) == (VerdictWord.REJECTED, Reason.CASE_REGRESSED)
     unprotected = Standard(has_incumbent=True, protected=frozenset({"case 0"}))
-    assert decide_session(report(*times(2.0, 0.9)), unprotected).verdict is Verdict.ACCEPTED
+    assert decide_session(report(*times(2.0, 0.9)), unprotected).verdict is VerdictWord.ACCEPTED
 
 
 def test_r13_it_guards_harder_under_the_strict_policy():
     strict = Standard(has_incumbent=True, guard=GuardPolicy.STRICT)
-    assert decide_session(report(*times(2.0, 0.96)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(*times(2.0, 0.96)), AGAINST).verdict is VerdictWord.ACCEPTED
     assert decide_session(report(*times(2.0, 0.96)), strict).reason is Reason.CASE_REGRESSED
 
 
 @pytest.mark.parametrize(
     ("outcome", "verdict"),
     [
-        (Outcome.BUILD_FAILED, Verdict.REJECTED),
-        (Outcome.WRONG_RESULT, Verdict.REJECTED),
-        (Outcome.CRASHED, Verdict.REJECTED),
-        (Outcome.TIMED_OUT, Verdict.REJECTED),
-        (Outcome.CHEATED, Verdict.INVALID),
-        (Outcome.BROKEN_HOST, Verdict.INVALID),
+        (Outcome.BUILD_FAILED, VerdictWord.REJECTED),
+        (Outcome.WRONG_RESULT, VerdictWord.REJECTED),
+        (Outcome.CRASHED, VerdictWord.REJECTED),
+        (Outcome.TIMED_OUT, VerdictWord.REJECTED),
+        (Outcome.CHEATED, VerdictWord.INVALID),
+        (Outcome.BROKEN_HOST, VerdictWord.INVALID),
     ],
 )
 def test_it_turns_each_failed_outcome_into_its_verdict(outcome, verdict):
@@ -174,12 +174,12 @@ def test_it_prints_the_arithmetic_of_an_impossible_time():
     assert floor is not None
     standard = Standard(has_incumbent=True, floors={"4096x4096": floor})
     found = decide_session(report(case(timing([4.99] * 10), SLOW)), standard)
-    assert (found.verdict, found.reason) == (Verdict.INVALID, Reason.ABOVE_ROOF)
+    assert (found.verdict, found.reason) == (VerdictWord.INVALID, Reason.ABOVE_ROOF)
     assert "16.8 MB ÷ 3.35 TB/s = 5.00 µs" in found.sentence
     assert found.gates[GATE_NAMES.index("plausibility")].citation.endswith("h100.md:L23")
     assert (
         decide_session(report(case(timing([5.01] * 10), SLOW)), standard).verdict
-        is Verdict.ACCEPTED
+        is VerdictWord.ACCEPTED
     )
 
 
@@ -211,7 +211,7 @@ def test_r10_it_asks_for_review_when_device_time_disagrees(device_us):
 
 def test_it_allows_the_launch_overhead_between_burst_and_device_time():
     arms = timing([10.0] * 10, 6.0), timing([20.0] * 10, 16.0)
-    assert decide_session(report(case(*arms)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(case(*arms)), AGAINST).verdict is VerdictWord.ACCEPTED
 
 
 def loops(candidate_device_us: float | None):
@@ -225,7 +225,7 @@ def loops(candidate_device_us: float | None):
 
 
 def test_it_lets_device_time_decide_a_plain_loop():
-    assert decide_session(loops(5.0), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(loops(5.0), AGAINST).verdict is VerdictWord.ACCEPTED
     assert decide_session(loops(5.0), AGAINST).gain.gain == pytest.approx(1.0)
     assert decide_session(loops(10.0), AGAINST).reason is Reason.WITHIN_NOISE
     assert decide_session(loops(12.0), AGAINST).reason is Reason.SLOWER
@@ -242,7 +242,7 @@ def test_it_never_accepts_a_plain_loop_by_the_runners_word_alone():
     found = decide_session(
         report(case(traced(200.0, 20.0, Timer.LOOP), traced(40.0, 40.0, Timer.GRAPH))), AGAINST
     )
-    assert found.verdict is Verdict.NEEDS_REVIEW
+    assert found.verdict is VerdictWord.NEEDS_REVIEW
     assert found.reason is Reason.DEVICE_TIME_DISAGREES
 
 
@@ -279,7 +279,7 @@ def test_it_credits_a_plain_loop_with_the_lesser_gain_of_both_clocks():
     found = decide_session(
         report(case(traced(40.0, 10.0, Timer.LOOP), traced(60.0, 40.0, Timer.LOOP), "a")), AGAINST
     )
-    assert found.verdict is Verdict.ACCEPTED
+    assert found.verdict is VerdictWord.ACCEPTED
     assert found.gain.gain == found.cases["a"].gain == pytest.approx(0.5)
     assert found.sentence.startswith("Accepted: 1.50× faster [1.50, 1.50] against the incumbent")
     assert "by the judge's clock" in found.sentence
@@ -321,7 +321,7 @@ def test_it_asks_why_only_one_arm_could_be_traced():
     arms = timing([100.0] * 10, None), timing([200.0] * 10, 200.0)
     assert decide_session(report(case(*arms)), AGAINST).reason is Reason.NO_DEVICE_TIME
     untraced = timing([100.0] * 10, None), timing([200.0] * 10, None)
-    assert decide_session(report(case(*untraced)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(case(*untraced)), AGAINST).verdict is VerdictWord.ACCEPTED
 
 
 def test_it_refuses_arms_of_different_length():
@@ -331,8 +331,8 @@ def test_it_refuses_arms_of_different_length():
 
 def test_it_has_a_verdict_for_every_reason():
     assert set(VERDICT_OF) == set(Reason)
-    assert Verdict.NO_CHANGE.words == "no change shown"
-    assert Verdict.NEEDS_REVIEW.words == "needs review"
+    assert VerdictWord.NO_CHANGE.words == "no change shown"
+    assert VerdictWord.NEEDS_REVIEW.words == "needs review"
 
 
 MARGINS = st.one_of(st.none(), st.floats(0, 3), st.just(float("nan")))
@@ -354,7 +354,7 @@ def test_r43_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
     ]
     right = all(correct and (margin is None or margin <= 1) for correct, margin, _ in facts)
     possible = all(time_us >= floor.floor_us for _, _, time_us in facts)
-    accepted = decide_session(report(*cases), standard).verdict is Verdict.ACCEPTED
+    accepted = decide_session(report(*cases), standard).verdict is VerdictWord.ACCEPTED
     assert accepted == (right and possible)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from campaigns.evaluator.contract import OwnKernel, Timer, Traced
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.own_kernels import LEAST_SHARE, own_kernels
@@ -101,6 +101,6 @@ def test_it_keeps_a_fast_candidate_from_being_accepted():
     fast = replace(timing([5.0] * 10, 5.0), traced=Traced((), 5.0, 0.0))
     honest = replace(fast, traced=Traced((replace(ROWS, device_us=5.0),), 0.0, 0.0))
     slow = timing([10.0] * 10, 10.0)
-    assert decide_session(report(case(honest, slow)), AGAINST).verdict is Verdict.ACCEPTED
+    assert decide_session(report(case(honest, slow)), AGAINST).verdict is VerdictWord.ACCEPTED
     found = decide_session(report(case(fast, slow)), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.NOT_ITS_OWN_KERNEL)
+    assert (found.verdict, found.reason) == (VerdictWord.NEEDS_REVIEW, Reason.NOT_ITS_OWN_KERNEL)

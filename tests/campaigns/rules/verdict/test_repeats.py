@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.evaluator.contract import Repeats
 from campaigns.rules.verdict.buckets import Bucket, Declared
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.repeats import LEAST, repeats
@@ -32,7 +32,7 @@ def judged(candidate, incumbent=None, standard=AGAINST):
 
 def test_r20_it_refuses_a_perfect_cache_of_repeated_tensors():
     found = decide_session(report(case(arm(us=5.0, kept=2.0, again=2.0), arm())), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.FITTED)
+    assert (found.verdict, found.reason) == (VerdictWord.REJECTED, Reason.FITTED)
     assert "fitted to the benchmark" in found.sentence
     assert "50.00 × as fast as fresh ones (the incumbent 1.00 ×" in found.sentence
     assert "a hit in 8 of 8" in found.sentence

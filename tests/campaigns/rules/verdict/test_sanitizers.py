@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from campaigns.evaluator.contract import Fault, Report, Sanitized
-from campaigns.rules.verdict.decision import Decision, Reason, Verdict
+from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.rules.verdict.sessions import claims, decide_again
@@ -35,7 +35,7 @@ def decided(*said: Sanitized, second: float = 1.9, required: bool = False) -> De
 
 def test_it_accepts_what_no_sanitizer_finds_fault_with() -> None:
     found = decided(CLEAN, IDLE)
-    assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.PROMOTED)
+    assert (found.verdict, found.reason) == (VerdictWord.ACCEPTED, Reason.PROMOTED)
     gate = found.gates[-1]
     assert (gate.name, gate.passed) == ("sanitizers", True)
     assert gate.found == "AddressSanitizer clean; ThreadSanitizer clean (it starts no threads)"
@@ -43,7 +43,7 @@ def test_it_accepts_what_no_sanitizer_finds_fault_with() -> None:
 
 def test_it_rejects_a_gain_with_a_finding_and_names_the_first_with_its_line() -> None:
     found = decided(GUILTY, IDLE)
-    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.SANITIZER)
+    assert (found.verdict, found.reason) == (VerdictWord.REJECTED, Reason.SANITIZER)
     assert found.sentence.startswith(
         "Rejected: AddressSanitizer found heap-buffer-overflow in kernel.cpp line 8 "
         "(read of 4 bytes). Apart from that: Accepted: 1.9"
@@ -79,7 +79,7 @@ def test_it_says_what_did_not_run_and_is_not_stopped_by_it(
     said: tuple[Sanitized, ...], state: bool | None, words: str
 ) -> None:
     found = decided(*said)
-    assert found.verdict is Verdict.ACCEPTED
+    assert found.verdict is VerdictWord.ACCEPTED
     assert (found.gates[-1].passed, found.gates[-1].found) == (state, words)
     assert (passed(said), found_words(said)) == (state, words)
 
@@ -96,7 +96,7 @@ def test_it_is_stopped_by_what_did_not_run_where_sanitizers_are_required(
     said: tuple[Sanitized, ...],
 ) -> None:
     found = decided(*said, required=True)
-    assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.NOT_SANITIZED)
+    assert (found.verdict, found.reason) == (VerdictWord.NEEDS_REVIEW, Reason.NOT_SANITIZED)
     assert found.sentence.startswith("Needs review: sanitizers are required, and ")
     assert "not run: " in found.sentence
     assert "Apart from that: Accepted: 1.9" in found.sentence
@@ -104,7 +104,7 @@ def test_it_is_stopped_by_what_did_not_run_where_sanitizers_are_required(
 
 
 def test_it_accepts_and_rejects_as_ever_where_all_that_are_required_ran() -> None:
-    assert decided(CLEAN, IDLE, required=True).verdict is Verdict.ACCEPTED
+    assert decided(CLEAN, IDLE, required=True).verdict is VerdictWord.ACCEPTED
     assert decided(GUILTY, LOST, required=True).reason is Reason.SANITIZER
     late = decided(LOST, second=1.0, required=True)
     assert (late.reason, late.gates[-1].found) == (Reason.NOT_REPEATED, "not reached")

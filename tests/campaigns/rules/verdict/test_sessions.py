@@ -9,7 +9,7 @@ import pytest
 from campaigns.evaluator.contract import Outcome, Report
 from campaigns.rules.noise.gain import Gain, interval, pooled
 from campaigns.rules.target.roofline import Work, physical_floor
-from campaigns.rules.verdict.decision import Gate, Reason, Verdict
+from campaigns.rules.verdict.decision import Gate, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from campaigns.rules.verdict.sessions import agree, claims, decide_again, decide_elsewhere, merged
@@ -50,7 +50,7 @@ def test_it_never_measures_a_failure_or_a_baseline_again() -> None:
 
 def test_it_accepts_what_both_sessions_show_and_tells_the_gain_of_both() -> None:
     found = decide_again(session(2.0, 3.0), session(1.9, 2.8), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.ACCEPTED, Reason.PROMOTED)
+    assert (found.verdict, found.reason) == (VerdictWord.ACCEPTED, Reason.PROMOTED)
     first, second = (interval_of(s) for s in (session(2.0, 3.0), session(1.9, 2.8)))
     assert found.gain is not None
     assert second.gain < found.gain.gain < first.gain
@@ -83,7 +83,7 @@ def test_it_shows_no_change_when_the_second_session_does_not_repeat_the_gain(
     second: float,
 ) -> None:
     found = decide_again(session(2.0), session(second), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.NO_CHANGE, Reason.NOT_REPEATED)
+    assert (found.verdict, found.reason) == (VerdictWord.NO_CHANGE, Reason.NOT_REPEATED)
     assert found.sentence.startswith("No change shown: measured again, it did not hold.")
     assert "first session showed 2.00× faster" in found.sentence
     assert "second session: No change shown:" in found.sentence
@@ -94,7 +94,7 @@ def test_it_shows_no_change_when_the_second_session_does_not_repeat_the_gain(
 
 def test_it_never_takes_the_better_session() -> None:
     found = decide_again(session(1.03), session(1.0), AGAINST)
-    assert found.verdict is Verdict.NO_CHANGE
+    assert found.verdict is VerdictWord.NO_CHANGE
     assert found.gain is not None
     assert found.gain.gain < 0.02
 
@@ -102,15 +102,15 @@ def test_it_never_takes_the_better_session() -> None:
 @pytest.mark.parametrize(
     ("outcome", "verdict", "reason"),
     [
-        (Outcome.WRONG_RESULT, Verdict.REJECTED, Reason.WRONG_RESULT),
-        (Outcome.CHEATED, Verdict.INVALID, Reason.CHEATED),
-        (Outcome.CRASHED, Verdict.REJECTED, Reason.CRASHED),
-        (Outcome.BUILD_FAILED, Verdict.REJECTED, Reason.BUILD_FAILED),
-        (Outcome.TIMED_OUT, Verdict.REJECTED, Reason.TIMED_OUT),
+        (Outcome.WRONG_RESULT, VerdictWord.REJECTED, Reason.WRONG_RESULT),
+        (Outcome.CHEATED, VerdictWord.INVALID, Reason.CHEATED),
+        (Outcome.CRASHED, VerdictWord.REJECTED, Reason.CRASHED),
+        (Outcome.BUILD_FAILED, VerdictWord.REJECTED, Reason.BUILD_FAILED),
+        (Outcome.TIMED_OUT, VerdictWord.REJECTED, Reason.TIMED_OUT),
     ],
 )
 def test_it_gives_the_verdict_of_the_second_sessions_own_gates(
-    outcome: Outcome, verdict: Verdict, reason: Reason
+    outcome: Outcome, verdict: VerdictWord, reason: Reason
 ) -> None:
     failed = replace(report(outcome=outcome), reason="row 17 differs")
     found = decide_again(session(2.0), failed, AGAINST)
@@ -123,7 +123,7 @@ def test_it_gives_the_verdict_of_the_second_sessions_own_gates(
 
 def test_it_rejects_what_is_slower_the_second_time() -> None:
     found = decide_again(session(2.0), session(0.8), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.SLOWER)
+    assert (found.verdict, found.reason) == (VerdictWord.REJECTED, Reason.SLOWER)
 
 
 def test_it_calls_a_second_session_below_the_floor_invalid() -> None:
@@ -132,7 +132,7 @@ def test_it_calls_a_second_session_below_the_floor_invalid() -> None:
     assert floor is not None
     standard = replace(AGAINST, floors={"case 0": floor})
     found = decide_again(session(2.0), session(5.0), standard)
-    assert (found.verdict, found.reason) == (Verdict.INVALID, Reason.ABOVE_ROOF)
+    assert (found.verdict, found.reason) == (VerdictWord.INVALID, Reason.ABOVE_ROOF)
     assert gate(found.gates, "second session").citation == limit.citation
 
 
@@ -152,7 +152,7 @@ def test_it_takes_no_session_for_a_second_one_of_itself() -> None:
 
 def test_it_asks_a_person_when_the_sessions_show_two_different_gains() -> None:
     found = decide_again(session(3.0), session(1.2), AGAINST)
-    assert (found.verdict, found.reason) == (Verdict.NEEDS_REVIEW, Reason.SESSIONS_DISAGREE)
+    assert (found.verdict, found.reason) == (VerdictWord.NEEDS_REVIEW, Reason.SESSIONS_DISAGREE)
     assert "3.00× faster" in found.sentence
     assert "1.20× faster" in found.sentence
     assert gate(found.gates, "both sessions").passed is False

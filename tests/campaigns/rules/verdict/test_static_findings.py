@@ -2,15 +2,17 @@
 
 import pytest
 
-from campaigns.rules.verdict.decision import Reason, Verdict
-from campaigns.rules.verdict.finding_kinds import Examined, Finding, Kind, read_policy
+from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, read_policy
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from campaigns.rules.verdict.static_findings import static_findings
 from tests.campaigns.rules.builders import case, report, timing
 
-FORK = Finding(Kind.PROCESS, 7, "fork", "if (fork() == 0) {")
-KEPT = Finding(Kind.CACHE, 3, "kept stays in the process between calls", "static float kept;")
+FORK = Finding(FindingKind.PROCESS, 7, "fork", "if (fork() == 0) {")
+KEPT = Finding(
+    FindingKind.CACHE, 3, "kept stays in the process between calls", "static float kept;"
+)
 FAST, SLOW = timing([5.0] * 10), timing([10.0] * 10)
 
 
@@ -35,7 +37,7 @@ def test_it_rejects_what_is_refused_by_line_and_reason():
 
 def test_it_concludes_on_a_refused_candidate_without_a_report():
     found = decide_session(None, standard(FORK))
-    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.FINDING_REFUSED)
+    assert (found.verdict, found.reason) == (VerdictWord.REJECTED, Reason.FINDING_REFUSED)
     assert tuple(gate.name for gate in found.gates) == GATE_NAMES
     assert [gate.passed for gate in found.gates] == [False] + [None] * (len(GATE_NAMES) - 1)
     assert (found.void, found.gain) == (False, None)
@@ -49,7 +51,7 @@ def test_it_concludes_nothing_on_any_other_candidate_without_a_report(seen):
 
 def test_it_accepts_what_is_flagged_and_tells_so():
     found = decide_session(report(case(FAST, SLOW)), standard(KEPT))
-    assert found.verdict is Verdict.ACCEPTED
+    assert found.verdict is VerdictWord.ACCEPTED
     assert found.gates[0].passed is True
     assert found.gates[0].found.startswith("flagged: line 3, kept stays in the process")
 
@@ -61,7 +63,9 @@ def test_it_lists_what_is_allowed_quietly():
 
 
 def test_it_names_three_of_many():
-    found = static_findings(examined(*[Finding(Kind.CACHE, n, "kept", "") for n in range(1, 6)]))
+    found = static_findings(
+        examined(*[Finding(FindingKind.CACHE, n, "kept", "") for n in range(1, 6)])
+    )
     assert found.gate.found.endswith("line 3, kept (cache); and 2 more")
 
 

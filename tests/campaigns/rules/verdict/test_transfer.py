@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from campaigns.rules.verdict.buckets import Bucket, Declared, weight_bound
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
-from campaigns.rules.verdict.transfer import Kept, audit
+from campaigns.rules.verdict.transfer import AcceptedRound, audit
 from tests.campaigns.rules.builders import case, report, timing
 
 AGAINST = Standard(has_incumbent=True)
@@ -33,7 +33,7 @@ def test_r21_it_takes_no_bound_from_what_is_no_time(work_us, step_us, field):
 @pytest.mark.parametrize("bucket", [Bucket.W2, Bucket.W3])
 def test_r21_it_refuses_what_only_a_benchmark_feeds_and_names_the_rule(bucket):
     found = decide_session(None, replace(AGAINST, declared=Declared(bucket)))
-    assert (found.verdict, found.reason) == (Verdict.REJECTED, Reason.NO_TRANSFER)
+    assert (found.verdict, found.reason) == (VerdictWord.REJECTED, Reason.NO_TRANSFER)
     assert found.sentence.startswith(f"Rejected by Rule 11: {bucket} is {bucket.words}")
     assert tuple(gate.name for gate in found.gates) == GATE_NAMES
     assert found.gates[1].passed is False
@@ -62,7 +62,11 @@ def test_r21_a_weight_cache_says_how_much_of_it_counts(declared, words, passed):
 
 
 def test_r21_the_audit_multiplies_ratios():
-    kept = [Kept(2, 0.5, KERNEL), Kept(3, 0.2, KERNEL), Kept(4, 0.1, CACHE)]
+    kept = [
+        AcceptedRound(2, 0.5, KERNEL),
+        AcceptedRound(3, 0.2, KERNEL),
+        AcceptedRound(4, 0.1, CACHE),
+    ]
     found = audit(kept, 1.5 * 1.2 * 1.015)
     assert found.structural == pytest.approx(1.8)
     assert found.weights == pytest.approx(1.015)
@@ -76,13 +80,13 @@ def test_r21_the_audit_multiplies_ratios():
     ("whole", "inflated", "gap"), [(1.509, False, False), (1.52, True, True), (1.4, False, True)]
 )
 def test_r21_it_flags_a_gap_of_more_than_a_hundredth(whole, inflated, gap):
-    found = audit([Kept(2, 0.5, KERNEL)], whole)
+    found = audit([AcceptedRound(2, 0.5, KERNEL)], whole)
     assert (found.is_inflated, found.has_gap) == (inflated, gap)
 
 
 @pytest.mark.parametrize("declared", [Declared(None), Declared(Bucket.W1, 30.0)])
 def test_r21_a_gain_without_its_bucket_or_times_is_not_headline(declared):
-    found = audit([Kept(2, 0.5, KERNEL), Kept(3, 0.1, declared)], None)
+    found = audit([AcceptedRound(2, 0.5, KERNEL), AcceptedRound(3, 0.1, declared)], None)
     assert found.real == pytest.approx(1.5)
     assert (found.uncounted, found.is_inflated) == ((3,), True)
     assert "by all rounds together" in found.words

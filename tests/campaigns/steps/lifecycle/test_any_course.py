@@ -28,7 +28,7 @@ from campaigns.models import (
 )
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.rules.stop.repairs import MOST_REPAIRS
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, Verdict
+from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
@@ -109,7 +109,7 @@ def assert_lawful(campaign: Campaign) -> None:
             continue
         verdict = round_.verdict
         assert VERDICT_OF[Reason(verdict.reason)] == verdict.word
-        if verdict.word == Verdict.ACCEPTED:
+        if verdict.word == VerdictWord.ACCEPTED:
             assert round_.number == 1 or (verdict.gain is not None and verdict.gain_low > 0)
             best = round_
     if best is not None:

@@ -228,4 +228,4 @@ def test_it_says_at_the_end_that_v0_stands(
     run: Callable[..., Campaign], script: Callable[..., Script]
 ) -> None:
     script()
-    assert "v0 stands" in run().events.last().message
+    assert "v0 remains the best" in run().events.last().message

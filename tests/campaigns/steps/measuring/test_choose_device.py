@@ -12,7 +12,7 @@ from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.records.device_waits import Cause
-from campaigns.rules.noise.device_gate import NOT_TOLD, Activity, Found, Gate
+from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
 from campaigns.steps.measuring.change_device import change_device
 from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.wait_for_device import wait_for_device
@@ -24,10 +24,10 @@ CARDS = [
     for n in range(3)
 ]
 OTHER = replace(CARDS[0], device="cuda:3", name="NVIDIA H100 80GB HBM3", uuid="GPU-h100")
-IDLE = Found(Gate.IDLE, "idle", Activity((), 0.0, 0))
-BUSY = Found(Gate.BUSY, "process 7 computes on it", Activity((7,), 50.0, 0))
-BUSIER = Found(Gate.BUSY, "process 8 computes on it", Activity((8,), 90.0, 0))
-HIDDEN = Found(Gate.UNKNOWN, "this host does not tell", NOT_TOLD)
+IDLE = DeviceCheck(DeviceState.IDLE, "idle", Activity((), 0.0, 0))
+BUSY = DeviceCheck(DeviceState.BUSY, "process 7 computes on it", Activity((7,), 50.0, 0))
+BUSIER = DeviceCheck(DeviceState.BUSY, "process 8 computes on it", Activity((8,), 90.0, 0))
+HIDDEN = DeviceCheck(DeviceState.UNKNOWN, "this host does not tell", UNKNOWN_ACTIVITY)
 
 
 @pytest.fixture(autouse=True)

@@ -31,7 +31,7 @@ from campaigns.records.device_waits import (
     wait_of,
     waits_on,
 )
-from campaigns.rules.noise.device_gate import Found, Gate
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.lifecycle import run_here as running
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
@@ -44,7 +44,10 @@ from tests.campaigns.steps import cast
 pytestmark = pytest.mark.storage
 
 WHY = "process 4711 computes on it"
-BUSY, IDLE = Found(Gate.BUSY, WHY), Found(Gate.IDLE, "at most 0 % busy at 3 looks")
+BUSY, IDLE = (
+    DeviceCheck(DeviceState.BUSY, WHY),
+    DeviceCheck(DeviceState.IDLE, "at most 0 % busy in 3 samples"),
+)
 MINUTE = timedelta(minutes=1)
 
 
@@ -67,7 +70,7 @@ class Card:
     def __init__(self) -> None:
         self.found, self.seen = BUSY, 0
 
-    def __call__(self, device: Device) -> Found:
+    def __call__(self, device: Device) -> DeviceCheck:
         self.seen += 1
         return self.found
 
@@ -110,7 +113,7 @@ def queued(campaign: Campaign) -> Evaluation:
 
 
 def alive(bench: WorkerContext) -> None:
-    """What the pulse of a worker writes all the time."""
+    """What the heartbeat of a worker writes all the time."""
     Worker.objects.filter(pk=bench.worker.pk).update(heartbeat_at=timezone.now())
 
 
@@ -175,7 +178,7 @@ def test_it_measures_when_the_device_is_idle_and_notes_what_it_saw(
     queued.refresh_from_db()
     assert (queued.state, queued.outcome) == (EvaluationState.DONE, "passed")
     seen = queued.report["environment"]["device before"]
-    assert seen == "idle: at most 0 % busy at 3 looks"
+    assert seen == "idle: at most 0 % busy in 3 samples"
     assert wait_of(queued.campaign) is None
     assert queued.campaign.events.get(kind="device_idle").message == "cpu of tester is free"
 
@@ -465,7 +468,11 @@ def test_a_reproduction_waits_apart_and_pauses_nothing(
 @pytest.mark.parametrize(
     ("gate", "found", "noted"),
     [
-        ("ALL", Found(Gate.UNKNOWN, "this host does not tell"), "unknown: this host does not tell"),
+        (
+            "ALL",
+            DeviceCheck(DeviceState.UNKNOWN, "this host does not tell"),
+            "unknown: this host does not tell",
+        ),
         ("GPU", BUSY, f"busy: {WHY}; measured all the same"),
         ("OFF", BUSY, f"busy: {WHY}; measured all the same"),
     ],
@@ -476,7 +483,7 @@ def test_what_is_not_known_or_not_waited_for_is_noted_and_passes(
     card: Card,
     settings: Any,
     gate: str,
-    found: Found,
+    found: DeviceCheck,
     noted: str,
 ) -> None:
     settings.KOPT_GATE, card.found = gate, found
@@ -492,7 +499,7 @@ def test_on_a_gpu_no_crew_of_ours_is_in_reserve_while_it_looks(
 ) -> None:
     seen = []
 
-    def look(device: Device) -> Found:
+    def look(device: Device) -> DeviceCheck:
         seen.append(judge.rests)
         return BUSY
 
@@ -504,7 +511,7 @@ def test_on_a_gpu_no_crew_of_ours_is_in_reserve_while_it_looks(
 def test_it_does_not_tell_of_a_wait_for_what_another_worker_has_begun(
     queued: Evaluation, bench: WorkerContext, card: Card
 ) -> None:
-    def begun_meanwhile(device: Device) -> Found:
+    def begun_meanwhile(device: Device) -> DeviceCheck:
         move(Evaluation.objects.get(pk=queued.pk), EvaluationState.RUNNING, holder="far abc 1 d")
         return BUSY
 

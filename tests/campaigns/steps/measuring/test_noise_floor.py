@@ -72,4 +72,4 @@ def test_a_passport_dated_ahead_of_the_clock_is_doubted(bench):
     another(take_passport("why", bench), timezone.now() + timedelta(days=300))
     state = state_of(bench.worker)
     assert state.word == "stale"
-    assert "ahead of this clock" in state.words
+    assert "which is in the future" in state.words

@@ -20,7 +20,7 @@ from campaigns.models.transitions import claim
 from campaigns.records.passport.noise_floor import NoiseFloor
 from campaigns.records.round.judged_rounds import standard_of
 from campaigns.records.round.sessions import deciding_evaluation, deciding_report
-from campaigns.rules.noise.drift import Drift, What
+from campaigns.rules.noise.drift import Disturbance, What
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.pause import pause
@@ -194,7 +194,7 @@ def test_it_measures_again_when_the_host_broke_in_between(
 def test_it_repeats_a_second_session_under_which_the_device_changed(
     claimed: Round, finish: Finish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drift = Drift(What.CLOCK, "one", "fell by 40 %", "5 %")
+    drift = Disturbance(What.CLOCK, "one", "fell by 40 %", "5 %")
     first = {second(claimed).pk}
     monkeypatch.setattr(
         "campaigns.steps.measuring.record_report.drift_under",

@@ -176,7 +176,7 @@ def test_a_hot_device_voids_whatever_its_times_say(run, script, judge):
     script(["time 50"])
     run(max_rounds=2)
     assert (
-        "the clock was held down (heat (hardware); allowed: nothing)" in Void.objects.get().sentence
+        "the clock was throttled (heat (hardware); allowed: nothing)" in Void.objects.get().sentence
     )
 
 

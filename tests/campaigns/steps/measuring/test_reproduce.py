@@ -23,7 +23,7 @@ from campaigns.models import (
 from campaigns.models.transitions import claim
 from campaigns.records.passport.noise_floor import NoiseFloor
 from campaigns.records.round.measuring_drift import MOST_VOIDS
-from campaigns.rules.noise.drift import Drift, What
+from campaigns.rules.noise.drift import Disturbance, What
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
@@ -197,7 +197,7 @@ def test_it_repeats_what_an_unsteady_device_measured_and_holds_no_campaign_for_i
         cast.measure_all(campaign, bench)
         if words_or_none(campaign, 2)[-1:] == ["verified"]:
             break
-    drift = Drift(What.CLOCK, "one", "fell by 40 %", "5 %")
+    drift = Disturbance(What.CLOCK, "one", "fell by 40 %", "5 %")
     monkeypatch.setattr(
         "campaigns.steps.measuring.record_report.drift_under",
         lambda evaluation, report: (drift,) if evaluation.kind == "reproduce" else (),
@@ -308,7 +308,7 @@ def test_a_noisy_device_still_speaks_against_what_is_slower_or_wrong_there(
     assert words(ended, 3)[-1] == "not_reproduced"
 
 
-def test_it_is_looked_for_with_every_pulse(
+def test_it_is_looked_for_with_every_heartbeat(
     ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[tuple[Campaign, object]] = []

@@ -334,7 +334,7 @@ def test_it_records_a_round_whose_records_can_not_be_told(
     campaign = run()
     assert campaign.state == CampaignState.DONE
     assert len(failures(campaign)) == 1
-    assert "round 2: its records can not be told: ValueError" in failures(campaign)[0]
+    assert "round 2: its records cannot be read: ValueError" in failures(campaign)[0]
     assert "\n" not in failures(campaign)[0]
 
 

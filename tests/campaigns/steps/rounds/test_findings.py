@@ -8,8 +8,8 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState, Candidate, EvaluationState
 from campaigns.records.round.candidate_findings import examined, policy_of
-from campaigns.rules.verdict.decision import Reason, Verdict
-from campaigns.rules.verdict.finding_kinds import Kind, Stance
+from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
@@ -34,7 +34,7 @@ def test_it_never_builds_or_runs_what_is_refused(run, judge, script):
     round_ = round_two(run())
     assert [job for job in judge.jobs if "fork" in job.candidate.text] == []
     assert (round_.verdict.word, round_.verdict.reason) == (
-        Verdict.REJECTED,
+        VerdictWord.REJECTED,
         Reason.FINDING_REFUSED,
     )
     assert "kernel.cpp line 2, fork." in round_.verdict.sentence
@@ -63,7 +63,7 @@ def test_it_screens_the_others_of_a_sweep(run, judge, script):
     script([FORKS, CLEAN, "time 70"])
     round_ = round_two(run())
     assert round_.chosen.ordinal == 2
-    assert round_.verdict.word == Verdict.ACCEPTED
+    assert round_.verdict.word == VerdictWord.ACCEPTED
     assert not [job for job in judge.jobs if "fork" in job.candidate.text]
 
 
@@ -78,7 +78,7 @@ def test_it_accepts_what_is_flagged_and_keeps_the_finding(run, script):
     script([KEEPS])
     campaign = run()
     round_ = round_two(campaign)
-    assert round_.verdict.word == Verdict.ACCEPTED
+    assert round_.verdict.word == VerdictWord.ACCEPTED
     assert gate_of(round_)["passed"] is True
     assert "flagged: line 2, kept stays in the process" in gate_of(round_)["found"]
     assert round_.chosen.findings == [
@@ -87,7 +87,7 @@ def test_it_accepts_what_is_flagged_and_keeps_the_finding(run, script):
             "line": 2,
             "what": "kept stays in the process between calls",
             "text": "static int kept = 0;",
-            "meaning": Kind.CACHE.meaning,
+            "meaning": FindingKind.CACHE.meaning,
         }
     ]
     (found,) = examined(round_.chosen, campaign).of(Stance.FLAGGED)
@@ -104,9 +104,15 @@ def wish(tmp_path, v0: str = "time 100", **findings: str) -> Wish:
 def test_it_freezes_the_policy_with_the_campaign(tmp_path):
     campaign = create_campaign(wish(tmp_path, cache="refused", process="allowed"))
     policy = policy_of(cast.fresh(campaign))
-    assert (policy[Kind.CACHE], policy[Kind.PROCESS]) == (Stance.REFUSED, Stance.ALLOWED)
-    assert (policy[Kind.THREAD], policy[Kind.PATCHING]) == (Stance.ALLOWED, Stance.REFUSED)
-    assert set(campaign.findings_policy) == set(Kind)
+    assert (policy[FindingKind.CACHE], policy[FindingKind.PROCESS]) == (
+        Stance.REFUSED,
+        Stance.ALLOWED,
+    )
+    assert (policy[FindingKind.THREAD], policy[FindingKind.PATCHING]) == (
+        Stance.ALLOWED,
+        Stance.REFUSED,
+    )
+    assert set(campaign.findings_policy) == set(FindingKind)
 
 
 def test_it_runs_what_the_campaign_allows(bench, judge, script, tmp_path):
@@ -114,7 +120,7 @@ def test_it_runs_what_the_campaign_allows(bench, judge, script, tmp_path):
     campaign = create_campaign(wish(tmp_path, process="allowed"))
     cast.confirm(campaign)
     campaign = run_here(campaign.pk, bench, lambda message: None)
-    assert round_two(campaign).verdict.word == Verdict.ACCEPTED
+    assert round_two(campaign).verdict.word == VerdictWord.ACCEPTED
     assert gate_of(round_two(campaign))["found"] == "1 allowed"
 
 

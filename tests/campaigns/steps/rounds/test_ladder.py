@@ -183,7 +183,7 @@ def test_r40_a_masked_round_is_seen_again_when_a_person_says_so(
     hidden = sorted(masked_rounds(campaign))
     unmask(campaign, hidden[0])
     assert sorted(masked_rounds(campaign)) == hidden[1:]
-    with pytest.raises(IllegalTransition, match="round 1 is not masked"):
+    with pytest.raises(IllegalTransition, match="round 1 is not hidden"):
         unmask(campaign, 1)
     cast.step_until(campaign, CampaignState.IMPLEMENT)
     assert hidden[0] in {attempt.round for attempt in seen.seen[-1].history}
@@ -199,7 +199,7 @@ def test_r40_an_offer_that_nobody_answers_is_declined(
     monkeypatch.setattr("campaigns.steps.lifecycle.restart.timezone.now", lambda: late)
     cast.step(campaign)
     row = Restart.objects.get(campaign=campaign)
-    assert (row.answer, row.why) == ("declined", "nobody answered within an hour")
+    assert (row.answer, row.why) == ("declined", "no answer within an hour")
 
 
 def test_r45_a_restart_is_kept_and_a_finished_campaign_takes_no_review(
@@ -254,7 +254,7 @@ def test_r40_page_command_and_trail_tell_what_is_masked(
     ((_, record),) = record_files(trail_of(campaign))
     assert [one["number"] for one in json.loads(record)["rounds"] if one["masked"]] == hidden
     log = dict(round_files(trail_of(campaign)))["logs/optimize.md"]
-    assert "restart in part taken by the campaign" in log
+    assert "partial restart taken by the campaign" in log
 
 
 def test_r40_only_who_may_change_campaigns_answers_on_the_page(

@@ -15,7 +15,7 @@ from django.urls import reverse
 from campaigns.management.facts import round_facts, round_text
 from campaigns.models import Campaign, CampaignState, Evaluation, Repair, Round
 from campaigns.rules.stop.policy import count_streaks
-from campaigns.rules.verdict.decision import Reason, Verdict
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.trails.exporters.atrex import memory_files
 from campaigns.trails.exporters.judged_rounds import trail_of
@@ -79,7 +79,7 @@ def test_r17_after_three_repairs_the_round_has_failed_and_counts_once(go: Go) ->
     assert campaign.incumbent.round.number == 1
     decisions = [(r.verdict.word, r.verdict.reason) for r in campaign.rounds.order_by("number")]
     assert len(decisions) == 2
-    streaks = count_streaks((Verdict(word), Reason(reason)) for word, reason in decisions)
+    streaks = count_streaks((VerdictWord(word), Reason(reason)) for word, reason in decisions)
     assert streaks.consecutive_non_accepts == 1
 
 

@@ -226,7 +226,7 @@ def test_r19_classes_that_can_not_be_told_apart_are_not_split_and_it_says_why(ro
     assert told(campaign) == [("attempt", Reason.CASE_REGRESSED)]
     said = Event.objects.get(kind=NO_SPLIT)
     assert said.round.number == 2
-    assert "give the kernel the same N, so it can not tell them apart" in said.message
+    assert "give the kernel the same N, so no predicate can distinguish them" in said.message
     assert said.message in round_text(said.round)
     assert split(campaign) is None
     assert Event.objects.filter(kind=NO_SPLIT).count() == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import FindingKind
 from campaigns.syntax.findings.c_source import find_in_c
 
 HONEST = """
@@ -24,7 +24,7 @@ extern "C" void solve(const float* x, float* y, int N) {
 """
 
 
-def kinds(body: str, before: str = "") -> list[Kind]:
+def kinds(body: str, before: str = "") -> list[FindingKind]:
     text = f'{before}\nextern "C" void solve(const float* x, float* y, int N) {{\n{body}\n}}\n'
     return [found.kind for found in find_in_c(text, cuda=True)]
 
@@ -37,31 +37,31 @@ def test_it_finds_nothing_in_a_plain_kernel(cuda):
 @pytest.mark.parametrize(
     ("body", "before", "kind"),
     [
-        ("static int calls = 0; ++calls;", "", Kind.CACHE),
-        ("y[0] = kept;", "static float kept;", Kind.CACHE),
-        ("y[0] = kept;", "float kept = 0;", Kind.CACHE),
-        ("", "__device__ float kept;", Kind.CACHE),
-        ("thread_local float last = 0; y[0] = last;", "", Kind.CACHE),
-        ("static std::map<const float*, float> seen;", "", Kind.IDENTITY_KEY),
-        ("auto key = (uintptr_t)x;", "", Kind.IDENTITY_KEY),
-        ("std::thread t([] {}); t.detach();", "", Kind.THREAD),
-        ("cudaLaunchHostFunc(0, f, 0);", "", Kind.THREAD),
-        ("cudaStream_t s; cudaStreamCreate(&s);", "", Kind.STREAM),
-        ("fork();", "", Kind.PROCESS),
-        ("if (N < 0) exit(1);", "", Kind.EXIT),
-        ("int fork = 0; { ::fork(); fork(); }", "", Kind.PROCESS),
-        ("signal(11, handler);", "", Kind.FALLBACK),
-        ("try { f(); } catch (...) { }", "", Kind.FALLBACK),
-        ("auto f = dlsym(0, name);", "", Kind.HIDDEN_CODE),
-        ("", '#include "/etc/passwd"', Kind.HIDDEN_CODE),
-        ("", '#include "../../secret.h"', Kind.HIDDEN_CODE),
-        ("", "#define CALL(a, b) a##b()", Kind.HIDDEN_CODE),
-        ('asm(".incbin \\"/etc/passwd\\"");', "", Kind.HIDDEN_CODE),
-        ("auto t = std::chrono::steady_clock::now();", "", Kind.DETECTION),
-        ("", "__attribute__((constructor)) void early() { }", Kind.DETECTION),
-        ("cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1);", "", Kind.GLOBAL_STATE),
-        ("cublasSgemm();", "", Kind.LIBRARY),
-        ("fopen(name, mode);", "", Kind.NATIVE_ACCESS),
+        ("static int calls = 0; ++calls;", "", FindingKind.CACHE),
+        ("y[0] = kept;", "static float kept;", FindingKind.CACHE),
+        ("y[0] = kept;", "float kept = 0;", FindingKind.CACHE),
+        ("", "__device__ float kept;", FindingKind.CACHE),
+        ("thread_local float last = 0; y[0] = last;", "", FindingKind.CACHE),
+        ("static std::map<const float*, float> seen;", "", FindingKind.IDENTITY_KEY),
+        ("auto key = (uintptr_t)x;", "", FindingKind.IDENTITY_KEY),
+        ("std::thread t([] {}); t.detach();", "", FindingKind.THREAD),
+        ("cudaLaunchHostFunc(0, f, 0);", "", FindingKind.THREAD),
+        ("cudaStream_t s; cudaStreamCreate(&s);", "", FindingKind.STREAM),
+        ("fork();", "", FindingKind.PROCESS),
+        ("if (N < 0) exit(1);", "", FindingKind.EXIT),
+        ("int fork = 0; { ::fork(); fork(); }", "", FindingKind.PROCESS),
+        ("signal(11, handler);", "", FindingKind.FALLBACK),
+        ("try { f(); } catch (...) { }", "", FindingKind.FALLBACK),
+        ("auto f = dlsym(0, name);", "", FindingKind.HIDDEN_CODE),
+        ("", '#include "/etc/passwd"', FindingKind.HIDDEN_CODE),
+        ("", '#include "../../secret.h"', FindingKind.HIDDEN_CODE),
+        ("", "#define CALL(a, b) a##b()", FindingKind.HIDDEN_CODE),
+        ('asm(".incbin \\"/etc/passwd\\"");', "", FindingKind.HIDDEN_CODE),
+        ("auto t = std::chrono::steady_clock::now();", "", FindingKind.DETECTION),
+        ("", "__attribute__((constructor)) void early() { }", FindingKind.DETECTION),
+        ("cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1);", "", FindingKind.GLOBAL_STATE),
+        ("cublasSgemm();", "", FindingKind.LIBRARY),
+        ("fopen(name, mode);", "", FindingKind.NATIVE_ACCESS),
     ],
 )
 def test_it_finds(body, before, kind):
@@ -69,7 +69,7 @@ def test_it_finds(body, before, kind):
 
 
 def test_it_finds_things_in_a_text_that_does_not_parse():
-    assert Kind.PROCESS in [f.kind for f in find_in_c("void f( { fork(); ", cuda=False)]
+    assert FindingKind.PROCESS in [f.kind for f in find_in_c("void f( { fork(); ", cuda=False)]
 
 
 def test_it_says_where_and_what():
@@ -80,8 +80,8 @@ def test_it_says_where_and_what():
 def test_it_leaves_names_that_the_candidate_gave_its_own_variables():
     body = "float system = x[0]; int clone = 1, *kill = &clone; y[0] = system + clone + *kill;"
     assert kinds(body) == []
-    assert kinds("y[0] = connect;", "static float connect(int n);") == [Kind.PROCESS] * 2
-    assert kinds("int fork = 0; ::fork();") == [Kind.PROCESS]
+    assert kinds("y[0] = connect;", "static float connect(int n);") == [FindingKind.PROCESS] * 2
+    assert kinds("int fork = 0; ::fork();") == [FindingKind.PROCESS]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.rules.verdict.finding_kinds import Kind
+from campaigns.rules.verdict.finding_kinds import FindingKind
 from campaigns.syntax.findings.python_source import find_in_python
 
 KERNEL = """
@@ -28,7 +28,7 @@ def run_kernel(x, y, N, D):
 """
 
 
-def kinds(body: str, before: str = "") -> list[Kind]:
+def kinds(body: str, before: str = "") -> list[FindingKind]:
     text = f"{before}\ndef run_kernel(x, y, N):\n" + "".join(
         f"    {line}\n" for line in body.splitlines()
     )
@@ -42,56 +42,60 @@ def test_it_finds_nothing_in_a_plain_kernel():
 @pytest.mark.parametrize(
     ("body", "before", "kind"),
     [
-        ("k = id(x)", "", Kind.IDENTITY_KEY),
-        ("k = x.data_ptr()", "", Kind.IDENTITY_KEY),
-        ("k = x._version", "", Kind.IDENTITY_KEY),
-        ("seen[N] = y", "seen = {}", Kind.CACHE),
-        ("seen.append(y)", "seen = []", Kind.CACHE),
-        ("global calls\ncalls += 1", "calls = 0", Kind.CACHE),
-        ("pass", "import functools\n@functools.lru_cache\ndef table(n):\n    return n", Kind.CACHE),
-        ("s = torch.cuda.Stream()", "import torch", Kind.STREAM),
-        ("t = th.Thread(target=f)", "import threading as th", Kind.THREAD),
-        ("pass", "from concurrent.futures import ThreadPoolExecutor", Kind.THREAD),
-        ("c.memmove(1, 2, 3)", "import ctypes as c", Kind.NATIVE_ACCESS),
-        ("fork()", "from os import fork", Kind.PROCESS),
-        ("sp.run(['ls'])", "import subprocess as sp", Kind.PROCESS),
-        ("torch.matmul(x, x, out=y)", "import torch", Kind.LIBRARY),
-        ("z = x @ x", "", Kind.LIBRARY),
-        ("np.add(x, x, out=z)", "import numpy as np", Kind.LIBRARY),
-        ("z[:] = x.numpy()", "", Kind.LIBRARY),
-        ("y.copy_(x.softmax(1))", "", Kind.LIBRARY),
-        ("f = sys._getframe(1)", "import sys", Kind.DETECTION),
-        ("now = time.perf_counter()", "import time", Kind.DETECTION),
-        ("try:\n    f()\nexcept Exception:\n    g()", "", Kind.FALLBACK),
-        ("try:\n    f()\nexcept:\n    pass", "", Kind.FALLBACK),
-        ("torch.allclose = lambda *a: True", "import torch", Kind.PATCHING),
-        ("setattr(torch, 'randn', torch.zeros)", "import torch", Kind.PATCHING),
-        ("torch.manual_seed(0)", "import torch", Kind.GLOBAL_STATE),
-        ("torch.backends.cuda.matmul.allow_tf32 = True", "import torch", Kind.GLOBAL_STATE),
+        ("k = id(x)", "", FindingKind.IDENTITY_KEY),
+        ("k = x.data_ptr()", "", FindingKind.IDENTITY_KEY),
+        ("k = x._version", "", FindingKind.IDENTITY_KEY),
+        ("seen[N] = y", "seen = {}", FindingKind.CACHE),
+        ("seen.append(y)", "seen = []", FindingKind.CACHE),
+        ("global calls\ncalls += 1", "calls = 0", FindingKind.CACHE),
+        (
+            "pass",
+            "import functools\n@functools.lru_cache\ndef table(n):\n    return n",
+            FindingKind.CACHE,
+        ),
+        ("s = torch.cuda.Stream()", "import torch", FindingKind.STREAM),
+        ("t = th.Thread(target=f)", "import threading as th", FindingKind.THREAD),
+        ("pass", "from concurrent.futures import ThreadPoolExecutor", FindingKind.THREAD),
+        ("c.memmove(1, 2, 3)", "import ctypes as c", FindingKind.NATIVE_ACCESS),
+        ("fork()", "from os import fork", FindingKind.PROCESS),
+        ("sp.run(['ls'])", "import subprocess as sp", FindingKind.PROCESS),
+        ("torch.matmul(x, x, out=y)", "import torch", FindingKind.LIBRARY),
+        ("z = x @ x", "", FindingKind.LIBRARY),
+        ("np.add(x, x, out=z)", "import numpy as np", FindingKind.LIBRARY),
+        ("z[:] = x.numpy()", "", FindingKind.LIBRARY),
+        ("y.copy_(x.softmax(1))", "", FindingKind.LIBRARY),
+        ("f = sys._getframe(1)", "import sys", FindingKind.DETECTION),
+        ("now = time.perf_counter()", "import time", FindingKind.DETECTION),
+        ("try:\n    f()\nexcept Exception:\n    g()", "", FindingKind.FALLBACK),
+        ("try:\n    f()\nexcept:\n    pass", "", FindingKind.FALLBACK),
+        ("torch.allclose = lambda *a: True", "import torch", FindingKind.PATCHING),
+        ("setattr(torch, 'randn', torch.zeros)", "import torch", FindingKind.PATCHING),
+        ("torch.manual_seed(0)", "import torch", FindingKind.GLOBAL_STATE),
+        ("torch.backends.cuda.matmul.allow_tf32 = True", "import torch", FindingKind.GLOBAL_STATE),
         (
             "host.Plan.call = f",
             "from campaigns.evaluator.runner import host_plan as host",
-            Kind.PATCHING,
+            FindingKind.PATCHING,
         ),
-        ("torch.__dict__['randn'] = f", "import torch", Kind.PATCHING),
-        ("sys.modules['time'] = f", "import sys", Kind.PATCHING),
-        ("object.__setattr__(torch, 'randn', f)", "import torch", Kind.PATCHING),
-        ("triton.knobs.autotuning.print = True", "import triton", Kind.GLOBAL_STATE),
-        ("os.environ['OMP_NUM_THREADS'] = '1'", "import os", Kind.GLOBAL_STATE),
-        ("run(x, 1)", "import torch\nrun = torch.softmax", Kind.LIBRARY),
-        ("run = functools.partial(torch.mm, x)", "import functools, torch", Kind.LIBRARY),
-        ("getattr(torch, 'mm')(x, x)", "import torch", Kind.LIBRARY),
-        ("run_kernel.seen[N] = y", "", Kind.CACHE),
-        ("def inner(n, seen={}):\n    return seen", "", Kind.CACHE),
-        ("x.answer = y", "", Kind.CACHE),
-        ("pass", "import weakref", Kind.CACHE),
-        ("pass", "def jit(f):\n    return f\n@jit\ndef f():\n    import pty", Kind.PROCESS),
-        ("pass", "import triton\n@triton.jit\ndef k(x):\n    import pty", Kind.PROCESS),
-        ("exec(text)", "", Kind.HIDDEN_CODE),
-        ("pass", "from torch.utils.cpp_extension import load_inline", Kind.HIDDEN_CODE),
-        ("y.set_(x)", "", Kind.LAZY_OUTPUT),
-        ("y.data = x", "", Kind.LAZY_OUTPUT),
-        ("pass", "import torch\nclass Lazy(torch.Tensor):\n    pass", Kind.LAZY_OUTPUT),
+        ("torch.__dict__['randn'] = f", "import torch", FindingKind.PATCHING),
+        ("sys.modules['time'] = f", "import sys", FindingKind.PATCHING),
+        ("object.__setattr__(torch, 'randn', f)", "import torch", FindingKind.PATCHING),
+        ("triton.knobs.autotuning.print = True", "import triton", FindingKind.GLOBAL_STATE),
+        ("os.environ['OMP_NUM_THREADS'] = '1'", "import os", FindingKind.GLOBAL_STATE),
+        ("run(x, 1)", "import torch\nrun = torch.softmax", FindingKind.LIBRARY),
+        ("run = functools.partial(torch.mm, x)", "import functools, torch", FindingKind.LIBRARY),
+        ("getattr(torch, 'mm')(x, x)", "import torch", FindingKind.LIBRARY),
+        ("run_kernel.seen[N] = y", "", FindingKind.CACHE),
+        ("def inner(n, seen={}):\n    return seen", "", FindingKind.CACHE),
+        ("x.answer = y", "", FindingKind.CACHE),
+        ("pass", "import weakref", FindingKind.CACHE),
+        ("pass", "def jit(f):\n    return f\n@jit\ndef f():\n    import pty", FindingKind.PROCESS),
+        ("pass", "import triton\n@triton.jit\ndef k(x):\n    import pty", FindingKind.PROCESS),
+        ("exec(text)", "", FindingKind.HIDDEN_CODE),
+        ("pass", "from torch.utils.cpp_extension import load_inline", FindingKind.HIDDEN_CODE),
+        ("y.set_(x)", "", FindingKind.LAZY_OUTPUT),
+        ("y.data = x", "", FindingKind.LAZY_OUTPUT),
+        ("pass", "import torch\nclass Lazy(torch.Tensor):\n    pass", FindingKind.LAZY_OUTPUT),
     ],
 )
 def test_it_finds(body, before, kind):
@@ -119,7 +123,7 @@ def test_it_lets_ordinary_code_be(body):
 def test_it_says_where_and_what():
     found = find_in_python("import os\n\ndef run_kernel(x, y):\n    os.kill(1, 9)\n")
     assert [(f.line, f.kind, f.what, f.quote) for f in found] == [
-        (4, Kind.PROCESS, "os.kill()", "os.kill(1, 9)")
+        (4, FindingKind.PROCESS, "os.kill()", "os.kill(1, 9)")
     ]
 
 

@@ -12,9 +12,9 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Commit
-from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.campaign.sheet import campaign_sheet
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.decision import Verdict as Word
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.trails.exporters import archive
 from campaigns.trails.exporters.archive import trail_archive, trail_files, trail_name
 from campaigns.trails.exporters.markdown import fenced, said, table
@@ -125,7 +125,7 @@ def test_only_what_was_kept_is_in_the_performance_table(files, sample):
     _, *rows = rows_of(files["performance.md"])
     assert [row[2] for row in rows[:5]] == ["baseline", *["keep"] * 4]
     assert "Leave out the subtraction" not in files["performance.md"].split("## Stop summary")[0]
-    assert "All 10 rounds are used." in files["performance.md"]
+    assert "All 10 rounds are done." in files["performance.md"]
     # Faster is a negative change of the time there, and each names its pairs.
     assert all(re.match(r"-\d+\.\d % \(.*n=20 pairs\)", row[8]) for row in rows[1:5])
 

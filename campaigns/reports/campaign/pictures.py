@@ -1,0 +1,101 @@
+"""A campaign's sheet → the three charts, each with links from its marks to their rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from campaigns.charts import deltas, progress, roofline
+from campaigns.charts.marks import NoChart
+from campaigns.reports.campaign.sheet import CampaignSheet
+from campaigns.reports.rounds.rows import RoundRow
+from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.wording import share
+
+Link = Callable[[int], str]
+_MICROSECONDS = 1e6
+# Before step 0 the ceilings are not read yet, so none is missing.
+NOT_SET = "The roof is drawn once the target is set."
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What the chart templates draw. case: the one that the roofline is about."""
+
+    progress: progress.ProgressChart | NoChart
+    roofline: roofline.RooflineChart | NoChart
+    deltas: deltas.DeltaChart | NoChart
+    case: str
+    cases: tuple[str, ...]
+
+
+def pictures(sheet: CampaignSheet, link: Link, case: str = "") -> Pictures:
+    """Draw a campaign. link: round number → address. case: for the roofline, else the first."""
+    known = tuple(sheet.target.cases)
+    shown = case if case in known else next(iter(known), "")
+    return Pictures(
+        progress=_progress(sheet, link),
+        roofline=_roofline(sheet, link, shown),
+        deltas=_deltas(sheet, link),
+        case=shown,
+        cases=known,
+    )
+
+
+def _progress(sheet: CampaignSheet, link: Link) -> progress.ProgressChart | NoChart:
+    points = [
+        progress.ProgressPoint(row.number, row.word, link(row.number), row.time_us)
+        for row in sheet.rows
+    ]
+    return progress.build(points, _target(sheet))
+
+
+def _target(sheet: CampaignSheet) -> progress.TargetLine | None:
+    times = [case.target_us for case in sheet.target.cases.values() if case.target_us]
+    if not times or len(times) < len(sheet.target.cases):
+        return None
+    sources = tuple(progress.SourceLink(c.citation, c.href) for c in sheet.target.citations)
+    only = next(iter(sheet.target.cases.values()))
+    formula = (
+        only.formula
+        if len(times) == 1
+        else f"geometric mean of {len(times)} cases' floors ÷ {share(sheet.target.fraction)}"
+    )
+    return progress.TargetLine(geomean(times), formula, sources)
+
+
+def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineChart | NoChart:
+    if not sheet.target.is_set:
+        return NoChart("roofline", "Roofline", NOT_SET)
+    known = sheet.target.cases.get(case)
+    points = []
+    for row in sheet.rows:
+        time_us = _time_of(row, case)
+        if known and time_us:
+            reached = known.flops / time_us * _MICROSECONDS
+            number, href = row.number, link(row.number)
+            points.append(roofline.RoofPoint(number, row.word, href, known.intensity, reached))
+    return roofline.build(
+        points,
+        [roofline.Roof(cited) for cited in sheet.target.bandwidths],
+        [roofline.Roof(cited) for cited in sheet.target.computes],
+        sheet.target.fraction,
+        case,
+    )
+
+
+def _time_of(row: RoundRow, case: str) -> float | None:
+    """Of an invalid round its own median, to be seen above the roof."""
+    unpaired = row.medians.get(case) if row.word is VerdictWord.INVALID else None
+    return row.times.get(case) or unpaired
+
+
+def _deltas(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:
+    points = [
+        deltas.DeltaPoint(row.number, row.word, link(row.number), row.gain)
+        for row in sheet.rows
+        if row.gain and row.number > 1
+    ]
+    return deltas.build(points, float(sheet.campaign.noise.get("floor") or LEAST_FLOOR))

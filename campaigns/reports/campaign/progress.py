@@ -1,0 +1,132 @@
+"""The phase of a campaign: since when, what it waits for and how long it may take (R59)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import Count, Q
+
+from campaigns.models import Campaign, CampaignState, EvaluationState, Phase
+from campaigns.records.phase_clock import if_present
+from campaigns.reports.campaign.eta import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.rules.stop.phases import LIMITS, MEASURING
+from campaigns.rules.wording import minutes
+
+OWN_STEP = "processing results"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The present phase. since: None where it is not known. eta: of the phase alone.
+
+    earlier: how many finished phases of this kind the estimate may rest on.
+    """
+
+    state: str
+    since: datetime | None
+    age_s: float
+    waits_for: str
+    eta: Eta | None
+    earlier: int
+
+    @property
+    def age(self) -> str:
+        return spoken(self.age_s)
+
+    @property
+    def doing(self) -> str:
+        """What is waited for, or that kopt is at work itself."""
+        return self.waits_for if self.waits_for == OWN_STEP else f"waiting for {self.waits_for}"
+
+    @property
+    def limit_words(self) -> str:
+        """Its limits, in minutes; empty where it has none."""
+        limit = LIMITS.get(self.state)
+        if limit is None:
+            return ""
+        of_what = " of measuring" if self.state in MEASURING else ""
+        return (
+            f"a warning after {minutes(limit.idle_s)} min without a sign of life; "
+            f"at most {minutes(limit.wall_s)} min{of_what}"
+        )
+
+    @property
+    def eta_words(self) -> str:
+        """How long the phase may still take, with its basis."""
+        if self.eta is None:
+            return f"too early to say ({self.earlier} of {LEAST_ROUNDS} such phases done)"
+        return f"{self.eta.words} in it (from the last {self.eta.rounds} such phases)"
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As data."""
+        return {
+            "state": self.state,
+            "since": self.since.isoformat() if self.since else None,
+            "waits_for": self.waits_for,
+            "left_low_s": self.eta.low_s if self.eta else None,
+            "left_high_s": self.eta.high_s if self.eta else None,
+            "basis": self.eta_words,
+            "limit": self.limit_words,
+        }
+
+
+def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
+    """None for a campaign that is finished or was never at work; two queries."""
+    if campaign.is_finished or campaign.state == CampaignState.DRAFT:
+        return None
+    rows = list(campaign.phases.order_by("pk"))
+    present = if_present(rows[-1] if rows else None, campaign)
+    earlier = _durations(rows, campaign.state)
+    age = max((now - present.at).total_seconds(), 0.0) if present else 0.0
+    left = estimate([max(0.0, took - age) for took in earlier], 1)
+    held = campaign.state in (CampaignState.PAUSED, CampaignState.RESTART)
+    return Progress(
+        state=campaign.state,
+        since=present.at if present else None,
+        age_s=age,
+        waits_for=_waits_for(campaign),
+        eta=None if held or (left and left.high_s == 0) else left,
+        earlier=len(earlier),
+    )
+
+
+def _durations(rows: Sequence[Phase], state: str) -> list[float]:
+    """Of each finished phase in this state, oldest first; one that was paused does not count."""
+    return [
+        (after.at - before.at).total_seconds()
+        for before, after in pairwise(rows)
+        if before.state == state and after.state != CampaignState.PAUSED
+    ]
+
+
+def _waits_for(campaign: Campaign) -> str:
+    if campaign.state == CampaignState.PAUSED:
+        return "a person to resume it"
+    if campaign.state == CampaignState.RESTART:
+        return "an answer to the offered restart"
+    if campaign.state == CampaignState.CONFIRMED:
+        return "a worker"
+    if campaign.state in MEASURING:
+        return _measurements(campaign)
+    return OWN_STEP
+
+
+def _measurements(campaign: Campaign) -> str:
+    if campaign.state == CampaignState.REPORT:
+        return "the last comparison with v0"
+    last = campaign.rounds.order_by("number").annotate(
+        all=Count("candidates__evaluations"),
+        done=Count(
+            "candidates__evaluations",
+            filter=Q(candidates__evaluations__state=EvaluationState.DONE),
+        ),
+    )
+    found = last.last()
+    if found is None or found.all == found.done:
+        return OWN_STEP
+    return f"measurement {found.done + 1} of {found.all} of round {found.number} so far"

@@ -1,0 +1,230 @@
+"""A campaign in numbers: what the lists, pages, report and charts show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Max
+
+from campaigns.evaluator.contract import protocol_from
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, RoundState
+from campaigns.models.transitions import WORKING
+from campaigns.records.device_waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
+from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.round.candidate_findings import kinds_by_stance
+from campaigns.records.round.verdicts import result_of
+from campaigns.records.target.targets import CampaignTarget, target_of
+from campaigns.records.time_spent import time_spent
+from campaigns.reports.campaign.eta import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.rounds.rows import RoundRow, rounds_of, rows_of
+from campaigns.rules.noise.chained import chained, excess
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.target.goal import GoalKind
+from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.verdict.finding_kinds import FindingKind
+from knowledge.specs.cited import Cited, EvidenceClass
+
+BASELINE = "v0 (round 1)"
+# Verdicts on kernels that were correct on every call; an invalid one proves nothing.
+PROVEN = (Word.ACCEPTED, Word.NO_CHANGE, Word.NEEDS_REVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class LowCeiling:
+    """A measured ceiling below what a kernel with proven results reached: measure it again."""
+
+    ceiling: Cited
+    number: int
+    case: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHeartbeat:
+    """The last heartbeat of the worker that measures. at, silent_s: None where there was none."""
+
+    silent_s: float | None
+    measuring: bool
+    at: datetime | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        return self.silent_s is None or self.silent_s > 3 * float(settings.KOPT_HEARTBEAT_S)
+
+    @property
+    def doing(self) -> str:
+        return "measuring" if self.measuring else "worker alive"
+
+    @property
+    def words(self) -> str:
+        if self.silent_s is None:
+            return "no worker has been seen on this platform"
+        if self.is_lost:
+            return f"no heartbeat for {spoken(self.silent_s)}"
+        return f"{self.doing}, heartbeat {spoken(self.silent_s)} ago"
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSheet:
+    """Everything that the pages of a campaign show besides its events.
+
+    total: the best candidate over v0. excess: by how much the gains of the rounds exceed the final
+    comparison, or "".
+    """
+
+    campaign: Campaign
+    target: CampaignTarget
+    rows: tuple[RoundRow, ...]
+    baseline: RoundRow | None
+    best: RoundRow | None
+    total: Gain | None
+    phase: str
+    heartbeat: WorkerHeartbeat | None
+    eta: Eta | None
+    excess: str = ""
+    wait: Wait | None = None
+    wait_is_late: bool = False
+    queue: Queue | None = None
+
+    @property
+    def budget(self) -> int | None:
+        found = self.campaign.stop_policy.get("max_rounds")
+        return int(found) if found else None
+
+    @property
+    def findings_policy(self) -> dict[str, list[FindingKind]]:
+        """Stance → the kinds of findings that it is for."""
+        return kinds_by_stance(self.campaign)
+
+    @property
+    def requires_sanitizers(self) -> bool:
+        """Whether a sanitizer that cannot run blocks a gain."""
+        return protocol_from(self.campaign.protocol.rules).require_sanitizers
+
+    @property
+    def goal_words(self) -> str:
+        """The target in one line; for a share of the ceilings on one case with its arithmetic."""
+        goal, cases = self.target.goal, self.campaign.cases
+        only = self.target.cases.get(cases[0]) if len(cases) == 1 else None
+        if goal.kind is GoalKind.CEILING and only and only.words:
+            return only.words
+        return goal.words(self.baseline.time_us if self.baseline else None, len(cases))
+
+    @property
+    def low_ceilings(self) -> tuple[LowCeiling, ...]:
+        """Measured ceilings that a proven kernel exceeded, each with the largest excess."""
+        found: dict[str, LowCeiling] = {}
+        for row in self.rows:
+            for low in _above_measured(row, self.target):
+                other = found.get(low.ceiling.citation)
+                if other is None or low.share > other.share:
+                    found[low.ceiling.citation] = low
+        return tuple(found.values())
+
+    @property
+    def eta_basis(self) -> str:
+        """What the time left rests on, or why there is none yet."""
+        if self.eta is None:
+            closed = sum(row.duration_s is not None for row in self.rows)
+            return f"{closed} of the {LEAST_ROUNDS} measured rounds that an estimate needs"
+        ends = f"stops at {self.budget} rounds"
+        if self.eta.is_capped:
+            ends += f" or {self.campaign.stop_policy['max_wall_h']:g} h, which come first"
+        return f"from the last {self.eta.rounds} rounds; {ends}"
+
+    @property
+    def eta_words(self) -> str:
+        """The time left with its basis, in one line."""
+        left = self.eta.words if self.eta else "too early to say"
+        return f"{left} ({self.eta_basis})"
+
+    @property
+    def tallies(self) -> list[tuple[str, str, int]]:
+        """Rounds per verdict: stored word, displayed word, count."""
+        return [(word, word.words, sum(row.word is word for row in self.rows)) for word in Word]
+
+    @property
+    def newest_first(self) -> tuple[RoundRow, ...]:
+        return self.rows[::-1]
+
+
+def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
+    """Read a campaign with its rounds and verdicts. A few queries, however many rounds."""
+    target = target_of(campaign)
+    hidden = masked_rounds(campaign)
+    rows = tuple(
+        replace(row, masked=row.number in hidden)
+        for row in rows_of(campaign, rounds_of(campaign), target)
+    )
+    accepted = [row for row in rows if row.word is Word.ACCEPTED]
+    gains = [row.gain for row in accepted if row.gain and row.number > 1]
+    baseline = accepted[0] if accepted and accepted[0].number == 1 else None
+    heartbeat = heartbeat_of(campaign, now)
+    measuring = heartbeat is None or heartbeat.measuring
+    wait = None if measuring else shown_wait(campaign)
+    at_work = campaign.state in WORKING
+    queue = queue_for(campaign, now) if at_work and not (measuring or wait) else None
+    return CampaignSheet(
+        campaign=campaign,
+        target=target,
+        rows=rows,
+        baseline=baseline,
+        best=accepted[-1] if accepted else None,
+        total=result_of(campaign) or chained(gains),
+        excess=excess(result_of(campaign), gains),
+        phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
+        heartbeat=heartbeat,
+        eta=_eta(campaign, rows, now),
+        wait=wait,
+        wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
+        queue=queue,
+    )
+
+
+def _above_measured(row: RoundRow, target: CampaignTarget) -> Iterator[LowCeiling]:
+    if row.word not in PROVEN:
+        return
+    for result in row.results:
+        known = target.cases.get(result.case)
+        if known is None or known.limit is None or not known.floor_us or not result.time:
+            continue
+        reached = known.floor_us / result.time.median
+        if reached > 1 and known.limit.evidence == EvidenceClass.MEASURED:
+            yield LowCeiling(known.limit, row.number, result.case, reached)
+
+
+def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
+    if rows and rows[-1].round.state == RoundState.CLAIMED:
+        return f"measuring round {rows[-1].number} again"
+    if campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE) and rows:
+        return f"{campaign.doing} round {rows[-1].number}"
+    return campaign.doing
+
+
+def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
+    """Of the worker that measures for this campaign, else of its platform; two queries."""
+    if campaign.is_finished:
+        return None
+    running = Evaluation.objects.filter(
+        candidate__round__campaign=campaign, state=EvaluationState.RUNNING
+    )
+    at = running.aggregate(at=Max("heartbeat_at"))["at"]
+    measuring = at is not None
+    if at is None:
+        at = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"]
+    silent_s = max(0.0, (now - at) / timedelta(seconds=1)) if at else None
+    return WorkerHeartbeat(silent_s, measuring, at)
+
+
+def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:
+    most = campaign.stop_policy.get("max_rounds")
+    if campaign.is_finished or not most:
+        return None
+    durations = [row.duration_s for row in rows if row.duration_s is not None]
+    hours = campaign.stop_policy.get("max_wall_h")
+    left_s = (hours - time_spent(campaign, now).wall_h) * 3600 if hours else math.inf
+    return estimate(durations, max(0, int(most) - len(durations)), max(0.0, left_s))

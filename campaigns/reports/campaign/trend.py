@@ -1,0 +1,122 @@
+"""Every round's rates by direction, and how much faster than the baseline it is (R14).
+
+Times are those of `reports.rounds.basis`. Only an accepted round is a gain of the campaign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from campaigns.reports.campaign.sheet import CampaignSheet
+from campaigns.reports.rounds.rows import RoundRow
+from campaigns.rules.noise.directions import (
+    Halves,
+    Times,
+    both_halves,
+    combined_rate,
+    times_by_step,
+    versus,
+)
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.decision import VerdictWord as Word
+
+TERA, GIGA = 1e12, 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Of one direction over all shapes, in the trend's unit: the geometric mean and the best."""
+
+    mean: float
+    best: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrendRow:
+    """One timed round. step: both directions together; forward itself where there is one only.
+
+    change: in speed against round 1, by direction; empty for round 1 and for what was not accepted.
+    n: least pairs of a case.
+    """
+
+    row: RoundRow
+    forward: Rates | None
+    backward: Rates | None
+    step: Rates | None
+    change: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """unit: TFLOPS, or GB/s where memory bounds every case."""
+
+    unit: str
+    has_backward: bool
+    rows: tuple[TrendRow, ...]
+
+    def of(self, number: int) -> TrendRow | None:
+        """The row of a round; None where it was not timed on every case."""
+        return next((row for row in self.rows if row.row.number == number), None)
+
+
+def moves_bytes(sheet: CampaignSheet) -> bool:
+    """Whether memory bounds every case, so that bytes per second are what counts."""
+    return {case.bound for case in sheet.target.cases.values()} == {"memory"}
+
+
+def trend_of(sheet: CampaignSheet) -> Trend:
+    """All rounds that were timed on every case, but for what is called invalid."""
+    halves = sheet.campaign.problem.halves
+    by_bytes = moves_bytes(sheet)
+    work = {
+        name: case.bytes / GIGA if by_bytes else case.flops / TERA
+        for name, case in sheet.target.cases.items()
+    }
+    first = _times(sheet.baseline, halves) if sheet.baseline else None
+    rows = []
+    for row in sheet.rows:
+        times = _times(row, halves)
+        if times is None or row.word is Word.INVALID:
+            continue
+        is_gain = first is not None and row.word is Word.ACCEPTED and row is not sheet.baseline
+        rows.append(
+            TrendRow(
+                row,
+                *_rates(times, work, halves),
+                change=versus(times, first) if first and is_gain else "",
+                n=row.gain.pairs if row.gain else 0,
+            )
+        )
+    has_backward = any(row.backward is not None for row in rows)
+    return Trend("GB/s" if by_bytes else "TFLOPS", has_backward, tuple(rows))
+
+
+def _times(row: RoundRow, halves: Halves) -> Times | None:
+    if not row.times or len(row.times) < len(row.results):
+        return None
+    return times_by_step(row.times, halves)
+
+
+def _rates(
+    times: Times, work: Mapping[str, float], halves: Halves
+) -> tuple[Rates | None, Rates | None, Rates | None]:
+    """Forward, backward and both together, per second of `work`; None where work is not known."""
+    steps = both_halves(tuple(halves), halves)
+    forward, backward, step = [], [], []
+    for name, time_us in times.forward.items():
+        case, other = steps[name] if times.backward else (name, "")
+        if not work.get(case) or (other and not work.get(other)):
+            return None, None, None
+        forward.append(work[case] / time_us * 1e6)
+        if other:
+            backward.append(work[other] / times.backward[name] * 1e6)
+            halves_of = (work[case], forward[-1]), (work[other], backward[-1])
+            step.append(combined_rate(*halves_of))
+    whole = _over_all(forward)
+    return whole, _over_all(backward), _over_all(step) or whole
+
+
+def _over_all(rates: list[float]) -> Rates | None:
+    return Rates(geomean(rates), max(rates)) if rates else None

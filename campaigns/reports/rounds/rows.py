@@ -1,0 +1,156 @@
+"""The rounds of a campaign as every table shows them, with times of one basis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from django.db.models import Count, Q
+
+from campaigns.models import Campaign, Round, RoundState
+from campaigns.records.round.candidate_findings import finding_counts
+from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
+from campaigns.records.target.targets import CampaignTarget
+from campaigns.reports.rounds.basis import PairedStep, Times, paired_times
+from campaigns.reports.rounds.standings import standing_of, with_standing
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.target.roofline import share_of_floor
+from campaigns.rules.verdict.decision import VerdictWord as Word
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRow:
+    """One round as every table shows it.
+
+    times: of each case in µs, by `reports.rounds.basis`; empty where none is proven. results: hold
+    the unpaired medians. masked: a restart hides it from the proposer only (R40).
+    """
+
+    round: Round
+    word: Word
+    reason: str
+    sentence: str
+    gain: Gain | None
+    results: tuple[CaseResult, ...]
+    against: int | None
+    candidates: int
+    duration_s: float | None
+    times: Times = field(default_factory=dict)
+    share: float | None = None
+    masked: bool = False
+
+    @property
+    def time_us(self) -> float | None:
+        """The geometric mean over its cases."""
+        return geomean(self.times.values()) if self.times else None
+
+    @property
+    def medians(self) -> dict[str, float]:
+        """Case → unpaired median in µs, of its own session alone."""
+        return {r.case: r.time.median for r in self.results if r.time}
+
+    @property
+    def median_us(self) -> float | None:
+        """The geometric mean of its unpaired medians."""
+        return geomean(self.medians.values()) if self.results and self.medians else None
+
+    @property
+    def standing(self) -> str:
+        """How far its gain is confirmed, as stored; "" where nothing is claimed."""
+        return standing_of(self.round)
+
+    @property
+    def number(self) -> int:
+        return self.round.number
+
+    @property
+    def is_closed(self) -> bool:
+        return self.round.state == RoundState.CLOSED
+
+    @property
+    def borne(self) -> str:
+        """What became of its expectation; empty before a verdict and for the baseline."""
+        verdict = getattr(self.round, "verdict", None)
+        return str(borne_of(self.round, verdict) or "") if verdict else ""
+
+    @property
+    def findings(self) -> str:
+        """How much of the judged source is refused or flagged; empty where nothing is."""
+        chosen = self.round.chosen
+        return finding_counts(chosen, self.round.campaign) if chosen else ""
+
+
+def rows_of(
+    campaign: Campaign, rounds: Iterable[Round], target: CampaignTarget
+) -> tuple[RoundRow, ...]:
+    """Read rounds, ordered by number; times need round 1 and every accepted one among them."""
+    rows = [_row(round_) for round_ in rounds]
+    known = _times(campaign, rows)
+    return tuple(
+        replace(row, times=times, share=share_of(times, target))
+        for row in rows
+        for times in [known.get(row.number, {})]
+    )
+
+
+def some_rows(
+    campaign: Campaign, wanted: Iterable[int], target: CampaignTarget
+) -> dict[int, RoundRow]:
+    """Number → row of the wanted rounds, with what their times rest on; one query."""
+    rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
+    rounds = rounds_of(campaign, rests_on | Q(number__in=list(wanted)))
+    return {row.number: row for row in rows_of(campaign, rounds, target)}
+
+
+def rounds_of(campaign: Campaign, which: Q | None = None) -> Sequence[Round]:
+    """The rounds with verdict, rival and number of candidates, in one query."""
+    found = campaign.rounds.filter(which or Q())
+    rounds = with_standing(found.select_related("verdict", "against__round", "chosen"))
+    return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
+
+
+def _row(round_: Round) -> RoundRow:
+    """Read one round; its verdict, rival and number of candidates should be loaded already."""
+    verdict = getattr(round_, "verdict", None)
+    results = results_of(verdict) if verdict else ()
+    ended = round_.closed_at
+    return RoundRow(
+        round=round_,
+        word=Word(verdict.word) if verdict else Word.RUNNING,
+        reason=verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words,
+        sentence=verdict.sentence if verdict else "",
+        gain=gain_of(verdict) if verdict else None,
+        results=results,
+        against=round_.against.round.number if round_.against else None,
+        candidates=getattr(round_, "candidate_count", 0),
+        duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
+    )
+
+
+def share_of(times_us: Times, target: CampaignTarget) -> float | None:
+    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
+    pairs = [
+        (floor, time)
+        for case, time in times_us.items()
+        if (known := target.cases.get(case)) and (floor := known.floor_us)
+    ]
+    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
+
+
+def _times(campaign: Campaign, rows: Sequence[RoundRow]) -> dict[int, Times]:
+    first = next((row for row in rows if row.number == 1), None)
+    if first is None or not first.medians:
+        return {}
+    steps = [
+        PairedStep(row.number, row.against, row.word, 1 + row.gain.gain, _ratios(row))
+        for row in rows
+        if row.number > 1 and row.gain and row.against
+    ]
+    total = result_of(campaign)
+    return paired_times(first.medians, steps, 1 + total.gain if total else None)
+
+
+def _ratios(row: RoundRow) -> dict[str, float]:
+    return {result.case: 1 + result.gain.gain for result in row.results if result.gain}

@@ -1,0 +1,27 @@
+"""The time left: a range with its basis."""
+
+import pytest
+
+from campaigns.reports.campaign.eta import estimate, spoken
+
+
+def test_it_says_nothing_under_three_rounds():
+    assert estimate([10.0, 20.0], 5) is None
+
+
+def test_it_looks_at_the_last_five_rounds_and_spares_the_extremes():
+    eta = estimate([9999.0, 10.0, 12.0, 14.0, 16.0, 900.0], 10)
+    assert (eta.low_s, eta.high_s, eta.rounds) == (120.0, 160.0, 5)
+    assert eta.words == "about 2 min to 3 min left"
+
+
+def test_it_names_one_number_where_both_ends_read_the_same():
+    assert estimate([60.0, 60.0, 60.0], 3).words == "about 3 min left"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.25, "0.2 s"), (4, "4 s"), (38, "40 s"), (100, "2 min"), (4200, "1 h 10"), (7199, "2 h 00")],
+)
+def test_it_speaks_as_people_do(seconds, words):
+    assert spoken(seconds) == words
