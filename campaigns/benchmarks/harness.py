@@ -17,7 +17,6 @@ from typing import Any
 
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
-from campaigns.rules.noise.gain import Gain
 
 Progress = Callable[[str], None]
 Row = Mapping[str, object]
@@ -99,15 +98,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "missing"
-
-
-def times_as_long(gain: Gain) -> str:
-    """A ratio of durations with its interval: "9.8 times as long (95 % interval 9.1 to 10, …)"."""
-    low, high = 1 + gain.low, 1 + gain.high
-    return (
-        f"{1 + gain.gain:.1f} times as long (95 % interval {low:.1f} to {high:.1f}, "
-        f"{gain.pairs} pairs in alternation)"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,22 +102,10 @@ class ReviewView(ApiView):
         return Response(spec_records([_spec_at(pk)])[0])
 
 
-def _approve(spec: Spec, by: Any, why: str, body: dict[str, Any]) -> None:
-    approve(spec, by, why)
-
-
-def _return(spec: Spec, by: Any, why: str, body: dict[str, Any]) -> None:
-    give_back(spec, by, why)
-
-
-def _retire(spec: Spec, by: Any, why: str, body: dict[str, Any]) -> None:
-    retire(spec, by, why, _spec_named(body, "successor"))
-
-
-VERBS: dict[str, Callable[[Spec, Any, str, dict[str, Any]], None]] = {
-    "approve": _approve,
-    "return": _return,
-    "retire": _retire,
+VERBS: dict[str, Callable[[Spec, Any, str, dict[str, Any]], object]] = {
+    "approve": lambda spec, by, why, body: approve(spec, by, why),
+    "return": lambda spec, by, why, body: give_back(spec, by, why),
+    "retire": lambda spec, by, why, body: retire(spec, by, why, _spec_named(body, "successor")),
 }
 ALSO: dict[str, tuple[str, ...]] = {"retire": ("successor",)}  # what it reads beside `why`
 

@@ -41,13 +41,12 @@ def bring_back(
     kept: ExportedSpec[SpecFacts], platform: Platform, revision: Revision, origin: str
 ) -> Spec:
     """Store the value on these lines of `revision`, all but what it replaces. Run it in a turn."""
-    known = {"by": kept.by, "at": kept.at} if kept.at else None
     spec = Spec.objects.create(
         **fields_of(kept.facts),
         platform=platform,
         rank=kept.facts.rank,
         state=kept.state,
-        elsewhere=known,
+        elsewhere={"by": kept.by, "at": kept.at},
     )
     cited = kept.citation
     Citation.objects.create(
@@ -69,25 +68,19 @@ def bring_back(
 def waive_again(spec: Spec, kept: ExportedSpec[SpecFacts]) -> None:
     """Except the warnings here that were excepted there, each once."""
     for waiver in {each.constraint: each for each in kept.waivers}.values():
-        known = {"by": waiver.by, "at": waiver.at, "reason": waiver.reason}
-        known = {name: text for name, text in known.items() if text or name == "by"}
-        words = said(waiver.by, waiver.at, waiver.reason)
+        known = {"by": waiver.by, "at": waiver.at}
         Waiver.objects.create(
             spec=spec,
             constraint=waiver.constraint,
-            reason=words[:LONGEST_REASON],
-            elsewhere=known,
+            reason=said(waiver.by, waiver.at, waiver.reason)[:LONGEST_REASON],
+            elsewhere=known | ({"reason": waiver.reason} if waiver.reason else {}),
         )
-        if not waiver.at:  # a file without history
-            record(spec, Action.WAIVED, None, words, after=waiver.constraint)
 
 
 def said(by: str, at: str, why: str) -> str:
-    """What somebody did elsewhere, as the history here tells it; at: ISO 8601, or "" if unknown."""
-    when = ""
-    if at:
-        when = f" on {datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M UTC}"
-    return f"imported: {by or COMMAND}{when}" + (f": {why}" if why else "")
+    """What somebody did elsewhere, as the history here tells it; at: ISO 8601."""
+    when = f"{datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+    return f"imported: {by or COMMAND} on {when}" + (f": {why}" if why else "")
 
 
 def _entry(spec: Spec, step: ExportedChange) -> SpecChange:

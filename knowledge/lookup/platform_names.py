@@ -68,19 +68,13 @@ def of_architecture(name: str) -> list[Platform]:
     return [
         platform
         for platform in Platform.objects.all()
-        if asked in (_target(platform.target), *map(_plain, _architecture_names(platform.arch)))
+        if asked
+        in (
+            _target(platform.target),
+            _plain(platform.arch),
+            _plain(platform.arch.partition(" (")[0]),
+        )
     ]
-
-
-def architecture_named(name: str) -> str | None:
-    """`gfx942` → `CDNA3`, `sm_90` → `Hopper`; None where no platform has such an architecture."""
-    found = of_architecture(name)
-    return _architecture_names(found[0].arch)[0] if found else None
-
-
-def _architecture_names(arch: str) -> tuple[str, str]:
-    """The name without what stands in brackets, and the whole: `CDNA3`, `CDNA3 (gfx942)`."""
-    return arch.partition(" (")[0], arch
 
 
 def _target(name: str) -> str:

@@ -119,7 +119,7 @@ CONSTRAINTS: dict[str, Constraint] = {}
 
 
 def constraint(
-    id: str, title: str, *, checks: str, remedy: str, severity: Severity
+    id: str, title: str, *, checks: str, remedy: str, severity: Severity = Severity.NORMAL
 ) -> Callable[[Rule], Rule]:
     """Register a rule; two of one id are a mistake of the programmer."""
 
@@ -159,7 +159,6 @@ def _like(quantity: Quantity, fact: Fact) -> str:
     "Unit does not fit the metric",
     checks="the unit converts to the one in which the metric is kept",
     remedy="check that metric and unit are those in the source",
-    severity=Severity.NORMAL,
 )
 def unit_dimension(fact: Fact, known: Neighbours) -> str:
     metric = metric_named(fact.metric)
@@ -179,7 +178,6 @@ def unit_dimension(fact: Fact, known: Neighbours) -> str:
     "Outside the plausible range",
     checks="the value lies between the bounds of its metric",
     remedy="check for a wrong prefix, or a figure for one part or for a whole system",
-    severity=Severity.NORMAL,
 )
 def plausible_range(fact: Fact, known: Neighbours) -> str:
     metric, quantity = metric_named(fact.metric), fact.quantity
@@ -196,7 +194,6 @@ def plausible_range(fact: Fact, known: Neighbours) -> str:
     "Sparse and dense peaks do not fit",
     checks=f"a 2:4 sparse peak is {SPARSE_LOW} to {SPARSE_HIGH} times the dense one of its dtype",
     remedy="check in which of the two columns of the source the number is",
-    severity=Severity.NORMAL,
 )
 def sparse_ratio(fact: Fact, known: Neighbours) -> str:
     mine = _sparsity(fact)
@@ -241,7 +238,6 @@ def _ratio(over: Fact, under: Fact) -> float | None:
     "Bandwidth does not follow from the interface",
     checks="memory bandwidth is bus width times data rate (or twice the memory clock) within 10 %",
     remedy="check that all of them are for this product, not for another one with the same die",
-    severity=Severity.NORMAL,
 )
 def bandwidth_from_clock(fact: Fact, known: Neighbours) -> str:
     if fact.metric not in ("memory_bandwidth", "memory_bus_width", *PER_PIN):
@@ -325,7 +321,6 @@ def duplicate(fact: Fact, known: Neighbours) -> str:
     "Contradicts an approved value",
     checks=f"approved values of the same question differ by at most {SAME_VALUE:.0%}",
     remedy="check that both are for this product; then retire the wrong one or rank one preferred",
-    severity=Severity.NORMAL,
 )
 def contradiction(fact: Fact, known: Neighbours) -> str:
     if fact.evidence == EvidenceClass.MEASURED:
@@ -349,7 +344,6 @@ def _value(fact: Fact) -> Quantity | str:
     "Hedged",
     checks="neither the value nor the cited text says about, ~, likely and the like of the number",
     remedy="cite a source that states the number, or store UNKNOWN and how to obtain it",
-    severity=Severity.NORMAL,
 )
 def hedged_value(fact: Fact, known: Neighbours) -> str:
     own = hedged(fact.shown)
@@ -364,7 +358,6 @@ def hedged_value(fact: Fact, known: Neighbours) -> str:
     "Document about another product",
     checks="the cited document speaks of the product that the value is one of",
     remedy="cite a document about this product, or say why the line holds for both",
-    severity=Severity.NORMAL,
 )
 def other_product(fact: Fact, known: Neighbours) -> str:
     if fact.about in ("", fact.platform):
@@ -377,7 +370,6 @@ def other_product(fact: Fact, known: Neighbours) -> str:
     "Number without its unit or metric",
     checks="the cited lines, or what stands above them, name the unit or the metric",
     remedy="cite the lines with the unit too, such as the head of the table",
-    severity=Severity.NORMAL,
 )
 def bare_number(fact: Fact, known: Neighbours) -> str:
     metric, quantity = metric_named(fact.metric), fact.quantity

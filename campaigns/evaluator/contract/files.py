@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import typing
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol
-from campaigns.evaluator.contract.reading import ContractError, build, convert
+from campaigns.evaluator.contract.reading import ContractError, T, build
 from campaigns.evaluator.contract.report import MachineCode, Report, Sanitized
 
 
@@ -20,32 +19,31 @@ def dump(value: Job | Report) -> str:
 
 def load_job(text: str) -> Job:
     """Read a job file. Raises ContractError naming the field."""
-    return typing.cast(Job, _load(Job, text))
+    return _load(Job, text)
 
 
 def load_report(text: str) -> Report:
     """Read a report file. Raises ContractError naming the field."""
-    return typing.cast(Report, _load(Report, text))
+    return _load(Report, text)
 
 
 def load_sanitized(text: str) -> tuple[Sanitized, ...]:
     """Read what `json.dumps` made of such values. Raises ContractError naming the field."""
-    return typing.cast(
-        tuple[Sanitized, ...], convert(tuple[Sanitized, ...], json.loads(text), "sanitized")
-    )
+    found = json.loads(text)
+    return tuple(build(Sanitized, each, f"sanitized[{i}]") for i, each in enumerate(found))
 
 
 def load_machine_code(text: str) -> MachineCode:
     """Read what `json.dumps` made of one. Raises ContractError naming the field."""
-    return typing.cast(MachineCode, build(MachineCode, json.loads(text), "machine_code"))
+    return build(MachineCode, json.loads(text), "machine_code")
 
 
 def protocol_from(value: Mapping[str, Any]) -> Protocol:
     """Rebuild a stored protocol. Raises ContractError naming the field."""
-    return typing.cast(Protocol, build(Protocol, value, "protocol"))
+    return build(Protocol, value, "protocol")
 
 
-def _load(kind: type, text: str) -> Any:
+def _load(kind: type[T], text: str) -> T:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -8,19 +8,21 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class ContractError(ValueError):
     """A job or report file that this version cannot read; the message names the field."""
 
 
-def build(kind: type, value: Any, at: str) -> Any:
+def build(kind: type[T], value: Any, at: str) -> T:
     """An instance of a dataclass from a JSON object; `at` names it in errors."""
     if not isinstance(value, Mapping):
         raise ContractError(f"{at or kind.__name__}: expected an object, got {value!r:.60}")
     hints = typing.get_type_hints(kind)
-    known = {f.name for f in fields(kind)}
+    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     for name in value:
         if name not in known:
             raise ContractError(f"{at}.{name}: unknown field; accepted: {', '.join(sorted(known))}")
@@ -44,7 +46,7 @@ def convert(hint: Any, value: Any, at: str) -> Any:
             raise ContractError(f"{at}: expected a list, got {value!r:.60}")
         return tuple(convert(args[0], item, f"{at}[{i}]") for i, item in enumerate(value))
     if is_dataclass(hint):
-        return build(typing.cast(type, hint), value, at)
+        return build(typing.cast(type[Any], hint), value, at)
     if origin is not None or hint is Any:
         return value
     return _scalar(hint, value, at)

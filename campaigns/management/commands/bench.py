@@ -12,7 +12,6 @@ from typing import Any
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError, finish
 from campaigns.benchmarks.precision import PRECISION
 from campaigns.benchmarks.soak import SOAK
-from campaigns.benchmarks.start import START
 from campaigns.benchmarks.trust import TRUST
 from campaigns.benchmarks.wiki import WIKI
 from campaigns.devices.discover import DeviceError
@@ -21,7 +20,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem
 
-BENCHMARKS = (TRUST, PRECISION, SOAK, START, WIKI)
+BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from knowledge.exchange.exported_specs import FILE_NAME
@@ -99,11 +99,6 @@ def require_distinct(paths: Collection[str]) -> None:
         other = seen.setdefault(path.casefold(), path)
         if other != path:
             raise ImportRefused(f"{other} and {path} differ only in case; accepted: one of them")
-
-
-def documents_of(texts: Mapping[str, str]) -> dict[str, str]:
-    """Those that are documents."""
-    return {path: text for path, text in texts.items() if path.endswith(DOCUMENTS)}
 
 
 def _walk(root: Path, folder: Path, suffixes: tuple[str, ...]) -> Iterator[str]:

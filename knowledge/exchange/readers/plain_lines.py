@@ -92,16 +92,6 @@ def read_list(file: str, text: str, documents: Mapping[str, str]) -> list[Statem
     return found
 
 
-def read_statements(documents: Mapping[str, str]) -> list[Statement]:
-    """The statements of every file of a folder, whatever else stands there."""
-    return [
-        statement
-        for file in sorted(documents)
-        for statement in read_list(file, documents[file], documents)
-        if statement.outcome is not StatementState.TEXT
-    ]
-
-
 def _read_line(
     file: str, number: int, line: str, documents: Mapping[str, str]
 ) -> Iterator[Statement]:

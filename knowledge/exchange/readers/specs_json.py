@@ -1,7 +1,4 @@
-"""Reads specs.json of an exported wiki and its further parts, strictly; see `kept`.
-
-The first version, which knew neither states nor history, is read as well.
-"""
+"""Reads specs.json of an exported wiki and its further parts, strictly; see `exported_specs`."""
 
 from __future__ import annotations
 
@@ -58,11 +55,11 @@ from knowledge.specs.json.strict import JsonNumber, Node, RecordError, parse_jso
 
 T = TypeVar("T")
 OF_A_PLATFORM = ("slug", "name", "vendor", "arch", "kind", "target", "aliases")
-OF_A_FIRST_SPEC = (
+OF_A_SPEC = (
     *("platform", "metric", "shown", "qualifiers", "evidence", "kind", "source", "source_url"),
     *("note", "rank", "state", "instead", "path", "lines", "quote", "revision", "waivers"),
+    *("id", "replaces", "by", "at", "flags", "history"),
 )
-OF_A_SPEC = (*OF_A_FIRST_SPEC, "id", "replaces", "by", "at", "flags", "history")
 OF_A_FLAG = (
     *("kind", "path", "revision", "lines", "quote", "note", "by", "at"),
     *("answer", "answered_by", "answered_at", "why"),
@@ -151,20 +148,17 @@ class _SpecsJsonReader:
         self.text = text
         self.lines: Mapping[str, tuple[int, int]] = {}
         self.not_taken: list[RefusedValue] = []
-        self.is_first_version = False
 
     def read(self, *, is_last: bool) -> ExportedWiki:
         try:
             root = parse_json(self.text).fields((MARK, "part", *SECTIONS, "more"))
             self._check_head(root, is_last=is_last)
             self.lines = value_lines(self.text)
-            specs = [each for node in items(root, "specs") if (each := self._spec(node))]
             found = ExportedWiki(
-                tuple(each for each in specs if isinstance(each, ExportedSpec)),
+                tuple(each for node in items(root, "specs") if (each := self._spec(node))),
                 tuple(self._earlier(node) for node in items(root, "earlier")),
                 tuple(_platform(node) for node in items(root, "platforms")),
-                tuple(each for each in specs if isinstance(each, UnreadLine))
-                + tuple(self._unread(node) for node in items(root, "unread")),
+                tuple(self._unread(node) for node in items(root, "unread")),
                 tuple(_name(node) for node in items(root, "names")),
             )
             origins = tuple(_origin_of(node) for node in items(root, "documents"))
@@ -176,11 +170,8 @@ class _SpecsJsonReader:
 
     def _check_head(self, root: Fields, *, is_last: bool) -> None:
         version = root.get(MARK, Node(f"$.{MARK}", None))
-        if version.value not in (JsonNumber("1"), JsonNumber(str(VERSION))):
-            raise version.error(f"accepted: 1 or {VERSION}")
-        self.is_first_version = version.value == JsonNumber("1")
-        if self.is_first_version:
-            return
+        if version.value != JsonNumber(str(VERSION)):
+            raise version.error(f"accepted: {VERSION}")
         part = root.get("part", Node("$.part", None))
         if part.value != JsonNumber(str(_part(self.path))):
             raise part.error(f"accepted in {self.path}: {_part(self.path)}")
@@ -189,20 +180,18 @@ class _SpecsJsonReader:
             follows = "false, as no part follows" if is_last else "true, as a part follows"
             raise more.error(f"accepted: {follows}; every part of an export is needed")
 
-    def _spec(self, node: Node) -> ExportedSpec[SpecFacts] | UnreadLine | None:
+    def _spec(self, node: Node) -> ExportedSpec[SpecFacts] | None:
         line = self.lines[node.place][0]
-        fields = all_of(node, OF_A_FIRST_SPEC if self.is_first_version else OF_A_SPEC)
+        fields = all_of(node, OF_A_SPEC)
         first, last = two_lines(fields["lines"])
         quote, path = string(fields["quote"]), string(fields["path"])
         state = one_of(fields["state"], STATES)
         instead = flag(fields["instead"])
-        if self.is_first_version and state == "retired":
-            return UnreadLine(path, first, quote, (self.path, line))
         stated = _stated(fields)
-        number = _place_in(node) if self.is_first_version else count(fields["id"])
+        number = count(fields["id"])
         try:
-            kept = (state, *_origin(fields, self.is_first_version), instead)
-            more = (string(fields["revision"]), *_events(fields, self.is_first_version))
+            kept = (state, *_origin(fields), instead)
+            more = (string(fields["revision"]), *_events(fields))
             facts = stated()
             cited = CitationLine(facts.metric, facts.shown, path, first, last)
         except ValueError as error:
@@ -237,10 +226,6 @@ class _SpecsJsonReader:
         return EarlierText(path, sha256, text, (self.path, self.lines[node.place][0]))
 
 
-def _place_in(node: Node) -> int:
-    return int(node.place.rpartition("[")[2][:-1]) + 1
-
-
 def _stated(fields: Fields) -> Callable[[], SpecFacts]:
     """What makes the facts; the fields are text by then, and may still break a rule."""
     names = ("metric", "shown", "evidence", "kind", "source", "source_url", "rank", "note")
@@ -259,32 +244,26 @@ def _stated(fields: Fields) -> Callable[[], SpecFacts]:
     )
 
 
-def _origin(fields: Fields, is_first_version: bool) -> tuple[int, str, str]:
+def _origin(fields: Fields) -> tuple[int, str, str]:
     """What it replaces, who brought it in, and when."""
-    if is_first_version:
-        return 0, "", ""
     replaces = 0 if fields["replaces"].value is None else count(fields["replaces"])
     return replaces, user_name(fields["by"]), moment(fields["at"])
 
 
 def _events(
-    fields: Fields, is_first_version: bool
+    fields: Fields,
 ) -> tuple[tuple[ExportedWaiver, ...], tuple[ExportedFlag, ...], tuple[ExportedChange, ...]]:
-    waivers = tuple(_waiver(each, is_first_version) for each in fields["waivers"].items())
-    if is_first_version:
-        return waivers, (), ()
+    waivers = tuple(_waiver(each) for each in fields["waivers"].items())
     flags = tuple(_flag_of(each) for each in fields["flags"].items())
     return waivers, flags, tuple(_step(each) for each in fields["history"].items())
 
 
-def _waiver(node: Node, is_first_version: bool) -> ExportedWaiver:
-    names = ("constraint", "reason", "by")
-    fields = all_of(node, names if is_first_version else (*names, "at"))
+def _waiver(node: Node) -> ExportedWaiver:
+    fields = all_of(node, ("constraint", "reason", "by", "at"))
     constraint, reason = string(fields["constraint"], 40), string(fields["reason"])
     if len(reason) > LONGEST_EXCEPTION:
         raise fields["reason"].error(f"accepted: at most {LONGEST_EXCEPTION} characters")
-    at = "" if is_first_version else moment(fields["at"])
-    return ExportedWaiver(constraint, reason, user_name(fields["by"]), at)
+    return ExportedWaiver(constraint, reason, user_name(fields["by"]), moment(fields["at"]))
 
 
 def _flag_of(node: Node) -> ExportedFlag:

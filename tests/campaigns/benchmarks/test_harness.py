@@ -2,8 +2,7 @@
 
 import json
 
-from campaigns.benchmarks.harness import BenchReport, Finished, ReportTable, times_as_long
-from campaigns.rules.noise.gain import Gain
+from campaigns.benchmarks.harness import BenchReport, Finished, ReportTable
 
 
 def test_it_writes_date_device_versions_command_verdict_and_tables():
@@ -27,8 +26,3 @@ def test_it_writes_date_device_versions_command_verdict_and_tables():
     data = json.loads(json.dumps(finished.as_data()))
     assert data["tables"]["Times"][0]["µs"] == 12.34567
     assert (data["verdict"], data["held"], data["tables"]["Losses"]) == ("Quick.", True, [])
-
-
-def test_it_names_interval_and_count_beside_a_ratio():
-    said = times_as_long(Gain(9.0, 8.5, 9.4, 5))
-    assert said == "10.0 times as long (95 % interval 9.5 to 10.4, 5 pairs in alternation)"

@@ -51,10 +51,9 @@ def test_it_exits_with_what_a_benchmark_held(found, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["evaluator", "--repeats", "2"], ExitCode.USAGE, "--repeats 2: at least 5 are accepted"),
-        (["evaluator", "--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
-        (["evaluator", "--problem", "nothing"], ExitCode.NOT_FOUND, "vector_add"),
-        (["evaluator", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
+        (["precision", "--out", "x.txt"], ExitCode.USAGE, "ending in .json or .md is accepted"),
+        (["precision", "--problem", "nothing"], ExitCode.NOT_FOUND, "vector_add"),
+        (["precision", "--device", "cuda:99"], ExitCode.NOT_FOUND, "cuda:99"),
         (["trust", "--kernelbench", "."], ExitCode.USAGE, "src/kernelbench/eval.py: missing"),
         (["trust", "--only", "no such candidate"], ExitCode.USAGE, "no candidate for cpu"),
         (["trust", "--tricks", "nowhere"], ExitCode.USAGE, "--tricks nowhere: no candidate"),

@@ -11,8 +11,7 @@ from knowledge.api.json_body import MOST_BYTES
 from knowledge.api.specs import OTHERS, TEXTS, VERBS
 from knowledge.models import Spec, SpecChange
 from knowledge.specs.facts import QUALIFIERS
-from tests.knowledge.api.test_specs import LOOKUP, PROPOSAL
-from tests.knowledge.exchange.readers.test_foreign import LIST
+from tests.knowledge.api.test_specs import LIST, LOOKUP, PROPOSAL
 
 pytestmark = pytest.mark.storage
 

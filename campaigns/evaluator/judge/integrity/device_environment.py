@@ -9,26 +9,21 @@ from pathlib import Path
 
 import torch
 
+from campaigns.evaluator.ceilings import host
+
 
 def last_level_cache_bytes(device: torch.device) -> int:
     """Size of the last cache before memory, as the system reports it; 0 when it does not say."""
     if device.type == "cuda":
         return int(torch.cuda.get_device_properties(device).L2_cache_size)
-    sizes = [0]
-    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        text = path.read_text().strip()
-        scale = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:], 1)
-        sizes.append(int(text.rstrip("KM")) * scale)
-    return max(sizes)
+    return host.last_level_cache_bytes()
 
 
 def free_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    available = host.memory_available_bytes()
+    return available or os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def describe(device: torch.device) -> dict[str, str]:
@@ -38,8 +33,8 @@ def describe(device: torch.device) -> dict[str, str]:
         "torch": torch.__version__,
         "kernel": platform.release(),
         "host": platform.node(),
-        "device": _cpu_name(),
-        "cores": str(len(os.sched_getaffinity(0))),
+        "device": host.cpu_name(),
+        "cores": str(host.cpus_usable()),
         "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY", "default").lower(),
     }
     if device.type == "cuda":
@@ -50,13 +45,6 @@ def describe(device: torch.device) -> dict[str, str]:
         found["cuda"] = str(torch.version.cuda)
         found["driver"] = _driver()
     return found
-
-
-def _cpu_name() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _driver() -> str:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from knowledge.exchange.readers.plain_lines import StatementState, read_list, read_statements
+from knowledge.exchange.readers.plain_lines import StatementState, read_list
 from knowledge.specs.citation import CitationState, resolve
 
 H200 = "docs/hardware/h200.md"
@@ -106,13 +106,6 @@ def test_it_lists_every_line_that_is_not_blank_and_all_statements_of_one():
         (4, StatementState.TEXT),
         (5, StatementState.OK),
         (5, StatementState.UNRESOLVED),
-    ]
-
-
-def test_it_finds_the_statements_of_a_whole_folder():
-    files = {**DOCUMENTS, "README.md": f"# Index\n\ntdp: 1 W <- {PLACE}:L9\n"}
-    assert [(s.file, s.line, s.outcome) for s in read_statements(files)] == [
-        ("README.md", 3, StatementState.UNRESOLVED)
     ]
 
 

@@ -430,35 +430,3 @@ def test_what_does_not_fit_into_one_file_goes_on_in_others(worked_on, monkeypatc
     files.pop("specs-2.json")
     with pytest.raises(ImportRefused, match=r"specs-2\.json is missing"):
         bring(files)
-
-
-FIRST = """{"kopt_wiki": 1,
-"platforms": [],
-"earlier": [],
-"specs": [
-{"platform": "x-1", "metric": "memory_bandwidth", "shown": "4.9 TB/s", "qualifiers": {}, \
-"evidence": "documented", "kind": "vendor", "source": "s", "source_url": "", "note": "", \
-"rank": "normal", "state": "approved", "instead": false, "path": "docs/notes.md", \
-"lines": [3, 3], "quote": "4.9 TB/s", "revision": "", \
-"waivers": [{"constraint": "range", "reason": "big", "by": "cora"}]},
-{"platform": "x-1", "metric": "tdp", "shown": "700 W", "qualifiers": {}, "evidence": "documented", \
-"kind": "vendor", "source": "s", "source_url": "", "note": "", "rank": "preferred", \
-"state": "retired", "instead": true, "path": "docs/hardware/x-1.md", "lines": [16, 16], \
-"quote": "QUOTE", "revision": "", "waivers": []}
-]}
-"""
-
-
-def test_it_takes_the_first_version_of_the_file_too(db):
-    Team()
-    files = {path: text for path, text in export().items() if path != "specs.json"}
-    empty_wiki()
-    _, summary = bring(files | {"specs.json": FIRST.replace("QUOTE", TDP)})
-    assert by_state() == {"4.8 TB/s approved", "4.9 TB/s approved", "UNKNOWN approved"}
-    assert [str(t.fate) for t in summary.told] == ["left out", "resolved"]
-    waiver = Waiver.objects.get()
-    assert (waiver.by, waiver.who) == (None, "cora, imported")
-    assert waiver.reason == "imported: cora: big"
-    changes = waiver.spec.changes.order_by("pk")
-    assert [(c.action, c.by) for c in changes] == [("approved", None), ("waived", None)]
-    assert changes[1].why == waiver.reason
