@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.models import Campaign, Passport, Worker
-from campaigns.records.device_waits import Wait, waits_on
+from campaigns.models import DeviceWait, Passport, Worker
+from campaigns.records.device_waits import waits_on
 from campaigns.records.passport.passports import PassportState
 
 
 def worker_facts(
-    worker: Worker, state: PassportState, waits: Iterable[tuple[Campaign, Wait]] = ()
+    worker: Worker, state: PassportState, waits: Iterable[DeviceWait] = ()
 ) -> dict[str, Any]:
     """One worker with the state of its passport and with those of these waits for its device."""
     return {
@@ -25,8 +25,7 @@ def worker_facts(
         "alive": worker.is_alive,
         "passport": passport_facts(state),
         "waits": [
-            {"campaign": campaign.pk, **wait.stored}
-            for campaign, wait in waits_on(worker.card, waits)
+            {"campaign": wait.campaign_id, **wait.facts} for wait in waits_on(worker.card, waits)
         ],
     }
 
