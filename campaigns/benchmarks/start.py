@@ -28,7 +28,7 @@ from campaigns.benchmarks.harness import (
 )
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService, InterpreterFailed, ask_interpreter
-from campaigns.devices.v0 import v0_job
+from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol
 from campaigns.evaluator.problem import ProblemSpec, load_problem
 from campaigns.problems.shipped import problem_folder

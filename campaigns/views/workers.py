@@ -15,7 +15,13 @@ from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import DeviceWait, Passport, Worker
 from campaigns.records.device_waits import open_waits, waits_on
-from campaigns.records.passport.passports import PassportState, found_words, of_device, state_of
+from campaigns.records.passport.passports import (
+    PassportState,
+    found_words,
+    lengths_in,
+    of_device,
+    state_of,
+)
 from campaigns.reports.surroundings import conditions_words, floors_words
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
@@ -75,5 +81,5 @@ def _card(worker: Worker, waits: Waits) -> Card:
         chart_id=f"noise-{worker.pk}",
         seen=tuple(conditions_words(state.conditions)) if state.passport else (),
         waits=waits,
-        history=tuple((row, floors_words(row.lengths), found_words(row)) for row in rows),
+        history=tuple((row, floors_words(lengths_in(row)), found_words(row)) for row in rows),
     )
