@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from campaigns.models import Campaign, IllegalTransition
-from campaigns.models.event import record
-from campaigns.models.transitions import PAUSABLE, claim
+from campaigns.models.transitions import PAUSABLE
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -17,10 +15,5 @@ def pause(campaign: Campaign) -> Next:
     """
     if campaign.state not in PAUSABLE:
         raise IllegalTransition(f"campaign: is {campaign.doing}; only one at work can be paused")
-    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
-    with transaction.atomic():
-        if not claim(asked, pause_requested=True):
-            return NOTHING
-        record(campaign, "pause_requested", "pause requested; holds after the running evaluation")
-    campaign.pause_requested = True
-    return AGAIN
+    why = "pause requested; holds after the running evaluation"
+    return AGAIN if ask_to_pause(campaign, why) else NOTHING

@@ -22,10 +22,10 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.event import record
-from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.device_waits import awaited_by, wait_for
 from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_look_s, waited_s
 from campaigns.rules.wording import minutes
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 
 # Under this reason the event that asks for the pause can be told from a person's (R49).
 WAITED = "no_free_device"
@@ -94,10 +94,6 @@ def _looked(
 
 
 def _pause(campaign: Campaign, wait: DeviceWait) -> bool:
-    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
-    if not claim(asked, pause_requested=True):
-        return False
     words = f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
     sentence = f"{words}when there is one. Last seen: {wait.why}"
-    record(campaign, "pause_requested", sentence, reason=WAITED, cause=wait.cause)
-    return True
+    return ask_to_pause(campaign, sentence, reason=WAITED, cause=wait.cause)
