@@ -34,7 +34,7 @@ from campaigns.benchmarks.harness import (
 from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
+from campaigns.devices.passport import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, Timing
 from campaigns.evaluator.problem import ProblemSpec, load_problem

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import Beat
-from campaigns.devices.v0 import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
-from campaigns.evaluator.contract import Case, Job, Outcome, Report
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Report, Source
+from campaigns.evaluator.problem import ProblemSpec, load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.noise.passport import (
     Conditions,
@@ -22,6 +21,8 @@ from campaigns.rules.noise.passport import (
 )
 from campaigns.rules.verdict.one_session import both_arms
 
+CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
+GPU_PROTOCOL = Protocol(blocks=5, trials=1)
 # Vector addition takes as long as its vectors are long, and hardly depends on the compiler.
 PROBLEM = "vector_add"
 BACKEND = {"cpu": "cpp", "gpu": "triton"}
@@ -37,7 +38,7 @@ class PassportFails(RuntimeError):
     """A session that did not pass; the message says why."""
 
 
-class Measurer(Protocol):
+class Measurer(typing.Protocol):
     """What runs a job: `campaigns.devices.launch.EvaluatorService`, or a fake of it."""
 
     def evaluate(self, job: Job, beat: Beat | None = None) -> Report: ...
@@ -49,7 +50,6 @@ class Measurer(Protocol):
 class Taken:
     """A passport's contents, with the sessions that they come from."""
 
-    backend: str
     lengths: tuple[Length, ...]
     conditions: Conditions
     failures: tuple[str, ...]
@@ -67,14 +67,13 @@ def take(
 
     Raises PassportFails.
     """
-    backend = BACKEND[device.kind]
-    job = aa_job(device, backend, scratch)
+    job = aa_job(device, BACKEND[device.kind], scratch)
     sessions = []
     for number in range(1, SESSIONS + 1):
         sessions.append(_session(device, service, job, beat))
         tell(f"session {number} of {SESSIONS}")
     lengths, conditions = lengths_of(sessions, SEED), conditions_of(sessions)
-    return Taken(backend, lengths, conditions, failures(lengths, conditions), tuple(sessions))
+    return Taken(lengths, conditions, failures(lengths, conditions), tuple(sessions))
 
 
 def _session(device: Device, service: Measurer, job: Job, beat: Beat | None) -> Report:
@@ -104,3 +103,23 @@ def aa_job(device: Device, backend: str, scratch: Path) -> Job:
     job = v0_job(device, load_problem(problem_folder(PROBLEM)), backend, scratch, protocol)
     cases = tuple(Case(f"{PROBLEM} {size}", {"N": size}) for size in SIZES[device.kind])
     return replace(job, cases=cases)
+
+
+def v0_job(
+    device: Device, spec: ProblemSpec, backend: str, scratch: Path, protocol: Protocol
+) -> Job:
+    """v0 against itself on every case of the device's kind."""
+    name = spec.files[backend]
+    source = Source(name, (spec.folder / name).read_text(), spec.flags.get(backend, ()))
+    return Job(
+        job_id=scratch.name,
+        problem=spec.folder,
+        backend=backend,
+        device=device.device,
+        target=device.target,
+        cases=tuple(case.case for case in spec.cases_of(backend, device.kind)),
+        candidate=source,
+        incumbent=source,
+        scratch=scratch,
+        protocol=protocol,
+    )

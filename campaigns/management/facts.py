@@ -72,7 +72,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
     progress = progress_of(campaign, timezone.now())
     return {
         **campaign_facts(campaign),
-        "wait": sheet.wait.stored if sheet.wait else None,
+        "wait": sheet.wait.facts if sheet.wait else None,
         "progress": progress.stored if progress else None,
         **course_facts(campaign),
         "goal": campaign.goal,

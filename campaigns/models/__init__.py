@@ -3,6 +3,7 @@
 from campaigns.models.campaign import AbortReason, Campaign
 from campaigns.models.candidate import Candidate
 from campaigns.models.commit import Commit
+from campaigns.models.device_wait import Cause, DeviceWait
 from campaigns.models.evaluation import Evaluation, EvaluationKind
 from campaigns.models.event import Event
 from campaigns.models.evidence import Evidence
@@ -33,7 +34,9 @@ __all__ = [
     "CampaignState",
     "Candidate",
     "Case",
+    "Cause",
     "Commit",
+    "DeviceWait",
     "Evaluation",
     "EvaluationKind",
     "EvaluationState",

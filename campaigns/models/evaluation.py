@@ -82,6 +82,12 @@ class Evaluation(Stateful):
         if self.kind not in AFTER_THE_ROUND and closed.exists():
             raise Immutable(f"{self.candidate.round} is closed and takes no new {self.kind}")
 
+    def queue_again(self) -> Evaluation:
+        """Queue the next attempt at the same measurement."""
+        return Evaluation.objects.create(
+            candidate=self.candidate, against=self.against, kind=self.kind, attempt=self.attempt + 1
+        )
+
     @property
     def campaign(self) -> Campaign:
         return self.candidate.round.campaign

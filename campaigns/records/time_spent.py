@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from campaigns.models import Campaign, Evaluation
-from campaigns.records.device_waits import OF_CAMPAIGN
 
 HOUR = timedelta(hours=1)
 # A wait for a device that others use is the host's doing, and no budget pays for it (law 8).
-BEGINS = ("confirmed", "resumed", OF_CAMPAIGN.idle)
-ENDS = ("paused", "finished", OF_CAMPAIGN.busy)
+BEGINS = ("confirmed", "resumed", "device_idle")
+ENDS = ("paused", "finished", "device_busy")
 
 
 @dataclass(frozen=True, slots=True)

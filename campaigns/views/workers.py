@@ -13,15 +13,21 @@ from django.views.decorators.http import require_POST, require_safe
 
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
-from campaigns.models import Campaign, Passport, Worker
-from campaigns.records.device_waits import Wait, open_waits, waits_on
-from campaigns.records.passport.passports import PassportState, found_words, of_device, state_of
+from campaigns.models import DeviceWait, Passport, Worker
+from campaigns.records.device_waits import open_waits, waits_on
+from campaigns.records.passport.passports import (
+    PassportState,
+    found_words,
+    lengths_in,
+    of_device,
+    state_of,
+)
 from campaigns.reports.rounds.surroundings import conditions_words, floors_words
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
 from campaigns.workers.notify import notify_worker
 
-Waits = Sequence[tuple[Campaign, Wait]]
+Waits = Sequence[DeviceWait]
 
 SHOWN = 10
 ASKED = "Asked {} for a new noise passport. It is taken as soon as no campaign needs the device."
@@ -75,5 +81,5 @@ def _card(worker: Worker, waits: Waits) -> Card:
         chart_id=f"noise-{worker.pk}",
         seen=tuple(conditions_words(state.conditions)) if state.passport else (),
         waits=waits,
-        history=tuple((row, floors_words(row.lengths), found_words(row)) for row in rows),
+        history=tuple((row, floors_words(lengths_in(row)), found_words(row)) for row in rows),
     )

@@ -10,7 +10,7 @@ import pytest
 
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.v0 import v0_job
+from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Outcome, Protocol
 from campaigns.evaluator.problem import load_problem
 

@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.devices.discover import devices
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.v0 import v0_job
+from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.problem import load_problem
 from campaigns.steps.measuring.read_code import read_code

@@ -13,8 +13,14 @@ from campaigns.evaluator.judge.integrity.process_hold import below
 from campaigns.management.base_command import Door, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
-from campaigns.records.passport.passport_facts import passport_facts, taken_facts, worker_facts
-from campaigns.records.passport.passports import PassportState, found_words, state_of
+from campaigns.records.passport.passports import (
+    PassportState,
+    found_words,
+    passport_facts,
+    state_of,
+    taken_facts,
+    worker_facts,
+)
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.wording import change, duration, share
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport

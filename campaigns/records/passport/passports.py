@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from campaigns.models import Passport, PassportWish, Worker
+from campaigns.models import DeviceWait, Passport, PassportWish, Worker
+from campaigns.records.device_waits import waits_on
 from campaigns.rules.noise.passport import (
     USUAL_AGE,
     Conditions,
     Length,
     age_words,
-    conditions_from,
     differences,
-    length_from,
     noisy,
 )
 
@@ -92,8 +94,8 @@ def state_of(worker: Worker, at: datetime | None = None) -> PassportState:
         stale = (*changed, *age_words(passport.taken_at, at or timezone.now(), most_age()))
     return PassportState(
         passport=passport,
-        lengths=tuple(length_from(stored) for stored in passport.lengths) if passport else (),
-        conditions=conditions_from(passport.conditions) if passport else Conditions(),
+        lengths=lengths_in(passport) if passport else (),
+        conditions=msgspec.convert(passport.conditions if passport else {}, Conditions),
         stale=stale,
         failing=tuple(passport.failures) if passport else (),
         failed=tries[0] if tries and tries[0].error else None,
@@ -107,9 +109,14 @@ def of_device(worker: Worker) -> models.QuerySet[Passport]:
     return Passport.objects.filter(**card).defer("reports").order_by("-pk")
 
 
+def lengths_in(passport: Passport) -> tuple[Length, ...]:
+    """The kernel lengths that it holds. Raises msgspec.ValidationError."""
+    return msgspec.convert(passport.lengths, tuple[Length, ...])
+
+
 def found_words(passport: Passport) -> str:
     """What one passport came to, whether it is the newest or not."""
-    too_much = noisy(length_from(stored) for stored in passport.lengths)
+    too_much = noisy(lengths_in(passport))
     against = [passport.error] if passport.error else passport.failures or too_much
     return "; ".join(against) or "good"
 
@@ -118,3 +125,52 @@ def open_wish(worker: Worker) -> PassportWish | None:
     """The newest request, where no passport answers it; None where there is none."""
     wish = PassportWish.objects.filter(worker=worker).select_related("asked_by").first()
     return None if wish is None or wish.passports.exists() else wish
+
+
+def worker_facts(
+    worker: Worker, state: PassportState, waits: Iterable[DeviceWait] = ()
+) -> dict[str, Any]:
+    """One worker with the state of its passport and with those of these waits for its device."""
+    return {
+        "id": worker.pk,
+        "worker": worker.name,
+        "device": worker.device,
+        "platform": worker.platform.slug,
+        "process_id": worker.pid,
+        "heartbeat_age_s": round(worker.silent_s, 1),
+        "alive": worker.is_alive,
+        "passport": passport_facts(state),
+        "waits": [
+            {"campaign": wait.campaign_id, **wait.facts} for wait in waits_on(worker.card, waits)
+        ],
+    }
+
+
+def passport_facts(state: PassportState) -> dict[str, Any]:
+    """The state in a word and a sentence, the passport that counts, and what speaks against it."""
+    return {
+        "state": state.word,
+        "words": state.words,
+        "doubts": list(state.doubts),
+        "noisy": list(state.noisy),
+        "passport": taken_facts(state.passport) if state.passport else None,
+        "last_try_failed": state.failed.error if state.failed else "",
+        "asked_at": state.wish.asked_at.isoformat() if state.wish else None,
+        "lengths": [{**asdict(length), "noise_floor": length.floor} for length in state.lengths],
+        "conditions": asdict(state.conditions) if state.passport else None,
+    }
+
+
+def taken_facts(passport: Passport) -> dict[str, Any]:
+    """When, by whom, why and under what one passport was taken."""
+    return {
+        "id": passport.pk,
+        "taken_at": passport.taken_at.isoformat(),
+        "worker": passport.worker.name,
+        "why": passport.why,
+        "backend": passport.backend,
+        "host": passport.host,
+        "failures": passport.failures,
+        "error": passport.error,
+        "wall_s": passport.wall_s,
+    }

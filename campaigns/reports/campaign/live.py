@@ -51,12 +51,13 @@ class Version:
 
 
 def campaign_version(campaign: Campaign, heartbeat: WorkerHeartbeat | None) -> Version:
-    """Three small queries: the newest event, the evaluations by state, the newest decision."""
+    """A few small queries: the newest event, evaluations by state, the newest look and decision."""
     event = campaign.events.aggregate(last=Max("pk"))["last"] or 0
     evaluations = Evaluation.objects.filter(candidate__round__campaign=campaign).aggregate(
         all=Count("pk"), last=Max("finished_at"), started=Max("started_at")
     )
-    marks = [evaluations["last"], evaluations["started"]]
+    looked = campaign.device_waits.aggregate(last=Max("looked_at"))["last"]
+    marks = [evaluations["last"], evaluations["started"], looked]
     parts = [
         str(event),
         campaign.state,

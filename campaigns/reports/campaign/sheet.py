@@ -11,9 +11,16 @@ from django.conf import settings
 from django.db.models import Max
 
 from campaigns.evaluator.contract import protocol_from
-from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, RoundState
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    DeviceWait,
+    Evaluation,
+    EvaluationState,
+    RoundState,
+)
 from campaigns.models.transitions import WORKING
-from campaigns.records.device_waits import SHOWN_AFTER, Queue, Wait, queue_for, shown_wait
+from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.records.round.candidate_findings import kinds_by_stance
 from campaigns.records.round.verdicts import result_of
@@ -86,7 +93,7 @@ class CampaignSheet:
     heartbeat: WorkerHeartbeat | None
     eta: Eta | None
     excess: str = ""
-    wait: Wait | None = None
+    wait: DeviceWait | None = None
     wait_is_late: bool = False
     queue: Queue | None = None
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from campaigns.evaluator.contract import Moment, Report
 from campaigns.rules.noise.drift import LEAST_OTHERS, LEAST_PRESSURE, LEAST_STOLEN, on_gpu
-from campaigns.rules.noise.passport import Conditions, Range, length_from, told_floor
+from campaigns.rules.noise.passport import Conditions, Length, Range, told_floor
 from campaigns.rules.wording import counted, digits, share
 
 UNTOLD = "–"
@@ -56,9 +55,9 @@ def conditions_words(seen: Conditions) -> list[tuple[str, str]]:
     return [(name, words) for name, words in told if words]
 
 
-def floors_words(lengths: Sequence[dict[str, Any]]) -> str:
-    """The noise floor of each stored length: "34.3 µs: 1 %, 1.20 ms: 1.4 %"."""
-    return ", ".join(told_floor(length_from(stored)) for stored in lengths)
+def floors_words(lengths: Sequence[Length]) -> str:
+    """The noise floor of each length: "34.3 µs: 1 %, 1.20 ms: 1.4 %"."""
+    return ", ".join(map(told_floor, lengths))
 
 
 def busy_words(report: Report | None) -> str:

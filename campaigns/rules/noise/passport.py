@@ -10,7 +10,6 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Report, Timing
 from campaigns.rules.noise.drift import (
@@ -240,22 +239,6 @@ def told(found: Fit) -> str:
 def told_floor(length: Length) -> str:
     """Write a length with its noise floor: "34.3 µs: 1 %"."""
     return f"{duration(length.time_us)}: {share(length.floor)}"
-
-
-def length_from(stored: Mapping[str, Any]) -> Length:
-    """Read a stored length."""
-    return Length(**stored)
-
-
-def conditions_from(stored: Mapping[str, Any]) -> Conditions:
-    """Read stored conditions."""
-    ranges = {
-        name: Range(**value) if value else None
-        for name, value in stored.items()
-        if name not in ("throttled", "changed")
-    }
-    changed = Change(**stored.get("changed", {}))
-    return Conditions(**ranges, throttled=tuple(stored.get("throttled", ())), changed=changed)
 
 
 def _length(name: str, cases: Sequence[CaseReport], seed: int) -> Length:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from campaigns.models import Campaign, IllegalTransition
-from campaigns.models.event import record
-from campaigns.models.transitions import PAUSABLE, claim
+from campaigns.models.transitions import PAUSABLE
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -19,12 +17,5 @@ def pause(campaign: Campaign) -> Next:
         raise IllegalTransition(
             f"campaign: is {campaign.doing}; only a running campaign can be paused"
         )
-    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
-    with transaction.atomic():
-        if not claim(asked, pause_requested=True):
-            return NOTHING
-        record(
-            campaign, "pause_requested", "pause requested; the running evaluation is finished first"
-        )
-    campaign.pause_requested = True
-    return AGAIN
+    why = "pause requested; the running evaluation is finished first"
+    return AGAIN if ask_to_pause(campaign, why) else NOTHING

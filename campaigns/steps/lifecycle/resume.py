@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.utils import timezone
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition
 from campaigns.models.event import record
@@ -22,6 +23,8 @@ def resume(campaign: Campaign) -> Next:
             raise IllegalTransition(f"campaign: is {campaign.doing}, not paused")
         if not moved:
             return NOTHING
+        # The next wait for a device counts anew.
+        campaign.device_waits.filter(ended_at=None).update(ended_at=timezone.now())
         record(campaign, "resumed", "resumed")
     campaign.pause_requested = False
     return AGAIN

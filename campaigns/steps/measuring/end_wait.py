@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from campaigns.models import Evaluation, Worker
+from django.utils import timezone
+
+from campaigns.models import DeviceWait, Evaluation, Worker
 from campaigns.models.event import record
-from campaigns.records.device_waits import kinds_of, wait_of
+from campaigns.models.transitions import claim
+from campaigns.records.device_waits import wait_for
 
 
 def end_wait(evaluation: Evaluation, worker: Worker) -> None:
-    """Record that the wait is over, if there was one; in the transaction that claims."""
-    kinds = kinds_of(evaluation)
-    wait = wait_of(evaluation.campaign, kinds)
-    if wait is not None:
+    """End the wait, if there is one; in the transaction that claims the evaluation."""
+    wait = wait_for(evaluation)
+    if wait is None:
+        return
+    if claim(DeviceWait.objects.filter(pk=wait.pk, ended_at=None), ended_at=timezone.now()):
+        _, ends = wait.event_kinds
         message = f"{worker.device} of {worker.name} is free"
-        record(evaluation.campaign, kinds.idle, message, evaluation=evaluation.pk)
+        record(wait.campaign, ends, message, evaluation=evaluation.pk)

@@ -26,10 +26,10 @@ from campaigns.evaluator.contract import (
     Report,
     protocol_from,
 )
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
-from campaigns.records.device_waits import Cause, is_put_off
+from campaigns.records.device_waits import is_put_off
 from campaigns.records.round.measured_cases import cases_of, level_of
 from campaigns.records.round.reports import READ_IN
 from campaigns.records.round.reproduction import may_reproduce

@@ -51,12 +51,7 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         if drifted:
             repeat_void(evaluation, drifted)
         if broken and retry and _broken_attempts(evaluation) < MOST_ATTEMPTS:
-            Evaluation.objects.create(
-                candidate=evaluation.candidate,
-                against=evaluation.against,
-                kind=evaluation.kind,
-                attempt=evaluation.attempt + 1,
-            )
+            evaluation.queue_again()
         round_ = evaluation.candidate.round
         message = f"round {round_.number}, {evaluation.candidate.label}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)

@@ -1,22 +1,31 @@
 """An evaluation whose device is not free stays queued: why, when to look again, when to give up.
 
-Nothing sleeps and nothing is counted against anybody: the wait is an event, reconcile rings when
-the next look is due, and a campaign that has waited for an hour is paused (R8).
+Nothing sleeps and nothing is counted against anybody: the wait is a row, reconcile rings when the
+next look is due, and a campaign that has waited for an hour is paused (R8).
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models import (
+    Campaign,
+    Cause,
+    DeviceWait,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Worker,
+)
 from campaigns.models.event import record
-from campaigns.models.transitions import PAUSABLE, claim
-from campaigns.records.device_waits import Cause, Wait, awaited_by, kinds_of, wait_of
+from campaigns.records.device_waits import awaited_by, wait_for
 from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_check_s, waited_s
 from campaigns.rules.wording import minutes
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 
 # Under this reason the event that asks for the pause can be told from a person's (R49).
 WAITED = "no_free_device"
@@ -27,17 +36,27 @@ def wait_for_device(
 ) -> Campaign | None:
     """Record that this worker's device is not free; answer the campaign when it is to be paused.
 
-    A device that is only held is tried at every ring: that it still is, is told every ten minutes.
+    A device that is only held is tried at every ring: that it still is, is kept every ten minutes.
     """
-    campaign, kinds, now = evaluation.campaign, kinds_of(evaluation), timezone.now()
-    before = wait_of(campaign, kinds)
+    campaign, now, before = evaluation.campaign, timezone.now(), wait_for(evaluation)
     if before is not None and cause is Cause.HELD and now < before.look_at:
         return None
     if _is_served(evaluation):
         return None
-    wait = _next(before, (worker, cause, why), now, bounded=_is_bounded(evaluation))
+    beside = evaluation.kind == EvaluationKind.REPRODUCE
+    looked = _looked(before, worker, now, is_busy=cause is Cause.BUSY, bounded=not beside)
+    looked |= {"cause": cause, "why": why}
     with transaction.atomic():
-        record(campaign, kinds.busy, wait.words, evaluation=evaluation.pk, **wait.stored)
+        wait, is_new = DeviceWait.objects.update_or_create(
+            looked,
+            {**looked, "since": now},
+            campaign=campaign,
+            is_reproduction=beside,
+            ended_at=None,
+        )
+        if is_new:
+            begins, _ = wait.event_kinds
+            record(campaign, begins, wait.words, evaluation=evaluation.pk)
         return campaign if wait.is_over and _pause(campaign, wait) else None
 
 
@@ -45,49 +64,36 @@ def _is_served(evaluation: Evaluation) -> bool:
     """Whether another worker has begun meanwhile, with it or with another of its campaign."""
     if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
         return True
-    awaited = awaited_by(evaluation.campaign)
-    running = awaited.filter(state=EvaluationState.RUNNING)
-    return _is_bounded(evaluation) and running.exists()
-
-
-def _is_bounded(evaluation: Evaluation) -> bool:
-    return evaluation.kind != EvaluationKind.REPRODUCE
-
-
-def _next(
-    before: Wait | None, seen: tuple[Worker, Cause, str], now: datetime, *, bounded: bool
-) -> Wait:
-    worker, cause, why = seen
-    waited = 0.0
-    if before is not None:
-        since_check_s = (now - before.at) / timedelta(seconds=1)
-        waited = waited_s(before.waited_s, since_check_s, before.planned_s)
-    look_at = now + timedelta(seconds=next_check_s(waited, bounded=bounded))
-    looks = {
-        card: at for card, at in (before.looks if before else {}).items() if card != worker.card
-    }
-    if cause is Cause.BUSY:
-        looks[worker.card] = look_at
-    return Wait(
-        since=before.since if before else now,
-        at=now,
-        why=why,
-        cause=cause,
-        device=worker.device,
-        worker=worker.name,
-        waited_s=waited,
-        look_at=look_at,
-        pause_at=now + timedelta(seconds=max(0.0, MOST_WAIT_S - waited)) if bounded else None,
-        looks=looks,
-        card=worker.card,
-    )
-
-
-def _pause(campaign: Campaign, wait: Wait) -> bool:
-    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
-    if not claim(asked, pause_requested=True):
+    if evaluation.kind == EvaluationKind.REPRODUCE:
         return False
+    return awaited_by(evaluation.campaign).filter(state=EvaluationState.RUNNING).exists()
+
+
+def _looked(
+    before: DeviceWait | None, worker: Worker, now: datetime, *, is_busy: bool, bounded: bool
+) -> dict[str, Any]:
+    """The columns of a wait that each look writes. bounded: whether a pause ends it."""
+    waited, looks = 0.0, {}
+    if before is not None:
+        since_look_s = (now - before.looked_at) / timedelta(seconds=1)
+        waited = waited_s(before.waited_s, since_look_s, before.planned_s)
+        looks = {card: at for card, at in before.looks.items() if card != worker.card}
+    look_at = now + timedelta(seconds=next_check_s(waited, bounded=bounded))
+    if is_busy:
+        looks[worker.card] = look_at.isoformat()
+    return {
+        "looked_at": now,
+        "device": worker.device,
+        "worker": worker.name,
+        "card": worker.card,
+        "waited_s": waited,
+        "look_at": look_at,
+        "pause_at": now + timedelta(seconds=max(0.0, MOST_WAIT_S - waited)) if bounded else None,
+        "looks": looks,
+    }
+
+
+def _pause(campaign: Campaign, wait: DeviceWait) -> bool:
     words = f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
     sentence = f"{words}when there is one. Last seen: {wait.why}"
-    record(campaign, "pause_requested", sentence, reason=WAITED, cause=wait.cause.value)
-    return True
+    return ask_to_pause(campaign, sentence, reason=WAITED, cause=wait.cause)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from django.db import transaction
 from django.utils import timezone
 
 from campaigns.models import Campaign
-from campaigns.models.event import record
-from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.phase_clock import clock_of, doing_words, used_words
 from campaigns.rules.stop.phases import MEASURING, Overrun, overrun
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 
 LATE = "phase_late"
 
@@ -25,12 +23,6 @@ def limit_phase(campaign: Campaign) -> bool:
     clock = clock_of(campaign, timezone.now())
     if clock is None or overrun(clock) is not Overrun.PAUSE:
         return False
-    asked = Campaign.objects.filter(pk=campaign.pk, state__in=PAUSABLE, pause_requested=False)
-    with transaction.atomic():
-        if not claim(asked, pause_requested=True):
-            return False
-        late = f"{doing_words(clock)} has {used_words(clock)} of measuring"
-        words = f"{late}; paused; resuming the campaign gives the phase its whole time again"
-        record(campaign, LATE, words, state=clock.state, spent_s=round(clock.spent_s, 1))
-    campaign.pause_requested = True
-    return True
+    late = f"{doing_words(clock)} has {used_words(clock)} of measuring"
+    words = f"{late}; paused; resuming the campaign gives the phase its whole time again"
+    return ask_to_pause(campaign, words, LATE, state=clock.state, spent_s=round(clock.spent_s, 1))

@@ -27,10 +27,9 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
 )
-from campaigns.models import Campaign, CampaignState, Evaluation, Worker
+from campaigns.models import Campaign, CampaignState, Cause, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Draft, Failure, Hypothesis, MetricDirection, Situation, Variant
-from campaigns.records.device_waits import Cause
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target.goal import parse_goal
 from campaigns.rules.verdict.buckets import Bucket

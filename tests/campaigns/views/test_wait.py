@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from campaigns.models import Evaluation, EvaluationState
+from campaigns.models import Cause, Evaluation, EvaluationState
 from campaigns.models.transitions import move
-from campaigns.records.device_waits import Cause, wait_of
+from campaigns.records.device_waits import wait_of
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from tests.campaigns.steps import cast
 
@@ -85,7 +85,7 @@ def test_it_tells_why_it_was_paused_and_what_to_do(page, waiting, monkeypatch):
     assert "data-wait=" not in read(page, campaign)
 
 
-def test_it_swaps_the_wait_in_and_out_while_the_page_is_open(page, scene, tmp_path):
+def test_it_swaps_the_wait_in_and_out_while_the_page_is_open(page, scene, tmp_path, monkeypatch):
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, "baseline")
     address = f"/c/{campaign.pk}/"
@@ -97,7 +97,12 @@ def test_it_swaps_the_wait_in_and_out_while_the_page_is_open(page, scene, tmp_pa
     html = answer.content.decode()
     assert '<div id="wait" hx-swap-oob="true"><section class="band" data-wait="busy"' in html
     assert answer.context["news"][-1].startswith(f"waits for cpu of {worker.name}: {WHY}")
-    now = timezone.now()
+    now = timezone.now() + timedelta(minutes=10)
+    with monkeypatch.context() as later:
+        later.setattr(timezone, "now", lambda: now)
+        wait_for_device(queued, worker, Cause.BUSY, "process 4712 computes on it")
+    answer = page.get(address, {"since": answer.context["version"]}, headers=HTMX)
+    assert "process 4712 computes on it" in answer.content.decode()
     move(queued, EvaluationState.RUNNING, holder="x", heartbeat_at=now, started_at=now)
     version = answer.context["version"]
     html = page.get(address, {"since": version}, headers=HTMX).content.decode()

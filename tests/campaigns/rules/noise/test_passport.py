@@ -4,6 +4,7 @@ import random
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from campaigns.evaluator.contract import Moment
@@ -12,12 +13,10 @@ from campaigns.rules.noise.passport import (
     Length,
     age_words,
     allowed_by,
-    conditions_from,
     conditions_of,
     differences,
     failures,
     fit,
-    length_from,
     lengths_of,
     noisy,
     told,
@@ -104,11 +103,11 @@ def test_it_keeps_the_extremes_of_the_surroundings_and_how_far_they_changed():
     assert found.throttled == ("power cap",)
     assert found.changed.clock_fall == pytest.approx(0.05)
     assert found.changed.others == pytest.approx(0.5)
-    assert conditions_from(asdict(found)) == found
+    assert msgspec.convert(asdict(found), Conditions) == found
 
 
 def test_it_reads_back_a_stored_length():
-    assert length_from(asdict(GOOD)) == GOOD
+    assert msgspec.convert(asdict(GOOD), Length) == GOOD
 
 
 @pytest.mark.parametrize(("sigma", "is_noisy"), [(0.025, False), (0.0251, True), (0.3, True)])

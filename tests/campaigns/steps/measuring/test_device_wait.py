@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from campaigns.devices.discover import Device
@@ -16,6 +17,8 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.models import (
     Campaign,
     CampaignState,
+    Cause,
+    DeviceWait,
     Evaluation,
     EvaluationKind,
     EvaluationState,
@@ -24,10 +27,9 @@ from campaigns.models import (
 )
 from campaigns.models.transitions import claim, move
 from campaigns.records.device_waits import (
-    OF_REPRODUCTION,
-    Cause,
     open_waits,
     shown_wait,
+    wait_for,
     wait_of,
     waits_on,
 )
@@ -39,6 +41,7 @@ from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.claim_holder import new_holder
 from campaigns.workers.context import WorkerContext
+from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -140,7 +143,12 @@ def test_r8_it_leaves_the_evaluation_queued_and_says_why(
     assert (queued.state, queued.claims, queued.holder) == (EvaluationState.QUEUED, 0, "")
     assert judge.jobs == []
     wait = wait_of(queued.campaign)
-    assert (wait.since, wait.at, wait.why, wait.cause) == (clock.now, clock.now, WHY, Cause.BUSY)
+    assert (wait.since, wait.looked_at, wait.why, wait.cause) == (
+        clock.now,
+        clock.now,
+        WHY,
+        Cause.BUSY,
+    )
     assert (wait.look_at, wait.pause_at) == (clock.now + 10 * MINUTE, clock.now + 60 * MINUTE)
     assert (wait.device, wait.worker) == ("cpu", "tester")
     event = queued.campaign.events.get(kind="device_busy")
@@ -181,6 +189,36 @@ def test_it_measures_when_the_device_is_idle_and_notes_what_it_saw(
     assert seen == "idle: at most 0 % busy in 3 samples"
     assert wait_of(queued.campaign) is None
     assert queued.campaign.events.get(kind="device_idle").message == "cpu of tester is free"
+
+
+def test_r45_an_ended_wait_stays_as_it_is(
+    queued: Evaluation, bench: WorkerContext, card: Card, clock: Clock
+) -> None:
+    evaluate(queued.pk, bench)
+    clock.passes(10)
+    card.found = IDLE
+    evaluate(queued.pk, bench)
+    wait = DeviceWait.objects.get()
+    assert (wait.campaign, wait.ended_at - wait.since) == (queued.campaign, 10 * MINUTE)
+    with pytest.raises(Immutable):
+        DeviceWait.objects.update(why="forged")
+    with pytest.raises(IntegrityError, match="never changed"), transaction.atomic():
+        claim(DeviceWait.objects.all(), why="forged")
+    with pytest.raises(IntegrityError, match="never deleted"), transaction.atomic():
+        DeviceWait.objects.all()._raw_delete("default")
+
+
+def test_r8_a_campaign_has_one_open_wait_however_often_it_is_looked_for(
+    queued: Evaluation, bench: WorkerContext, clock: Clock
+) -> None:
+    evaluate(queued.pk, bench)
+    wait_out(clock, bench, queued)
+    assert DeviceWait.objects.get().waited_s == 3600.0
+    assert queued.campaign.events.filter(kind="device_busy").count() == 1
+    again = DeviceWait.objects.get()
+    again.pk, again._state.adding = None, True
+    with pytest.raises(IntegrityError), transaction.atomic():
+        again.save()
 
 
 def test_r8_it_pauses_the_campaign_after_sixty_minutes(
@@ -306,7 +344,7 @@ def test_a_crash_between_look_and_pause_loses_neither(
         killed.setattr("campaigns.steps.measuring.wait_for_device._pause", interrupted)
         with pytest.raises(KeyboardInterrupt):
             evaluate(queued.pk, bench)
-    assert queued.campaign.events.filter(kind="device_busy").count() == 6
+    assert wait_of(queued.campaign).waited_s == 3000.0
     assert rung(bench) == [queued.pk]
     assert evaluate(queued.pk, bench) == queued.campaign
     assert cast.fresh(queued.campaign).pause_requested
@@ -350,7 +388,7 @@ def test_each_device_has_its_own_next_look(
     evaluate(queued.pk, bench)
     assert card.seen == 3
     assert wait_of(queued.campaign).waited_s == 600.0
-    assert [one for one, _ in waits_on("another card", open_waits())] == [queued.campaign]
+    assert [one.campaign for one in waits_on("another card", open_waits())] == [queued.campaign]
     assert waits_on("a third", open_waits()) == []
 
 
@@ -364,7 +402,7 @@ def test_it_tries_a_held_device_at_every_ring_and_tells_of_it_once(
             clock.passes(0.5)
             assert rung(bench) == [queued.pk]
     wait = wait_of(queued.campaign)
-    assert wait.cause is Cause.HELD
+    assert wait.cause == Cause.HELD
     assert "is held by process" in wait.why
     assert queued.campaign.events.filter(kind="device_busy").count() == 1
     assert card.seen == 0
@@ -382,7 +420,7 @@ def test_it_pauses_for_a_device_that_stays_held(
             if cast.fresh(queued.campaign).pause_requested:
                 break
             clock.passes(0.5)
-    assert queued.campaign.events.filter(kind="device_busy").count() == 7
+    assert queued.campaign.events.filter(kind="device_busy").count() == 1
     assert clock.now - wait_of(queued.campaign).since == 60 * MINUTE
     assert cast.fresh(queued.campaign).pause_requested
 
@@ -420,7 +458,7 @@ def test_two_workers_of_one_device_measure_one_at_a_time(
         with pytest.raises(DeviceBusy, match="is held by worker far, which measures on it"):
             evaluate(queued.pk, bench)
         assert judge.jobs == []
-        assert wait_of(queued.campaign).cause is Cause.HELD
+        assert wait_of(queued.campaign).cause == Cause.HELD
         long_ago = now - timedelta(hours=1)
         claim(Evaluation.objects.filter(pk=running.pk), heartbeat_at=long_ago)
     assert evaluate(queued.pk, bench) == queued.campaign
@@ -453,16 +491,19 @@ def test_a_reproduction_waits_apart_and_pauses_nothing(
         "campaigns.steps.measuring.evaluate.may_reproduce", lambda evaluation, card: True
     )
     beside = Evaluation.objects.create(candidate=queued.candidate, kind=EvaluationKind.REPRODUCE)
+    looks = set()
     for _ in range(200):
         evaluate(beside.pk, bench)
+        looks.add(wait_for(beside).looked_at)
         clock.passes(10)
     assert wait_of(campaign) is None
-    wait = wait_of(campaign, OF_REPRODUCTION)
+    wait = wait_for(beside)
     assert wait.pause_at is None
     assert not wait.is_over
     assert not cast.fresh(campaign).pause_requested
-    # Looked at ever more rarely: a busy weekend leaves a few events, not hundreds.
-    assert campaign.events.filter(kind="reproduction_waits").count() < 10
+    # Looked at ever more rarely: a busy weekend costs a few looks, not hundreds.
+    assert len(looks) < 10
+    assert campaign.events.filter(kind="reproduction_waits").count() == 1
 
 
 @pytest.mark.parametrize(
@@ -562,5 +603,5 @@ def test_a_campaign_in_one_terminal_tells_of_its_wait_and_ends_paused(
     said: list[str] = []
     ended = running.run_here(campaign.pk, bench, said.append)
     assert ended.state == CampaignState.PAUSED
-    assert sum(line.startswith("waits for cpu of tester") for line in said) == 7
+    assert sum(line.startswith("waits for cpu of tester") for line in said) == 1
     assert any(line.startswith("No free device for 60 min") for line in said)
