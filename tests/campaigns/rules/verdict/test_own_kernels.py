@@ -41,7 +41,7 @@ def test_it_tells_the_numbers_of_a_kernel_for_show():
     found = gate(Traced((replace(ROWS, device_us=5.0),), 45.0, 0.0))
     assert found.sentence == (
         "Needs review: 4096x4096: 10 % of 50.0 µs in own kernels: rows (1 × a call); 45.0 µs in "
-        "others; own kernels launched, and at least 60 % of the time in them are asked for. What a "
+        "others; own kernels launched, and at least 60 % of the time in them are required. What a "
         "header or a macro defines counts in a campaign that declares it by name (own_kernels)."
     )
 
