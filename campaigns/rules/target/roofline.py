@@ -205,11 +205,6 @@ def share_of_floor(times: Iterable[tuple[float, float]]) -> float:
     return geomean(floor_us / time_us for floor_us, time_us in times)
 
 
-def target_met(reached: float, fraction: float = TARGET_FRACTION) -> bool:
-    """Say whether a share of the floor reaches the target fraction."""
-    return reached >= fraction
-
-
 def _peak(ceilings: Sequence[Cited]) -> Cited | None:
     """The highest; among equals the documented one, which needs no slack."""
     return max(
