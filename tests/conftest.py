@@ -32,7 +32,7 @@ JUDGING = {"service", "bounded", "ordinary", "with_layers", "installation", "pro
 def pytest_collection_modifyitems(items):
     missing = {"gpu": _no_cuda(), "browser": _no_browser()}
     for item in items:
-        if JUDGING & set(item.fixturenames):
+        if JUDGING & set(item.fixturenames) or item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.judged)
         if _is_sentinel(item):
             item.add_marker(pytest.mark.sentinel)

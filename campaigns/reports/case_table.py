@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
 from campaigns.records.round.verdicts import CaseResult
 from campaigns.records.target.targets import CampaignTarget, CaseTarget
+from campaigns.reports.rows import RoundRow
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One case; `result` is None before a verdict and `facts` None before a report."""
+    """One case; `result` is None before a verdict and `facts` None before a report.
+
+    time_us: on the basis of all pages; None where the round proves no time.
+    """
 
     name: str
     result: CaseResult | None
     facts: CaseReport | None
     target: CaseTarget | None
     effect: CaseEffect | None
+    time_us: float | None = None
 
     @property
     def share(self) -> float | None:
         """Floor over time."""
         floor = self.target.floor_us if self.target else None
-        time = self.result.time if self.result else None
-        return floor / time.median if floor and time else None
+        return floor / self.time_us if floor and self.time_us else None
 
 
 def case_rows(
-    results: Sequence[CaseResult],
+    row: RoundRow,
     report: Report | None,
     target: CampaignTarget,
     floor: float | None,
@@ -41,7 +44,7 @@ def case_rows(
 
     floor: the campaign's noise floor as a fraction, None before the baseline has set it.
     """
-    by_result = {result.case: result for result in results}
+    by_result = {result.case: result for result in row.results}
     by_fact = {fact.case: fact for fact in report.cases} if report else {}
     rows = [
         CaseRow(
@@ -50,6 +53,7 @@ def case_rows(
             facts=by_fact.get(name),
             target=target.cases.get(name),
             effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor, guard),
+            time_us=row.times.get(name),
         )
         for name in dict.fromkeys([*by_result, *by_fact])
     ]

@@ -11,6 +11,7 @@ from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
 
 Link = Callable[[int], str]
@@ -86,8 +87,9 @@ def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineC
 
 
 def _time_of(row: RoundRow, case: str) -> float | None:
-    """Of a round that proves no time its own median, to be seen above the roof."""
-    return row.times.get(case) or row.medians.get(case)
+    """Of an invalid round its own median, to be seen above the roof."""
+    median = row.medians.get(case) if row.word is VerdictWord.INVALID else None
+    return row.times.get(case) or median
 
 
 def _deltas(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:

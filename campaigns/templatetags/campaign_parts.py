@@ -66,7 +66,6 @@ PLACES = {"": "home", "c": "campaigns", "p": "campaigns", "w": "wiki", "workers"
 register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
 register.filter("share", wording.share)
-register.filter("change", wording.change)
 register.filter("duration", wording.duration)
 register.filter("hypothesis", hypothesis_of)
 register.filter("instructions", function_words)

@@ -26,7 +26,7 @@ STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "resume": (resume, "The campaign goes on."),
     "restart": (
         partial(answer_restart, answer=RestartAnswer.TAKEN),
-        "The campaign restarts; rounds that are now hidden from the proposer carry a mark.",
+        "The campaign restarts. Rounds hidden from the proposer are marked.",
     ),
     "decline": (
         partial(answer_restart, answer=RestartAnswer.DECLINED),

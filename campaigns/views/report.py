@@ -10,16 +10,20 @@ from django.views.decorators.http import require_safe
 
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.tables import trend_table
+from campaigns.reports.trend import trend_of
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
-from campaigns.views.download import ZIP, download
+from campaigns.views.download import ZIP, csv, download, wants_csv
 from campaigns.views.lookup import campaign_at
 
 
 @require_safe
 def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """The report of what is recorded so far, each number linked to its round."""
+    """What is recorded so far, each number linked to its round; `?format=csv` is its trend."""
     campaign = campaign_at(campaign_id)
     sheet = campaign_sheet(campaign, timezone.now())
+    if wants_csv(request):
+        return csv(trend_table(trend_of(sheet)), f"campaign-{campaign.pk}-trend")
     context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
     return render(request, "campaigns/report.html", context)
 

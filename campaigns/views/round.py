@@ -66,7 +66,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row.results, report, target, campaign.noise.get("floor"), guard),
+        "cases": case_rows(row, report, target, campaign.noise.get("floor"), guard),
         "measured": measured,
         "report": report,
         "target": target,

@@ -10,11 +10,10 @@ import pytest
 
 from campaigns.benchmarks import precision
 from campaigns.benchmarks.harness import BenchmarkError, Finished
-from campaigns.benchmarks.precision import CHAIN, Compared, Reading, chain_job, chain_source
+from campaigns.benchmarks.precision import CHAIN, SLOWER, Compared, Reading, chain_job, chain_source
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
-from campaigns.rules.stop.policy import SLOWER
 from campaigns.rules.verdict.decision import VerdictWord
 
 BACKENDS = ("cpp", "cuda", "triton")
@@ -23,6 +22,7 @@ OPTIONS = Namespace(
 )
 
 
+@pytest.mark.judged
 @pytest.mark.parametrize("backend", ["cpp", "triton"])
 def test_both_kernels_of_a_known_gain_are_right(backend, tmp_path):
     job = chain_job(this_device("cpu"), backend, tmp_path / "scratch", 2000, SLOWER)
@@ -67,6 +67,7 @@ def test_it_counts_and_sizes_what_was_found():
     assert "| 3 | 2 accepted, 1 no change | +1.20% to +3.10% |" in text
 
 
+@pytest.mark.judged
 def test_it_reads_kernels_and_compares_each_in_turn():
     said = []
     report = precision.measure_precision(OPTIONS, said.append)
@@ -78,6 +79,7 @@ def test_it_reads_kernels_and_compares_each_in_turn():
     assert said[0] == "chain cpp: 1 cases read"
 
 
+@pytest.mark.judged
 def test_it_reports_what_it_has_compared_when_the_time_is_over():
     late = Namespace(**vars(OPTIONS) | {"limit_s": 0.0})
     report = precision.measure_precision(late, print)

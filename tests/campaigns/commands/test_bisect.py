@@ -123,7 +123,7 @@ def test_it_says_that_nothing_is_slower(
     assert told.out == (
         "Round 6 is not slower than round 1 by more than 3 %, so there is nothing to look for.\n"
     )
-    assert told.err.startswith("round 6: better: +100.")
+    assert told.err.startswith("round 6: better: 2.00× faster [")
     assert "against round 1 (" in told.err
     assert "n=10 pairs" in told.err
     assert len(jobs) == 1

@@ -138,7 +138,7 @@ def test_it_shows_a_campaign_and_its_rounds(
 ) -> None:
     call_command("campaign", "show", str(done.pk))
     text = capsys.readouterr().out
-    assert "result: 2.00× faster against v0 (" in text
+    assert "result: 2.00× faster [2.00, 2.00] against v0 (" in text
     assert "n=10 pairs)" in text
     found = answer(capsys, "round", "show", str(done.pk), "2")
     assert found["verdict"]["verdict"] == "accepted"
@@ -151,10 +151,11 @@ def test_it_compares_two_rounds_and_says_on_what_basis(
     done: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = answer(capsys, "round", "compare", str(done.pk), "1", "2")
-    assert found["basis"] == "measured against each other in pairs"
+    assert found["basis"] == "measured side by side at the end of the campaign"
+    assert found["gain"]["gain"] == pytest.approx(done.result["gain"])
     assert [r["round"] for r in found["rounds"]] == [1, 2]
     same = answer(capsys, "round", "compare", str(done.pk), "2", "2")
-    assert same["basis"].startswith("not measured against each other")
+    assert (same["basis"], same["gain"]) == ("a round compared with itself", None)
 
 
 def test_it_watches_a_campaign_to_its_end(

@@ -70,7 +70,7 @@ def test_it_asks_a_worker_by_name(db, worker, capsys):
     assert "asked measure@box" in capsys.readouterr().out
     with pytest.raises(CommandError, match=r"worker 'x': accepted: measure@box"):
         call_command("device", "passport", "--worker", "x")
-    with pytest.raises(CommandError, match="name one"):
+    with pytest.raises(CommandError, match="a worker has one device"):
         call_command("device", "passport", "--worker", "measure@box", "--device", "cpu")
 
 

@@ -24,7 +24,7 @@ def rung(db, monkeypatch):
     calls = []
     monkeypatch.setattr(tasks, "notify", lambda campaign, following: calls.append(campaign))
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
-    monkeypatch.setattr(tasks, "elsewhere", lambda worker, present: None)
+    monkeypatch.setattr(tasks, "change_device", lambda worker, present: None)
     for name, value in (("service", cast.Judge()), ("device", None), ("pulse", None)):
         monkeypatch.setattr(tasks._Process, name, value)
     return calls
@@ -60,7 +60,7 @@ def test_it_rings_for_nothing_while_the_device_is_not_free(rung, monkeypatch, an
 def test_it_goes_on_at_once_with_another_device_that_is_idle(rung, monkeypatch):
     tried = measured_on(monkeypatch, cpu=None, cuda="the campaign")
     moves = [SECOND]
-    monkeypatch.setattr(tasks, "elsewhere", lambda worker, present: moves.pop())
+    monkeypatch.setattr(tasks, "change_device", lambda worker, present: moves.pop())
     beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
     monkeypatch.setattr(tasks._Process, "pulse", beating)
     run()

@@ -1,18 +1,20 @@
 """Numbers of a campaign agree on all of its pages, whatever its unpaired medians say."""
 
+import io
 import re
 from dataclasses import replace
 
+import pandas
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.proposers.recipes.cuda_shapes import Spread
-from campaigns.records.round.verdicts import results_of
+from campaigns.records.round.verdicts import TimeSpread, results_of
 from campaigns.reports import rows as rows_module
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.trend import trend_of
+from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import digits, share
 
@@ -35,7 +37,7 @@ def _times(spread, factor):
     if spread is None:
         return None
     ends = (value * factor for value in (spread.median, spread.low, spread.high))
-    return Spread(*ends, spread.n)
+    return TimeSpread(*ends, spread.n)
 
 
 def test_best_of_baseline_is_the_gain_shown(sample):
@@ -85,3 +87,21 @@ def test_the_trend_shows_no_gain_of_a_round_that_was_not_kept(page, sample):
     row = body[body.index('data-trend="5"') :].partition("</tr>")[0]
     assert "not kept" in row
     assert "%" not in row
+
+
+def test_the_trend_comes_as_csv_too(page, sample):
+    answer = page.get(reverse("report", args=[sample.pk]), {"format": "csv"})
+    table = pandas.read_csv(io.StringIO(answer.content.decode()))
+    assert table["against_baseline"].notna().sum() == 4
+    assert set(table["unit"]) == {"GB/s"}
+
+
+def test_a_round_without_a_proven_time_has_no_place_under_the_roof(sample):
+    chart = pictures(campaign_sheet(sample, timezone.now()), str).roofline
+    assert {mark.number for mark in chart.marks} == {1, 2, 3, 4, 5, 6, 8, 10}
+
+
+def test_a_rounds_cases_share_its_basis(page, sample):
+    context = page.get(reverse("round", args=[sample.pk, 10])).context
+    shares = [case.share for case in context["cases"]]
+    assert geomean(shares) == pytest.approx(context["row"].share)

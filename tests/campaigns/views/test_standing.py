@@ -150,7 +150,7 @@ class TestOfOnesOwn:
         shown = _panel(text_of(page, "round", doubted.pk, 2))
         assert 'value="not_relied_on"' in shown
         assert 'value="relied_on"' not in shown
-        assert "another person than whoever started the campaign (alice)" in shown
+        assert "must not be the person who started the campaign (alice)" in shown
         relied = {"answer": "relied_on", "why": "it is fine"}
         answer = page.post(address, relied, follow=True)
         assert "is yours: another person has to say" in html.unescape(answer.content.decode())

@@ -122,7 +122,7 @@ def test_it_says_why_a_passport_was_not_used(page, run, monkeypatch):
 
 
 def test_it_says_that_nothing_was_looked_at(page, run):
-    assert "Nothing was looked at" in read(page, run(cast.Judge()))
+    assert "Nothing was recorded" in read(page, run(cast.Judge()))
 
 
 def test_its_columns_are_those_that_the_host_tells():

@@ -50,7 +50,7 @@ def test_it_promises_nothing_while_nobody_looks(page, waiting, monkeypatch):
     later = timezone.now() + timedelta(minutes=30)
     monkeypatch.setattr(timezone, "now", lambda: later)
     html = read(page, campaign)
-    assert "has not come; a worker makes up for it" in html
+    assert "is late; a worker will catch up" in html
     assert "the campaign pauses at" not in html
 
 

@@ -220,7 +220,7 @@ def test_it_says_at_the_end_what_was_achieved(
     script(["time 50"])
     last = run().events.last()
     assert last.kind == "finished"
-    assert last.message.startswith("Finished: +100")
+    assert last.message.startswith("Finished: 2.00× faster [")
     assert "against v0" in last.message
 
 

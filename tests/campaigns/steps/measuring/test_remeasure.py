@@ -82,7 +82,8 @@ def test_it_claims_before_it_accepts(
     assert not hasattr(claimed, "verdict")
     assert cast.fresh(campaign).incumbent.round.number == 1
     assert cast.step(campaign).measure == (second(claimed).pk,)
-    assert "2.00× faster against the incumbent" in campaign.events.get(kind="standing").message
+    told = campaign.events.get(kind="standing").message
+    assert "First session: 2.00× faster [2.00, 2.00] against the incumbent" in told
 
     evaluate(second(claimed).pk, bench)
     assert cast.step(campaign).again
