@@ -41,8 +41,8 @@ def test_it_tells_the_numbers_of_a_kernel_for_show():
     found = gate(Traced((replace(ROWS, device_us=5.0),), 45.0, 0.0))
     assert found.sentence == (
         "Needs review: 4096x4096: 10 % of 50.0 µs in own kernels: rows (1 × a call); 45.0 µs in "
-        "others; own kernels launched, and at least 60 % of the time in them are required. A kernel from a "
-        "header or a macro counts if the campaign declares its name (own_kernels)."
+        "others; own kernels launched, and at least 60 % of the time in them are required. "
+        "A kernel from a header or a macro counts if the campaign declares its name (own_kernels)."
     )
 
 
