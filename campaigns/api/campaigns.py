@@ -46,7 +46,7 @@ class Campaigns(ApiView):
     findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
     macro defines), require_sanitizers (true or false), max_wall_h (hours, pauses left out) and
     max_device_h (hours of measuring) may be given, and restart (take, decline or ask: the answer to
-    the partial restart that five rounds without a gain lead to). So may guard, git_branch,
+    the restart in part that five rounds without a gain lead to). So may guard, git_branch,
     reference_project, constraints and notes, which are texts and frozen with the campaign.
     """
 
@@ -63,8 +63,8 @@ class Campaigns(ApiView):
         return Response(_facts(campaign), 201)
 
 
-class RestartAnswers(ApiView):
-    """POST answers the partial restart that a campaign offers: {"answer": "take" or "decline"}.
+class Restart(ApiView):
+    """POST answers the restart in part that a campaign offers: {"answer": "take" or "decline"}.
 
     409 where none is offered.
     """

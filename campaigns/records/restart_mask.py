@@ -1,4 +1,4 @@
-"""A campaign's partial restart, and which rounds it hides from the proposer now (R40)."""
+"""A campaign's restart in part, and which rounds it hides from the proposer now (R40)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
         )
         numbers = ", ".join(map(str, hidden)) or "none"
         told = f"masked from the proposer: rounds {numbers}" if taken else "nothing is masked"
-        record(campaign, "restart", f"partial restart {answer.value} {why}; {told}", rounds=hidden)
+        record(campaign, "restart", f"restart in part {answer.value} {why}; {told}", rounds=hidden)
         if stop is not None:
             record(campaign, "ended", stop.sentence, reason=stop.reason)
     return AGAIN

@@ -1,4 +1,4 @@
-"""A partial restart: offered once, taken or declined by the policy or by a person (R40, R48)."""
+"""A restart in part: offered once, taken or declined by the policy or by a person (R40, R48)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def climb(campaign: Campaign) -> Climb:
     if found is Rung.COMPARE:
         return Climb(CampaignState.PROFILE, found, f"{head}: {_comparison(campaign)}")
     after = CampaignState.STAGNATION if found is Rung.REVIEW else CampaignState.RESTART
-    told = "a review" if found is Rung.REVIEW else "a partial restart is offered"
+    told = "a review" if found is Rung.REVIEW else "a restart in part is offered"
     return Climb(after, found, f"{head}: {told}")
 
 

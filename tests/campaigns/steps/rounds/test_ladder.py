@@ -1,4 +1,4 @@
-"""Rounds without a gain lead up the ladder, to a review and to one partial restart (R40, R48)."""
+"""Rounds without a gain lead up the ladder, to a review and to one restart in part (R40, R48)."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_r40_page_command_and_trail_tell_what_is_masked(
     ((_, record),) = record_files(trail_of(campaign))
     assert [one["number"] for one in json.loads(record)["rounds"] if one["masked"]] == hidden
     log = dict(round_files(trail_of(campaign)))["logs/optimize.md"]
-    assert "partial restart taken by the campaign" in log
+    assert "restart in part taken by the campaign" in log
 
 
 def test_r40_only_who_may_change_campaigns_answers_on_the_page(
