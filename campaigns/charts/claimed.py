@@ -1,4 +1,4 @@
-"""The trend of claimed figures: what others say that each attempt reached, and no verdict on it."""
+"""The trend of claimed figures: what other systems claim for each attempt, without a verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEWEST = 6
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPoint:
-    """One attempt. kept: None where nobody says."""
+    """One attempt. kept: None if not stated."""
 
     ordinal: int
     name: str
@@ -75,7 +75,7 @@ def _y(figures: Sequence[float]) -> tuple[Scale, tuple[Tick, ...]]:
 
 
 def _text(point: ClaimedPoint, unit: str) -> str:
-    said = {True: "kept", False: "not kept", None: "nobody says whether it was kept"}[point.kept]
+    said = {True: "kept", False: "not kept", None: "not stated whether it was kept"}[point.kept]
     masked = ", masked" if point.masked else ""
     return f"{point.name}: claims {point.figure:g} {unit}, {said}{masked}"
 

@@ -160,7 +160,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class NoChart:
-    """What stands where a chart cannot be drawn, and why."""
+    """The placeholder for a chart that cannot be drawn, with the reason."""
 
     kind: str
     title: str

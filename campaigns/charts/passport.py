@@ -1,4 +1,4 @@
-"""Noise: what a device shows against itself, a row for each kernel length."""
+"""Noise: a kernel compared with itself, one row per kernel length."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _caption(lengths: Sequence[Length]) -> str:
     return (
         f"{covered} of {sessions} intervals of single sessions hold zero, where 95 % should. "
         "Dot and thick line: the bias over all sessions with its 95 % interval. Thin line: where "
-        "four of five single samples lie. Band: the noise floor, the least gain told from nothing."
+        "four of five single samples lie. Band: the noise floor, the least detectable gain."
     )
 
 

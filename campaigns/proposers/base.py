@@ -1,4 +1,4 @@
-"""What a proposer is given, what it answers, and the registry that proposers enter by themselves.
+"""The input and the output of a proposer, and the registry of proposers.
 
 A proposer sees plain values only: no database, no device, no settings.
 """
@@ -51,7 +51,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything a proposer may know.
+    """The input of a proposer.
 
     evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
     seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
@@ -74,7 +74,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One change, why it should help, and what would show that it did.
+    """One change, the reason why it should help, and the metric that would show it.
 
     expected_amount: the share by which the metric should move (0.45 = 45 %). bucket: how the gain
     reaches real use. work_us, step_us: of a weight cache (W1) what it leaves out once a step, and
@@ -109,7 +109,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A round to be: one hypothesis and the candidates that test it."""
+    """A planned round: one hypothesis and the candidates that test it."""
 
     hypothesis: Hypothesis
     candidates: tuple[Variant, ...]
@@ -117,10 +117,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How the last candidate of an open round failed; the hypothesis stays what it is.
+    """How the last candidate of an open round failed; the hypothesis stays the same.
 
-    outcome: build_failed, wrong_result, crashed or timed_out. log: what compiler and candidate
-    printed, the end of it; untrusted text. tried: every source of the round so far.
+    outcome: build_failed, wrong_result, crashed or timed_out. log: the end of the output of
+    compiler and candidate; untrusted text. tried: every source of the round so far.
     """
 
     strategy: str
@@ -135,13 +135,13 @@ class Failure:
 
 @runtime_checkable
 class Repairer(Protocol):
-    """A proposer that can also mend a candidate, or None when it can not (R17)."""
+    """A proposer that can also repair a candidate (R17)."""
 
     def repair(self, situation: Situation, failure: Failure, /) -> Variant | None: ...
 
 
 class Proposer(Protocol):
-    """Anything that suggests the next round, or None when it has no idea left."""
+    """Drafts the next round; None when it has no idea left."""
 
     name: str
 
@@ -175,7 +175,7 @@ def proposer_names() -> tuple[str, ...]:
 
 
 def discover(package: str) -> None:
-    """Import every module below a package, so that what registers itself there is registered."""
+    """Import every module of a package, so that its classes register themselves."""
     root = importlib.import_module(package)
     for found in pkgutil.walk_packages(root.__path__, f"{package}."):
         importlib.import_module(found.name)

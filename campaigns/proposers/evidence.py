@@ -2,7 +2,7 @@
 
 Shape: {"cores": int, "cases": [{"case": str, "time_us": float, "floor_us": float, "bound":
 "memory" | "compute", "gb_per_s": float, "gflop_per_s": float, "citation": str}, …]}.
-Everything is optional; what is missing is said to be missing and never guessed.
+Everything is optional; missing facts are reported as missing and never guessed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-NOTHING = "no measurement of the incumbent was handed over"
+NOTHING = "no measurement of the incumbent is available"
 
 
 @dataclass(frozen=True, slots=True)

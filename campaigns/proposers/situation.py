@@ -1,4 +1,4 @@
-"""All that a proposer may know of a campaign (R27)."""
+"""The input of a proposer, built from a campaign (R27)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from campaigns.rules.verdict.decision import Reason
 
 
 def situation_of(campaign: Campaign) -> Situation:
-    """All that a proposer may know, with the stored evidence about the incumbent (R27)."""
+    """The input of a proposer, with the stored evidence about the incumbent (R27)."""
     incumbent = campaign.incumbent
     if incumbent is None:
         raise ValueError(f"{campaign}: has no incumbent to start from")
@@ -41,7 +41,7 @@ def _directions(campaign: Campaign) -> tuple[str, ...]:
 
 
 def _history(campaign: Campaign) -> tuple[Attempt, ...]:
-    """What was tried and is not masked (R40); a round that only broke the host is none (law 8)."""
+    """The attempts that are not masked (R40); a round on a broken host is not one (law 8)."""
     hidden = masked_rounds(campaign)
     rows = Verdict.objects.filter(round__campaign=campaign).exclude(round__number__in=hidden)
     verdicts = rows.exclude(reason=Reason.BROKEN_HOST)

@@ -40,7 +40,7 @@ HOURS = ("hours", "device_hours")
 INTAKE = Intake().stored
 ADVANCED = (*HOURS, "target", "own_kernels", "require_sanitizers")
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
-# What becomes of the restart in part that rounds without a gain lead to.
+# The answer to the partial restart that rounds without a gain lead to.
 RESTARTS = {
     RestartPolicy.TAKE: "automatic",
     RestartPolicy.DECLINE: "never",

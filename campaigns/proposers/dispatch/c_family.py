@@ -1,8 +1,8 @@
-"""Two C++ or CUDA sources in one: each in a namespace of its own, and one entry that chooses.
+"""Two C++ or CUDA sources in one: each in its own namespace, and one entry that chooses.
 
-Whatever two sources may both define ends with its namespace, and what knows no namespaces is undone
-behind each part: macros (pushed and popped), compiler pragmas, C linkage of what a part defines.
-Includes stand outside the namespaces, in their order and under their own conditions.
+Definitions end with their namespace. Things that ignore namespaces are undone after each part:
+macros (pushed and popped), compiler pragmas, and C linkage of the part's definitions. Includes
+stand outside the namespaces, in their order and under their own conditions.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class _Section:
                 )
 
     def _refuse(self, top: Node) -> None:
-        """What can not be put into a namespace and still mean the same."""
+        """Refuse code that changes its meaning inside a namespace."""
         where = f"{self._part.name}:{top.start_point.row + 1}"
         if top.type == "namespace_definition":
             name = text_of(top.child_by_field_name("name"))

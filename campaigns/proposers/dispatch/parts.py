@@ -1,4 +1,4 @@
-"""What a dispatcher is made of, and the error of what can not be made one."""
+"""The parts of a dispatcher, and the error if two sources cannot be combined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OURS = "Dispatch split"
 
 
 class CannotSplit(ValueError):
-    """These two sources can not stand in one; the message names the part and the reason."""
+    """These two sources cannot be combined; the message names the part and the reason."""
 
 
 class When(Protocol):

@@ -1,6 +1,6 @@
-"""What may mend a candidate that failed: fewer flags, smaller numbers, a way round odd sizes (R17).
+"""Repairs of a failed candidate: fewer flags, smaller numbers, a fallback for odd sizes (R17).
 
-Each repair keeps the idea of its round: what only the incumbent is left of is no repair.
+Each repair keeps the idea of its round: going back to the incumbent is not a repair.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
 
 
 def _smaller(situation: Situation, failure: Failure) -> Iterator[Variant]:
-    """The next smaller value of each number that this candidate brought along, largest first."""
+    """The next smaller value of each number that this candidate added or raised, largest first."""
     before = _numbers(situation)
     for tunable in sorted(_brought(situation, failure), key=lambda t: -(t.value or 0)):
         value = _next_smaller(tunable)

@@ -1,7 +1,7 @@
 """From the ceilings of a platform and the work of each case to the target of a campaign (R3, R6).
 
-A target on an assumed ceiling is kept apart from a cited one: it has no floor_us and no target_us
-where those who stop, judge and compare would look for them.
+A target on an assumed ceiling is stored apart from a cited one: it has no floor_us and no
+target_us, so no stop, verdict or comparison can use it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ QUESTIONS: Mapping[str, str] = {"bandwidth": "B/s", "compute": "op/s"}
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """What is cited of both kinds, and what a person allowed to be assumed where nothing is.
+    """The cited ceilings of both kinds, and the values that a person allowed where none is cited.
 
     assumed: question → a value without a citation; its evidence is PLACEHOLDER.
     """
@@ -41,13 +41,13 @@ class Ceilings:
 
     @property
     def missing(self) -> list[str]:
-        """The questions without a cited answer."""
+        """The questions without a cited ceiling."""
         found = {"bandwidth": self.bandwidth, "compute": self.compute}
         return [name for name, cited in found.items() if cited is None]
 
     @property
     def used(self) -> dict[str, Cited]:
-        """The assumptions that stand in for something missing."""
+        """The assumptions that replace a missing ceiling."""
         return {name: self.assumed[name] for name in self.missing if name in self.assumed}
 
     @property
@@ -73,7 +73,7 @@ def target_under(ceilings: Ceilings, works: Mapping[str, Work], fraction: float)
 def provisional(
     ceilings: Ceilings, works: Mapping[str, Work], fraction: float
 ) -> dict[str, dict[str, Any]]:
-    """Per case what the assumptions would lead to; empty unless they fill every gap."""
+    """Per case the target under the assumptions; empty unless they fill every gap."""
     if ceilings.state != PLACEHOLDER:
         return {}
     used = ceilings.used

@@ -1,4 +1,4 @@
-"""What somebody asks of a campaign, read from a few words, and what it comes to (R6)."""
+"""The goal of a campaign, parsed from a short text, and the target that follows (R6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ACCEPTED = (
 LONGEST = 80
 MOST_TIMES = 1e6
 UNITS = {"flops_per_s": "op/s", "bytes_per_s": "B/s"}
-# Far beyond what any device does, and far within what arithmetic on the values can hold.
+# Far beyond any device, and far within the range of floating-point arithmetic.
 BETWEEN = {"time_us": (1e-6, 1e15), "flops_per_s": (1.0, 1e24), "bytes_per_s": (1.0, 1e24)}
 
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
@@ -44,11 +44,11 @@ _MICROSECONDS = 1e6
 
 
 class GoalError(ValueError):
-    """A goal that nobody could reach or nobody could read; says what is accepted."""
+    """A goal that is out of reach or unreadable; the message says what is accepted."""
 
 
 class GoalKind(StrEnum):
-    """What a goal is measured by. A ceiling is a peak or a measured one, as step 0 finds it."""
+    """The basis of a goal. A ceiling is documented or measured, as step 0 finds it."""
 
     CEILING = "ceiling"
     BASELINE = "baseline_ratio"
@@ -57,10 +57,11 @@ class GoalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is asked for, before anything is looked up or measured.
+    """The goal as stated, before anything is looked up or measured.
 
-    fraction: of what the ceilings allow, or of the speed of v0; 1 for an absolute value.
-    value: of `metric` (µs, op/s or B/s), the geometric mean over the cases; None where it follows.
+    fraction: of the speed that the ceilings allow, or of the speed of v0; 1 for an absolute value.
+    value: of `metric` (µs, op/s or B/s), the geometric mean over the cases; None if it follows from
+    the fraction.
     """
 
     kind: GoalKind = GoalKind.CEILING
@@ -127,7 +128,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Where the incumbent stands against a target over all cases."""
+    """The incumbent's value beside a target over all cases."""
 
     target: Target
     measured: float
@@ -144,7 +145,7 @@ class Reached:
 
 
 def parse_goal(text: str) -> Goal:
-    """Read what somebody wrote; GoalError names what is accepted."""
+    """Parse a goal; GoalError names what is accepted."""
     said = text.strip()
     if len(said) <= LONGEST:
         if found := _SHARE.fullmatch(said):
@@ -164,7 +165,7 @@ def parse_goal(text: str) -> Goal:
 
 
 def goal_from(stored: Mapping[str, Any] | None, fraction: float = TARGET_FRACTION) -> Goal:
-    """Read a stored goal; one that was never set is that share of the ceilings."""
+    """Read a stored goal; a missing one means that share of the ceilings."""
     if not stored:
         return Goal(fraction=fraction)
     kind = GoalKind(stored["basis"])
@@ -174,7 +175,7 @@ def goal_from(stored: Mapping[str, Any] | None, fraction: float = TARGET_FRACTIO
 def measured_by(
     metric: str, times_us: Mapping[str, float], works: Mapping[str, Work]
 ) -> float | None:
-    """The metric over all cases as a geometric mean; None where a case's work or time is unknown.
+    """The metric over all cases as a geometric mean; None if a case's work or time is unknown.
 
     times_us: case → µs. Rates are those of the least work, as a floor counts it.
     """
@@ -201,7 +202,7 @@ def _absolute(metric: str, found: re.Match[str]) -> Goal:
 
 
 def _metric_of(unit: str) -> str:
-    """The metric that is measured in this unit."""
+    """The metric with this unit."""
     if unit in _TIMES:
         return "time_us"
     for metric, base in UNITS.items():

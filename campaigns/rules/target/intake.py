@@ -1,7 +1,7 @@
-"""What a person says of a campaign beyond its goal, frozen with it (R1). Only the guard decides.
+"""Options of a campaign beyond its goal, frozen with it (R1). Only the guard affects verdicts.
 
-The fields are those that other systems ask for. What kopt does in one way only (it works in a
-folder of its own, and commits accepted rounds) is no choice, and is shown as what it is.
+The fields are those that other systems ask for. Fixed behaviour of kopt (it works in its own
+folder, and commits accepted rounds) is shown, but is not an option.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from campaigns.rules.verdict.guard import GuardPolicy
 LONGEST_TEXT = 4000
 LONGEST_PLACE = 500
 AUTO = "auto"
-# What git, a shell and a file system all read as one plain name.
+# Names that git, a shell and a file system all accept unquoted.
 BRANCH = re.compile(
     r"(?!.*(\.\.|//|/\.|\.lock(/|$)|\.(/|$)))[A-Za-z0-9][A-Za-z0-9._/-]{0,98}[A-Za-z0-9_]"
 )
@@ -25,7 +25,7 @@ LANGUAGES = {"cpp": "C++", "cuda": "CUDA C++", "triton": "Triton"}
 
 
 class IntakeError(ValueError):
-    """A field that can not be taken; one line naming it and what is accepted."""
+    """An invalid field; one line naming it and what is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Intake:
     """guard: how much a protected case may lose (R13). git_branch: of the accepted rounds; auto is
     optimize/<op>_<backend>_<gpu>_<date>.
 
-    reference_project: where ideas may come from, as people write it; kopt opens nothing there.
+    reference_project: a source of ideas, as a person wrote it; kopt never opens it.
     """
 
     guard: str = GuardPolicy.DEFAULT.value
@@ -60,17 +60,17 @@ class Intake:
 
     @property
     def guard_policy(self) -> GuardPolicy:
-        """The guard as the rules take it."""
+        """The guard as an enum."""
         return GuardPolicy(self.guard)
 
     @property
     def stored(self) -> dict[str, str]:
-        """As `Campaign.intake` keeps it."""
+        """As stored in `Campaign.intake`."""
         return asdict(self)
 
     @property
     def shown(self) -> dict[str, str]:
-        """Label → what was said, for pages and commands; defaults are shown as such."""
+        """Label → value, for pages and commands; defaults are shown as such."""
         branch = "named after the campaign" if self.git_branch == AUTO else self.git_branch
         return {
             "Guard": self.guard_policy.words,
@@ -88,11 +88,11 @@ def intake_from(stored: Mapping[str, Any] | None) -> Intake:
 
 
 def fixed(backend: str, arch: str) -> dict[str, str]:
-    """Label → what follows from the choices, or is the same for every campaign."""
+    """Label → value that follows from the options, or is the same for every campaign."""
     return {
         "Architecture": f"{arch}, from the platform",
         "Language": f"{LANGUAGES.get(backend, backend)}, from the backend",
-        "Execution mode": f"{EXECUTION_MODE}: a folder of its own, never a user's tree",
+        "Execution mode": f"{EXECUTION_MODE}: its own folder, never the user's working tree",
         "Git commit": "each accepted round, always",
-        "Wiki": "this installation's, whose lines every ceiling cites",
+        "Wiki": "the wiki of this installation; every ceiling cites its lines",
     }

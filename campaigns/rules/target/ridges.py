@@ -1,4 +1,4 @@
-"""Ridges: the intensity from which arithmetic, and no longer memory, is the limit (R4)."""
+"""Ridges: the intensity above which compute, not memory, is the limit (R4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knowledge.specs.cited import UNKNOWN, Cited
 
 
 class MemoryLevel(StrEnum):
-    """Where the bytes come from; of the caches, the best rate over arrays that stay in them."""
+    """The source of the bytes. For caches: the best rate over arrays that fit in them."""
 
     DRAM = "dram"
     CACHE = "cache"
@@ -20,7 +20,7 @@ class MemoryLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ridge:
-    """One dtype against one memory level, with the two ceilings that it rests on."""
+    """One dtype and one memory level, with the two ceilings behind the ridge."""
 
     dtype: str
     level: MemoryLevel
@@ -29,7 +29,7 @@ class Ridge:
 
     @property
     def flops_per_byte(self) -> float | None:
-        """None where one of the ceilings is unknown."""
+        """None if one of the ceilings is unknown."""
         if self.bandwidth is None or self.compute is None:
             return None
         return self.compute.value / self.bandwidth.value
@@ -46,7 +46,7 @@ class Ridge:
 def ridges(
     computes: Mapping[str, Iterable[Cited]], bandwidths: Mapping[MemoryLevel, Iterable[Cited]]
 ) -> tuple[Ridge, ...]:
-    """Every dtype against every level; what is missing stays in the list as UNKNOWN."""
+    """Every dtype with every level; missing ones stay in the list as UNKNOWN."""
     found = {level: choose_ceiling(ceilings) for level, ceilings in bandwidths.items()}
     return tuple(
         Ridge(dtype, level, bandwidth, choose_ceiling(ceilings))

@@ -11,23 +11,23 @@ from campaigns.rules.wording import amount, digits, duration, share
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
 TARGET_FRACTION = 0.90
-# The least share of a ceiling that anybody may ask for: any kernel that runs well enough to be
-# timed reaches it, and the time that a far smaller one comes to is no finite number.
+# The least share of a ceiling that a goal may name. Any kernel that can be timed reaches it, and a
+# far smaller share leads to an infinite time.
 LEAST_FRACTION = 0.01
-# A measured ceiling is noisy itself, so a physical limit made of it gets this much slack.
+# A measured ceiling is itself noisy, so a physical limit derived from it gets this much slack.
 MEASURED_SLACK = 0.03
 BUSIEST = 0.9
-# A measured rate below this share of the documented peak is no ceiling of the device but of the
-# method that was measured, such as a library without a kernel for the dtype. Taken as the ceiling
-# it would call a kernel done that uses half of the device. Copies and products that were measured
-# well reach 75 % and more of their peaks.
+# A measured rate below this share of the documented peak is a limit of the measuring method, such
+# as a library without a kernel for the dtype, not of the device. As the ceiling it would end a
+# campaign at half of the device's speed. Well-measured copies and products reach 75 % or more of
+# their peaks.
 LEAST_MEASURED = 0.6
 
 _MICROSECONDS = 1e6
 
 
 class Bound(StrEnum):
-    """Which ceiling holds the kernel back."""
+    """The ceiling that limits the kernel."""
 
     MEMORY = "memory"
     COMPUTE = "compute"
@@ -73,7 +73,7 @@ class Placement:
 
     @property
     def attainable_bytes_per_s(self) -> float:
-        """What flows at best: the bandwidth, or as much as the arithmetic can take."""
+        """The best data rate: the bandwidth, or less if compute is the limit."""
         fed = self.compute.value / self.intensity if self.intensity else self.bandwidth.value
         return min(self.bandwidth.value, fed)
 
@@ -112,8 +112,8 @@ class Floor:
 def choose_ceiling(ceilings: Iterable[Cited]) -> Cited | None:
     """Prefer the first measured ceiling, then the first documented, then any other.
 
-    A measured value above the documented peak is a measuring fault, and one far below it is the
-    limit of a method (`LEAST_MEASURED`), so the peak is taken instead.
+    A measured value above the documented peak is a measuring fault, and one far below it is a limit
+    of the method (`LEAST_MEASURED`), so the peak is used instead.
     """
     found = list(ceilings)
     measured, documented = _first(found)
@@ -124,7 +124,7 @@ def choose_ceiling(ceilings: Iterable[Cited]) -> Cited | None:
 
 
 def below_peak(ceilings: Iterable[Cited]) -> tuple[Cited, Cited] | None:
-    """The measured ceiling and the documented peak where the first is too low to be chosen."""
+    """The measured ceiling and the documented peak if the first is too low to be chosen."""
     measured, documented = _first(list(ceilings))
     if measured and documented and measured.value < LEAST_MEASURED * documented.value:
         return measured, documented
@@ -170,11 +170,11 @@ def place(
 
 
 def measured_slack(busy_share: float) -> float:
-    """How far above a measured ceiling the device may still go, as a fraction.
+    """How far the device may exceed a measured ceiling, as a fraction.
 
-    busy_share: share of the host's CPU time that others took during the measurement; what they took
-    is added back, so that a ceiling from a busy host makes no honest kernel impossible. More than
-    BUSIEST counts as BUSIEST.
+    busy_share: share of the host's CPU time that others used during the measurement. It is added
+    back, so that a ceiling from a busy host rules out no honest kernel. More than BUSIEST counts as
+    BUSIEST.
     """
     return (1 + MEASURED_SLACK) / (1 - min(max(busy_share, 0.0), BUSIEST)) - 1
 
@@ -187,10 +187,10 @@ def physical_floor(
 ) -> Floor | None:
     """Find the least possible time of one call (law 6); None when no ceiling is known at all.
 
-    Each limit is the higher of what is documented and what was measured. A measured one counts with
-    `slack`. One known ceiling is enough, because each alone is a limit. The way a kernel splits
-    its work has no part in it: another split may have no idle units, so a bound that counts waves
-    (`tiles`) may be beaten by a correct kernel, and this may not.
+    Each limit is the higher of the documented and the measured value. A measured one counts with
+    `slack`. One known ceiling is enough, because each alone is a limit. The kernel's split of the
+    work is ignored: another split may have no idle units, so a correct kernel may beat a bound on
+    waves (`tiles`), but never this one.
     """
     floors = []
     for need, ceilings, unit in ((work.bytes, bandwidths, "B/s"), (work.flops, computes, "op/s")):
@@ -205,13 +205,8 @@ def share_of_floor(times: Iterable[tuple[float, float]]) -> float:
     return geomean(floor_us / time_us for floor_us, time_us in times)
 
 
-def target_met(reached: float, fraction: float = TARGET_FRACTION) -> bool:
-    """Say whether a share of the floor reaches the target fraction."""
-    return reached >= fraction
-
-
 def _peak(ceilings: Sequence[Cited]) -> Cited | None:
-    """The highest; of equal ones the documented, which needs no slack."""
+    """The highest; among equals the documented one, which needs no slack."""
     return max(
         ceilings, key=lambda c: (c.value, c.evidence == EvidenceClass.DOCUMENTED), default=None
     )

@@ -1,4 +1,4 @@
-"""The goal of a campaign as a value that a measurement either reaches or does not (R6)."""
+"""The target of a campaign: a value that a measurement either reaches or not (R6)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from knowledge.specs.cited import EvidenceClass
 
 
 class Op(StrEnum):
-    """On which side of the value the goal lies."""
+    """The direction of the comparison."""
 
     AT_LEAST = "≥"
     AT_MOST = "≤"
 
 
 class Basis(StrEnum):
-    """What the value was made of."""
+    """The origin of the value."""
 
     PEAK = "peak"
     MEASURED_CEILING = "measured_ceiling"
@@ -39,7 +39,7 @@ _BASIS_WORDS = {
     Basis.ABSOLUTE: "absolute value",
 }
 
-# The side on which a metric is better. The other side would call a worse kernel a success.
+# The direction in which a metric is better. The other one would call a worse kernel a success.
 METRICS: Mapping[str, Op] = {
     "time_us": Op.AT_MOST,
     "flops_per_s": Op.AT_LEAST,
@@ -51,9 +51,8 @@ METRICS: Mapping[str, Op] = {
 class Target:
     """metric op value, such as time_us ≤ 37.8.
 
-    fraction: the share of the basis that is asked for, over 1 for a multiple of a baseline's speed;
-    it is in the value already, and 1 for an absolute value. arithmetic: how the value came about,
-    in words.
+    fraction: the required share of the basis, above 1 for a multiple of a baseline's speed; it is
+    already part of the value, and 1 for an absolute value. arithmetic: the calculation in words.
     """
 
     metric: str
@@ -92,8 +91,8 @@ class Target:
 def ceiling_target(placed: Placement) -> Target:
     """The time of one case: its floor under the chosen ceilings over the fraction.
 
-    The basis is that of the ceiling which holds the case back. Below the ridge this is the
-    bandwidth, of which a measured value goes before a documented one (`choose_ceiling`).
+    The basis is that of the ceiling which limits the case. Below the ridge this is the bandwidth; a
+    measured value takes precedence over a documented one (`choose_ceiling`).
     """
     ceiling = placed.bandwidth if placed.bound is Bound.MEMORY else placed.compute
     measured = ceiling.evidence == EvidenceClass.MEASURED
@@ -117,7 +116,7 @@ def baseline_target(baseline_us: float, fraction: float = TARGET_FRACTION) -> Ta
 
 
 def absolute_target(metric: str, value: float) -> Target:
-    """A value that somebody asks for as it is. ValueError names the metrics that are accepted."""
+    """A target given as an absolute value. ValueError names the accepted metrics."""
     if metric not in METRICS:
         raise ValueError(f"metric: {metric!r}; accepted: {', '.join(METRICS)}")
     return Target(metric, METRICS[metric], value, Basis.ABSOLUTE, 1.0)

@@ -1,6 +1,6 @@
-"""What a kernel's own split of the work allows: intensity of a tile, and waves of blocks (R4).
+"""Bounds from a kernel's split of the work: intensity of a tile, and waves of blocks (R4).
 
-A bound on this split, never the physical floor of the work: see `roofline.physical_floor`.
+They bound this split only, not the work itself: see `roofline.physical_floor`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from knowledge.specs.cited import Cited
 class Waves:
     """Equal blocks on the units (SMs, CUs, cores) of a device.
 
-    blocks_per_unit: how many run on a unit at once and share its rate; None where not known.
+    blocks_per_unit: how many run on a unit at once and share its rate; None if unknown.
     """
 
     blocks: int
@@ -32,26 +32,26 @@ class Waves:
 
     @property
     def even(self) -> float:
-        """Blocks of a unit if they could be spread evenly."""
+        """Blocks per unit if spread evenly."""
         return self.blocks / self.units
 
     @property
     def busiest(self) -> int:
-        """Blocks of the unit that has most, at the best."""
+        """Blocks of the busiest unit in the best case."""
         return -(-self.blocks // self.units)
 
     @property
     def quantisation(self) -> float:
         """Time of the busiest unit over that of an even spread, ceil(b/u) / (b/u): 1 or more.
 
-        Units that are left with fewer blocks than fit at once give these more of their rate, so how
-        many fit has no part in it.
+        A unit with fewer blocks than fit at once gives each more of its rate, so `blocks_per_unit`
+        does not matter.
         """
         return self.busiest / self.even
 
     @property
     def waves(self) -> float | None:
-        """Blocks over those that run at the same time; None where that is not known."""
+        """Blocks over those that run at the same time; None if unknown."""
         if self.blocks_per_unit is None:
             return None
         return self.blocks / (self.units * self.blocks_per_unit)
@@ -71,7 +71,7 @@ class Waves:
 @dataclass(frozen=True, slots=True)
 class Tiling:
     """Equal tiles, one for each block. tile: operations of one block, and the bytes that it moves,
-    those that others move too included.
+    including those that other blocks also move.
     """
 
     tile: Work
@@ -94,9 +94,9 @@ def matmul_tile(rows: int, columns: int, depth: int, element_bytes: int) -> Work
 
 @dataclass(frozen=True, slots=True)
 class TimeBound:
-    """The least time of one call with this tiling, and the most that it lets through.
+    """The least time of one call with this tiling, and the highest rates that it allows.
 
-    placement: all tiles under the ceilings, as if they were spread evenly.
+    placement: all tiles under the ceilings, as if spread evenly.
     """
 
     tiling: Tiling
@@ -108,12 +108,12 @@ class TimeBound:
 
     @property
     def flops_per_s(self) -> float:
-        """At most the peak, because the roof is and no tiling makes it higher."""
+        """At most the peak: no tiling raises the roof."""
         return self.placement.attainable_flops_per_s / self.tiling.split.quantisation
 
     @property
     def bytes_per_s(self) -> float:
-        """At most the bandwidth, for the same reason."""
+        """At most the bandwidth: no tiling raises the roof."""
         return self.placement.attainable_bytes_per_s / self.tiling.split.quantisation
 
 
@@ -123,7 +123,8 @@ def time_bound(
     """Bound a call by its tiling; Unknown names the ceilings (B/s, op/s) that are missing.
 
     A unit has its share of each ceiling, so the busiest one takes `quantisation` times as long as
-    an even spread would. Over the bandwidth of memory it holds where no cache serves a tile.
+    an even spread would. With the bandwidth of memory the bound holds only if no
+    cache serves a tile.
     """
     placement = place(tiling.work, bandwidth, compute)
     if isinstance(placement, Unknown):

@@ -1,8 +1,8 @@
-"""Where a gain comes from: the kernel, its dispatch, the caches, or what none of them explains.
+"""Where a gain comes from: the kernel, its dispatch, the caches, or none of these.
 
-A call's time as a user sees it, launched by itself with cold caches, is taken apart the same way
-for both arms; what one part lost from the incumbent to the candidate is that part's gain. Times
-beside the samples are medians of few bursts or the tracer's word: they explain, and decide nothing.
+The time of a single call with cold caches, as a user sees it, is split the same way for both arms;
+the time that a part saves from the incumbent to the candidate is that part's gain. Times beside the
+samples are medians of a few bursts or the tracer's: they explain, and never decide.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from campaigns.evaluator.contract import CaseReport, Report, Timing
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """One call in microseconds, taken apart; the parts sum up to `total_us`.
+    """One call in microseconds, by part; the parts sum up to `total_us`.
 
-    kernel_us: work with warm caches; with cold ones where `cache_us` is None, which then could not
-    be told apart. cache_us: what cold caches add. dispatch_us: what a launch by itself adds; None
-    where calls are made no other way. residual_us: on the judge's clock and in none of these, such
-    as gaps between kernels.
+    kernel_us: work with warm caches; with cold ones if `cache_us` is None, because they could not
+    be separated. cache_us: added by cold caches. dispatch_us: added by a single launch; None if
+    calls are only made that way. residual_us: on the judge's clock but in none of these, such as
+    gaps between kernels.
     """
 
     total_us: float
@@ -32,7 +32,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Both arms of one case, and what the candidate saves in each part (negative: it loses)."""
+    """Both arms of one case, and the time that the candidate saves in each part, or loses (< 0)."""
 
     case: str
     incumbent: Parts
@@ -41,7 +41,7 @@ class Attribution:
 
     @property
     def main(self) -> str:
-        """The part that saves (or loses) the most, as its field is called without the unit."""
+        """The part that saves (or loses) the most: its field's name without the unit."""
         saved = self.saved
         parts = {
             "kernel": saved.kernel_us,
@@ -53,7 +53,7 @@ class Attribution:
 
 
 def attributions_of(report: Report | None) -> tuple[Attribution, ...]:
-    """Of every case of a report that both arms were timed on."""
+    """The attribution of every case with both arms timed."""
     found = (attribute(case) for case in (report.cases if report else ()))
     return tuple(attribution for attribution in found if attribution is not None)
 
@@ -63,7 +63,7 @@ def attribute(case: CaseReport) -> Attribution | None:
     old, new = case.incumbent, case.candidate
     if old is None or new is None or not old.samples_us or not new.samples_us:
         return None
-    # A part that one arm lacks can not be compared, so it stays where it is in the other, too.
+    # A part that one arm lacks cannot be compared, so it is not split off in the other arm either.
     warm = old.warm_us is not None and new.warm_us is not None
     eager = old.eager_us is not None and new.eager_us is not None
     device = old.device_us is not None and new.device_us is not None

@@ -1,8 +1,8 @@
-"""What a round says of how its gain reaches real use (R21).
+"""How the gain of a round reaches real use, as declared by its hypothesis (R21).
 
-A kernel that does its work faster is faster wherever it is called. A wrapper that leaves work out
-because it has seen its inputs is faster only where inputs come again: weights do until their next
-version, anything else does so in a benchmark alone.
+A faster kernel is faster wherever it is called. A wrapper that skips work for known inputs is
+faster only if inputs repeat: weights repeat until their next version, other inputs only in a
+benchmark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from campaigns.rules.wording import duration, share
 
 
 class Bucket(StrEnum):
-    """What a round changes: K kernel work, W what its wrapper leaves out."""
+    """What a round changes: K kernel work, W work that its wrapper skips."""
 
     K1 = "K1"
     K2 = "K2"
@@ -41,21 +41,21 @@ class Bucket(StrEnum):
 
 _WORDS = {
     Bucket.K1: "work within the kernel: tiles, instructions, memory access, compiler flags",
-    Bucket.K2: "a kernel of its own for a layout or shape",
+    Bucket.K2: "a separate kernel for a layout or shape",
     Bucket.K3: "several operations in one launch",
-    Bucket.K4: "what one part of a call computes is used by another part of the same call",
-    Bucket.W1: "what follows from a weight is kept until its next version",
-    Bucket.W2: "what follows from an activation, a gradient or a scale of one is kept",
-    Bucket.W3: "the wrapper remembers calls by anything else than a weight",
+    Bucket.K4: "one part of a call reuses the result of another part",
+    Bucket.W1: "a value derived from a weight is cached until its next version",
+    Bucket.W2: "a value derived from an activation, a gradient or a scale is cached",
+    Bucket.W3: "the wrapper caches results by something other than a weight",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a hypothesis says of itself.
+    """The transfer that a hypothesis declares.
 
-    work_us: what a weight cache leaves out, once a step. step_us: one step of the real use. Both
-    measured; None where nobody did.
+    work_us: the time that a weight cache saves per step. step_us: one step of the real use. Both
+    are measured; None if not.
     """
 
     bucket: Bucket | None
@@ -64,14 +64,14 @@ class Declared:
 
     @property
     def bound(self) -> float | None:
-        """The most that a weight cache gains in real use, as a fraction; None without its times."""
+        """The largest gain of a weight cache in real use, as a fraction; None without its times."""
         if self.work_us is None or self.step_us is None:
             return None
         return weight_bound(self.work_us, self.step_us)
 
     @property
     def words(self) -> str:
-        """The bucket with what it means, and of a weight cache its bound."""
+        """The bucket with its meaning, and the bound of a weight cache."""
         if self.bucket is None:
             return "not declared"
         said = f"{self.bucket}: {self.bucket.words}"
@@ -82,7 +82,7 @@ class Declared:
     @property
     def _bound_words(self) -> str:
         if self.bound is None or self.work_us is None or self.step_us is None:
-            return "its two times were not measured, so no gain of it counts"
+            return "its two times were not measured, so its gain does not count"
         times = f"{duration(self.work_us)} of {duration(self.step_us)}"
         return f"at most {share(self.bound)} in real use ({times})"
 
@@ -90,7 +90,7 @@ class Declared:
 def weight_bound(work_us: float, step_us: float) -> float:
     """The share of a step that a weight cache can save: 30 µs of 2 ms are 1.5 %.
 
-    Raises ValueError naming a time that is not one.
+    Raises ValueError naming an invalid time.
     """
     for name, value in (("work_us", work_us), ("step_us", step_us)):
         if not 0 < value < math.inf:

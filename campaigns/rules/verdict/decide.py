@@ -1,4 +1,4 @@
-"""From everything that a round's sessions measured to its verdict: pure, and entered once (R43)."""
+"""From the measured sessions of a round to its verdict: pure, and called once per round (R43)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from campaigns.rules.verdict.sessions import claims, decide_again, merged
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """report: what the verdict shows; None of a candidate that was never run.
+    """report: the facts that the verdict shows; None for a candidate that was never run.
 
-    second: what the second session shows by itself; None before there is one. deciding: which
-    session the verdict names, 0 the first: the second one only where it failed.
+    second: the decision on the second session alone; None before there is one. deciding: the
+    session that the verdict names: 0, or 1 if the second session failed.
     """
 
     decision: Decision
@@ -27,16 +27,16 @@ class Judgement:
 
     @property
     def is_claim(self) -> bool:
-        """Whether the gain would be accepted and has to be measured again first."""
+        """Whether the gain needs a second session before it can be accepted."""
         return self.second is None and claims(self.decision)
 
 
 def decide(reports: Sequence[Report], standard: Standard) -> Judgement:
     """Judge a candidate by its sessions, the first one first.
 
-    reports: none of a candidate whose source is refused, one at first, two of a claim that was
-    measured again. Raises ValueError when the arms of a case differ in sample count, and without a
-    report where nothing is refused.
+    reports: none for a candidate whose source is refused, one at first, two after a second session.
+    Raises ValueError if the arms of a case differ in sample count, and without a report if nothing
+    is refused.
     """
     if not reports:
         return Judgement(decide_session(None, standard))

@@ -10,7 +10,7 @@ from campaigns.rules.noise.gain import Gain
 
 
 class VerdictWord(StrEnum):
-    """What we conclude about a candidate; the value is stored, `words` is what people read."""
+    """The conclusion about a candidate. The value is stored; `words` is for people."""
 
     ACCEPTED = "accepted"
     NO_CHANGE = "no_change"
@@ -25,7 +25,7 @@ class VerdictWord(StrEnum):
         return "no change shown" if self is VerdictWord.NO_CHANGE else self.value.replace("_", " ")
 
     def told(self, sentence: str) -> str:
-        """The word, then the sentence; the sentence alone where it begins with the word itself."""
+        """The word, then the sentence; the sentence alone if it begins with the word."""
         begins = sentence.lower().startswith(self.words)
         return sentence if begins else f"{self.words}: {sentence}"
 
@@ -108,9 +108,9 @@ VERDICT_OF: Mapping[Reason, VerdictWord] = {
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One check with its numbers. passed is None where it was not reached or cannot apply.
+    """One check with its numbers. passed: None if it was not reached or cannot apply.
 
-    citation: of what the limit is made, one a line.
+    citation: the sources of the limit, one per line.
     """
 
     name: str
@@ -122,10 +122,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is concluded from one report, and why.
+    """The conclusion from one report, and its reason.
 
     gain: against the incumbent; None without one. cases, classes: the same per case and per class.
-    void: nothing was learned about the candidate (the host broke), so it has to be measured again.
+    void: nothing was learned about the candidate (broken host), so it must be measured again.
     """
 
     verdict: VerdictWord

@@ -1,4 +1,4 @@
-"""Whether a hypothesis came true: what it expected against what was measured (R34)."""
+"""Whether a hypothesis came true: the expected against the measured change (R34)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from enum import StrEnum
 
 from campaigns.rules.noise.gain import Gain, improved, regressed
 
-# A prediction came true when a quarter of it did, or all of it but for a hundredth.
+# A prediction is confirmed from a quarter of it on, or if at most 1 % of the time is missing.
 QUARTER, HUNDREDTH = 0.25, 0.01
-# As proposers name it; whatever else they expect has to be measured by itself.
+# The metric as proposers name it; any other metric is not measured here.
 TIMES, DOWN = frozenset(("time_us", "time per call")), "down"
 
 
 class Borne(StrEnum):
-    """What became of an expectation; the value is what people read."""
+    """The result of a prediction; the value is for people."""
 
     CONFIRMED = "confirmed"
     PARTLY = "partly confirmed"
     REFUTED = "refuted"
-    UNTOLD = "not told"
+    UNDECIDED = "undecided"
 
 
 def least_wanted(amount: float) -> float:
-    """The share of a time that has to be saved where `amount` was expected, both as fractions."""
+    """The share of the time that must be saved to confirm `amount`, both as fractions."""
     return max(0.0, min(QUARTER * amount, amount - HUNDREDTH))
 
 
@@ -34,17 +34,17 @@ def saved_share(gain: float) -> float:
 def borne_out(
     metric: str, direction: str, amount: float | None, gain: Gain | None, noise: float
 ) -> Borne:
-    """Hold an expected change of `metric` against the gain over the incumbent.
+    """Compare an expected change of `metric` with the gain over the incumbent.
 
-    amount: the share by which it should move; None where none was named. Not told: nothing was
-    compared, the metric is one that was not measured, or the interval allows for both answers.
+    amount: the expected share of change; None if none was named. Undecided: nothing was compared,
+    the metric was not measured, or the interval allows both answers.
     """
     if gain is None or metric not in TIMES or direction != DOWN:
-        return Borne.UNTOLD
+        return Borne.UNDECIDED
     least = least_wanted(amount) if amount is not None else 0.0
     if improved(gain, noise):
         return Borne.CONFIRMED if saved_share(gain.gain) >= least else Borne.PARTLY
     possible = max(least, saved_share(noise))
     if regressed(gain, noise) or saved_share(gain.high) < possible:
         return Borne.REFUTED
-    return Borne.UNTOLD
+    return Borne.UNDECIDED

@@ -1,4 +1,4 @@
-"""What one report must pass by itself: build, correctness, plausibility, device time, samples."""
+"""The gates on a single report: build, correctness, plausibility, device time, samples."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _FAILED: Mapping[Outcome, Reason] = {
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a report is judged against.
+    """The standard that a report is judged by.
 
     has_incumbent: False for the baseline. noise: the noise floor as a fraction (`noise_floor`).
     noise_source: where that comes from, in words.
     floors: physical floor per case; a case without one is not checked. lesser_floors: the same on
     the faster units of lesser precisions, where there are any. protected: cases that may
     not regress; None means all. sessions: independent sessions that showed this same gain.
-    examined: what the candidate's source holds, and what the campaign makes of it.
-    require_sanitizers: whether one that did not run stops a gain. cases: all that have to be in the
-    report; None asks for no more than one. classes: case → its config class (`classes.class_of`).
-    declared: what the round's hypothesis says of its transfer; None where there is none.
-    taken: in a dispatch split the classes that take the specialised kernel.
-    level: what `cases` are; whole: how many cases the campaign has, 0 where nobody says.
-    halves: case → the step that it is one direction of, in a problem of two.
+    examined: the findings in the candidate's source under the campaign's policy.
+    require_sanitizers: whether a sanitizer that did not run stops a gain. cases: all that must be
+    in the report; None requires only one. classes: case → its config class (`classes.class_of`).
+    declared: the transfer that the round's hypothesis declares; None without one. taken: in a
+    dispatch split the classes that take the specialised kernel. level: of `cases`. whole: how many
+    cases the campaign has, 0 if unknown. halves: case → the step that it is one direction of, in a
+    problem of two.
     """
 
     has_incumbent: bool
@@ -71,7 +71,7 @@ class Standard:
 
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """A gate and, where it decides, the reason and the sentence that explains it."""
+    """A gate and, if it decides, the reason and the sentence that explains it."""
 
     gate: Gate
     reason: Reason | None = None
@@ -96,14 +96,14 @@ def decisive_samples(case: CaseReport, timing: Timing) -> tuple[float, ...]:
 
 
 def level(report: Report | None, standard: Standard) -> GateOutcome:
-    """Which cases were asked for? It stops nothing by itself; see `needs_full_level` (R18)."""
+    """Which cases were measured? It stops nothing by itself; see `needs_full_level` (R18)."""
     words = level_words(standard.level, len(standard.cases or ()), standard.whole)
     full = standard.level is Level.FULL
     return GateOutcome(Gate("level", full or None, words, "all cases before anything is accepted"))
 
 
 def needs_full_level(standard: Standard) -> GateOutcome:
-    """Why what the quick level shows is not accepted."""
+    """The outcome of a gain on the quick level, which is never accepted."""
     found = level(None, standard).gate
     sentence = f"No change shown: {found.found}; nothing is accepted before the full level."
     return GateOutcome(replace(found, passed=False), Reason.NEEDS_FULL_LEVEL, sentence)
@@ -142,8 +142,8 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
         if case.candidate is None:
             continue
         if _is_too_short(case.candidate):
-            found = f"{case.case}: a call is over before this worker's clock can tell its time"
-            sentence = f"No change shown: {found}. Give the case more to do."
+            found = f"{case.case}: one call is shorter than this worker's clock can measure"
+            sentence = f"No change shown: {found}. Increase the work of this case."
             gate = Gate("plausibility", False, found, "times above zero")
             return GateOutcome(gate, Reason.TOO_SHORT, sentence)
         if not _is_time(case.candidate):
@@ -162,7 +162,7 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
     if ratio < 1:
         gate = Gate("plausibility", False, found, limit, floor.limit.citation)
         if floor.limit.evidence == EvidenceClass.MEASURED:
-            # No document says that this is impossible, and its results were proven call by call.
+            # No document rules this out, and the results of every call were checked.
             sentence = (
                 f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "
                 f"measured {floor.limit.metric} is too low: run `wiki ceilings` on an idle host."
@@ -181,13 +181,13 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
 def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:
     return (
         f"Needs review: precision changed. {found} is below the floor of the declared precision, "
-        f"{duration(floor.floor_us)} ({floor.arithmetic}), and possible in a lesser one: "
+        f"{duration(floor.floor_us)} ({floor.arithmetic}), and possible in a lower one: "
         f"{lesser.limit.metric} allows {duration(lesser.floor_us)} ({lesser.arithmetic})."
     )
 
 
 def device_time(report: Report, standard: Standard) -> GateOutcome:
-    """Do the judge's clock and the driver's tracer tell the same story?"""
+    """Do the judge's clock and the driver's tracer agree?"""
     limit = f"within {duration(standard.launch_overhead_us)} + {share(DEVICE_SLACK)} of burst time"
     compared = []
     for case in report.cases:
@@ -212,7 +212,7 @@ def device_time(report: Report, standard: Standard) -> GateOutcome:
 
 
 def samples(report: Report, standard: Standard) -> GateOutcome:
-    """Was every case timed often enough, beside the incumbent where there is one?"""
+    """Was every case timed often enough, and beside the incumbent if there is one?"""
     limit = f"at least {LEAST_PAIRS} {'pairs' if standard.has_incumbent else 'samples'} a case"
     fewest = math.inf
     if absent := sorted((standard.cases or frozenset()) - {case.case for case in report.cases}):
@@ -222,7 +222,7 @@ def samples(report: Report, standard: Standard) -> GateOutcome:
     for case in report.cases:
         if not _timed(case, standard):
             sentence = (
-                f"Needs review: {case.case} is correct but was not timed, so nothing is shown."
+                f"Needs review: {case.case} is correct but was not timed, so no gain is shown."
             )
             gate = Gate("samples", False, f"{case.case}: not timed", limit)
             return GateOutcome(gate, Reason.NOT_TIMED, sentence)
@@ -255,7 +255,7 @@ def _errors(case: CaseReport) -> str:
     if case.max_abs_error is not None:
         parts.append(f"largest absolute error {case.max_abs_error:.2g}")
     if case.max_rel_error is not None:
-        # Against an answer of next to nothing it is next to infinite, and tells nothing.
+        # A relative error is meaningless beside an expected value near zero.
         tells = case.max_rel_error <= 1
         parts.append(f"relative {case.max_rel_error:.2g}" if tells else "relative above 1")
     return ", ".join(parts)
@@ -300,7 +300,7 @@ def _apart(name: str, timing: Timing, standard: Standard) -> tuple[float, str]:
 
 
 def _fastest_claim(case: CaseReport, timing: Timing) -> float:
-    """The least time that anything says; nothing may be below the floor."""
+    """The least time of any clock; none may be below the floor."""
     decisive = decisive_samples(case, timing)
     return min(statistics.median(timing.samples_us), statistics.median(decisive))
 

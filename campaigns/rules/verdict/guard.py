@@ -26,7 +26,7 @@ class GuardPolicy(StrEnum):
 
 
 class CaseEffect(StrEnum):
-    """What a candidate did to one case."""
+    """The effect of a candidate on one case."""
 
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
@@ -35,7 +35,7 @@ class CaseEffect(StrEnum):
 
 
 def case_effect(gain: Gain, floor: float, policy: GuardPolicy = GuardPolicy.DEFAULT) -> CaseEffect:
-    """Judge one case: reject when its whole interval lies under the limit, warn under -floor."""
+    """Judge one case: reject if its whole interval lies below the limit, warn below -floor."""
     if gain.high < policy.limit:
         return CaseEffect.REJECT
     if gain.gain < -floor:

@@ -1,7 +1,7 @@
 """Two levels of measuring: quick on representative cases, full on all of them (R18).
 
-Only the set of cases differs, never the harness. Inside a level no case may be left out, and
-nothing is accepted on the quick level: whatever screening finds, the verdict rests on all cases.
+Only the set of cases differs, never the harness. Within a level no case may be left out, and
+nothing is accepted on the quick level: the verdict always depends on all cases.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def representative(
 ) -> tuple[str, ...]:
     """The cases of the quick level, in the order in which the campaign has them.
 
-    classes: case → its config class, "" without class columns. Of each class it is what the problem
-    declares, or else its first case, and a skewed one besides where there are any (R22). Where
-    neither classes nor representatives are known, every case stands for itself.
+    classes: case → its config class, "" without class columns. For each class: the cases that the
+    problem declares, or else its first case, and also a skewed one if there is any (R22). Without
+    classes and representatives, all cases.
     """
     chosen = {case for case in classes if case in declared}
     if not chosen and not any(classes.values()):

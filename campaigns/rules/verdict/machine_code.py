@@ -1,10 +1,10 @@
-"""What is said of a kernel's machine code: how it is launched, and what its instructions do."""
+"""Sentences on a kernel's machine code: its launch and its instructions."""
 
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode
 
-# In the order in which they are told; a kind that is not listed is told by its own name.
+# In the order of the sentence; a kind that is not listed keeps its own name.
 SAID = {
     "matrix": "matrix products",
     "vector_512": "vectors of 512 bits",
@@ -31,16 +31,16 @@ SAID = {
     "branch": "branches",
     "call": "calls",
 }
-# What explains nothing by itself.
+# Kinds that explain nothing by themselves.
 UNSAID = frozenset({"other"})
-# The longest functions, of which a sentence tells.
+# The number of functions in a sentence, longest first.
 TOLD = 2
 
 
 def code_words(code: MachineCode) -> str:
-    """The longest functions in one line, or why there is nothing to tell."""
+    """The longest functions in one line, or why there are none."""
     if not code.functions:
-        return f"its instructions are not read: {code.note or 'there are none'}"
+        return f"its instructions were not read: {code.note or 'there are none'}"
     longest = sorted(code.functions, key=lambda one: -one.instructions)
     told = "; ".join(f"{one.name}: {function_words(one)}" for one in longest[:TOLD])
     more = len(longest) - TOLD
@@ -66,7 +66,7 @@ def _counted(kind: str, count: int, function: Function) -> str:
 
 
 def launch_words(launch: KernelLaunch) -> str:
-    """What one block takes: registers and shared memory, and how full a unit gets."""
+    """Registers and shared memory of one block, and the occupancy."""
     words = f"{launch.registers} registers a thread"
     words += f", {launch.shared_bytes:,} B shared memory a block"
     if launch.occupancy_percent is None:

@@ -74,7 +74,8 @@ class PairedComparison:
     def credited(self) -> PairedComparison:
         """The lesser gain of both clocks, in all and for each case.
 
-        The device time is the runner's own word: it may say that a gain is there, not how large.
+        The runner reports the device time itself: it may show that a gain exists, not how large it
+        is.
         """
         if self.clock is None:
             return self
@@ -87,7 +88,7 @@ class PairedComparison:
 
 
 def decide_session(report: Report | None, standard: Standard) -> Decision:
-    """Judge one report; None is a candidate that was never run, because its source is refused.
+    """Judge one report; None for a candidate that was never run because its source is refused.
 
     Raises ValueError when the two arms of a case differ in sample count, and without a report
     where nothing is refused.
@@ -101,7 +102,9 @@ def decide_session(report: Report | None, standard: Standard) -> Decision:
     if report is None:
         raise ValueError("report: None; accepted: the report of a candidate that is not refused")
     if report.outcome is Outcome.BROKEN_HOST:
-        blamed = "The problem has a fault" if report.problem_fault else "Not the candidate's doing"
+        blamed = (
+            "The problem has a fault" if report.problem_fault else "Not caused by the candidate"
+        )
         sentence = f"{blamed}: {report.reason}. Nothing is concluded."
         return _decision(Reason.BROKEN_HOST, sentence, ())
     passed = [source.gate, bucket.gate]
@@ -120,7 +123,7 @@ def decide_session(report: Report | None, standard: Standard) -> Decision:
 
 
 def compare(report: Report, standard: Standard) -> PairedComparison:
-    """Estimate the gain over all cases, each, and each class; both arms have to be timed."""
+    """Estimate the gain over all cases, each case and each class; both arms must be timed."""
     return compare_sessions((report,), standard)
 
 
@@ -172,20 +175,20 @@ def _of_classes(
 def judge_comparison(
     compared: PairedComparison, standard: Standard, passed: tuple[Gate, ...]
 ) -> Decision:
-    """The last gates: no protected case may lose, and the gain over all cases has to be shown.
+    """The last gates: no protected case may lose, and there must be a gain over all cases.
 
-    A dispatch split has to show one for each class that it is for besides, and no loss elsewhere.
+    A dispatch split must also show a gain for each of its classes, and no loss elsewhere.
     """
     guard, total = _guard(compared, standard), _aggregate(compared, standard)
     if not guard.reason and not total.reason:
         guard = _guard_by_clock(compared, standard) or guard
     found = (*passed, guard.gate, total.gate)
-    # A candidate that is slower over all cases is called so, whichever case shows it most.
+    # A candidate that is slower over all cases is called slower, whatever its single cases show.
     first = total if total.reason is Reason.SLOWER or not guard.reason else guard
     if standard.taken:
         split = _split(compared, standard)
         found = (*found, split.gate)
-        # A second session is asked for only where it could be kept.
+        # A second session is needed only if the split could be kept.
         if split.reason and first.reason in (None, Reason.NEEDS_SECOND_SESSION):
             first = split
     if not first.reason and standard.level is Level.QUICK:
@@ -200,7 +203,7 @@ def judge_comparison(
 
 
 def _split(compared: PairedComparison, standard: Standard) -> GateOutcome:
-    """What a dispatch split has to show beyond that (R19)."""
+    """The further gate of a dispatch split (R19)."""
     gate, reason, sentence = judge_split(
         compared.classes, compared.clock_classes, standard.taken, standard.noise
     )
@@ -232,7 +235,7 @@ def _guard_limit(standard: Standard) -> str:
 
 
 def _guard_by_clock(compared: PairedComparison, standard: Standard) -> GateOutcome | None:
-    """As for the gain itself: the device time is the runner's word and clears no case by itself."""
+    """As for the gain itself: the runner reports the device time, so it clears no case alone."""
     for name, by_clock in compared.clock_cases.items():
         protected = standard.protected is None or name in standard.protected
         effect = case_effect(by_clock, standard.noise, standard.guard)
@@ -250,7 +253,7 @@ def _aggregate(compared: PairedComparison, standard: Standard) -> GateOutcome:
     found, limit = against_words(gain), f"interval above zero and more than {share(noise)}"
     failed = Gate("aggregate", False, found, limit)
     if compared.clock and improved(gain, noise) and not improved(compared.clock, noise):
-        # The device time is the runner's own word; alone it never accepts anything.
+        # The runner reports the device time itself; alone it never accepts anything.
         sentence = (
             f"Needs review: {found} by device time, but the judge's clock shows "
             + against_words(compared.clock)

@@ -1,9 +1,9 @@
-"""A kernel of the candidate's own must have run, and its device time explain the measured.
+"""A kernel of the candidate must have run, and its device time must explain the measured time.
 
-Its own are those that its source defines, and those that its campaign declared by name before it
-was confirmed, as a header or a macro may define what no text shows. That a framework is imported
-shows nothing: a candidate may call a library and launch a kernel for show. The trace comes from the
-runner, which could forge it, so this gate can only raise a doubt.
+Own kernels are those that its source defines, and those that its campaign declared by name before
+confirmation, because a header or a macro may define kernels that the text does not show. An
+imported framework proves nothing: a candidate may call a library and launch a decoy kernel beside
+it. The runner reports the trace and could forge it, so this gate can only raise a doubt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from campaigns.rules.wording import duration, share
 # kernels beside small help took 75 % (inputs cast before a product) to 100 %.
 LEAST_SHARE = 0.6
 WAY_OUT = (
-    "What a header or a macro defines counts in a campaign that declares it by name (own_kernels)."
+    "A kernel from a header or a macro counts if the campaign declares its name (own_kernels)."
 )
 
 
@@ -37,8 +37,8 @@ class _Explained:
 def own_kernels(report: Report, standard: Standard) -> GateOutcome:
     """Which part of the time is spent in kernels that are the candidate's own?
 
-    Memory set to one value computes nothing and counts for neither side. Time that no kernel
-    explains counts against the candidate, beyond the launch overhead.
+    Filling memory computes nothing and counts for neither side. Unexplained time counts against the
+    candidate, beyond the launch overhead.
     """
     limit = f"own kernels launched, and at least {share(LEAST_SHARE)} of the time in them"
     explained = [
@@ -51,7 +51,7 @@ def own_kernels(report: Report, standard: Standard) -> GateOutcome:
     worst = min(explained, key=lambda each: each.share)
     if worst.launched and worst.share >= LEAST_SHARE:
         return GateOutcome(Gate("own kernels", True, worst.found, limit))
-    sentence = f"Needs review: {worst.found}; {limit} are asked for."
+    sentence = f"Needs review: {worst.found}; {limit} are required."
     if not worst.launched:
         sentence = f"Needs review: no kernel of its own source was launched. {worst.found}."
     gate = Gate("own kernels", False, worst.found, limit)

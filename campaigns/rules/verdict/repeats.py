@@ -1,9 +1,9 @@
-"""Is a candidate faster on inputs that it has seen? Then it is fitted to the benchmark (R20).
+"""Whether a candidate is faster on inputs that it has seen, and so fitted to the benchmark (R20).
 
-What a burst takes on new contents is held against what it takes where something came again. The
-judge writes all memory anew before either, so a kernel without a memory takes as long for both; how
-far it does not is seen by the incumbent in the same session, and only what the candidate gains
-beyond that counts.
+The time of a burst on new contents is compared with one in which something repeats. The judge
+rewrites all memory before both, so a kernel that caches nothing takes equally long. The incumbent
+shows the remaining difference in the same session, and only what the candidate gains beyond that
+counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from campaigns.rules.verdict.gates import GateOutcome, Standard
 from campaigns.rules.wording import share
 
 NAME = "repeats"
-# A candidate has to be this much faster on what it has seen, or twice this worker's noise.
+# The least advantage on seen inputs that fails, unless twice this worker's noise is more.
 LEAST = 0.05
 Times = Sequence[float]
 SAME, KEPT, AGAIN = "the same addresses", "kept weights", "all inputs kept"
@@ -86,7 +86,7 @@ def repeats(report: Report, standard: Standard) -> GateOutcome:
         return GateOutcome(Gate(NAME, True, worst.words, limit))
     sentence = (
         f"Rejected by Rule 11: fitted to the benchmark. {worst.words}. Real use brings new inputs, "
-        "and what remembers old ones gains nothing there."
+        "so remembering old ones gains nothing there."
     )
     return GateOutcome(Gate(NAME, False, worst.words, limit), Reason.FITTED, sentence)
 

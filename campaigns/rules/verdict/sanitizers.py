@@ -1,8 +1,8 @@
-"""What sanitizers say of a candidate that would be accepted: a finding ends it.
+"""Sanitizers on a candidate that would be accepted: a finding rejects it.
 
-A gain does not speak for a kernel that reads or writes what is not its own, or that is right only
-by the luck of its threads; the next input, driver or machine may show it. One that could not run
-says nothing: that is told, and stops a gain only in a campaign whose protocol requires sanitizers.
+A gain does not excuse a kernel that accesses foreign memory or is correct only by lucky timing of
+its threads; the next input, driver or machine may expose it. A sanitizer that could not run is
+reported, and stops a gain only if the campaign's protocol requires sanitizers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _REQUIRED = "every sanitizer runs on the smallest case and finds nothing (requir
 def under_sanitizers(
     decision: Decision, said: Sequence[Sanitized], *, required: bool = False
 ) -> Decision:
-    """Add the gate; what would be accepted is rejected where a sanitizer found anything.
+    """Add the gate; reject an otherwise accepted candidate if a sanitizer found anything.
 
-    required: whether it is for a person to say where any of them did not run.
+    required: whether a sanitizer that did not run leads to a review.
     """
     limit = _REQUIRED if required else _LIMIT
     if decision.reason is not Reason.PROMOTED:
@@ -45,15 +45,15 @@ def under_sanitizers(
 
 
 def passed(said: Sequence[Sanitized]) -> bool | None:
-    """True where at least one ran and none found anything; None where none ran."""
+    """True if at least one ran and none found anything; None if none ran."""
     if any(one.faults for one in said):
         return False
     return True if any(one.ran for one in said) else None
 
 
 def found_words(said: Sequence[Sanitized]) -> str:
-    """Every sanitizer with what it said, in one line."""
-    return "; ".join(map(_words, said)) or "not run: nothing was asked"
+    """Every sanitizer and its result in one line."""
+    return "; ".join(map(_words, said)) or "not run: no sanitizer was requested"
 
 
 def fault_words(said: Sanitized) -> str:

@@ -1,8 +1,8 @@
-"""A claimed gain is measured again before anybody believes it: what a second session decides.
+"""A claimed gain needs a second session: the verdict on both.
 
-One session can be lucky, and a candidate can behave only while it is first looked at. So each
-session has to pass every gate and show the gain by itself; what is then told is the gain of both
-together, never the better of the two.
+One session can be lucky, and a candidate may behave differently later. So each session must pass
+every gate and show the gain by itself; the reported gain is that of both together, never the better
+of the two.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from campaigns.rules.verdict.one_session import (
 )
 from campaigns.rules.verdict.sanitizers import under_sanitizers
 
-# Sessions that show a gain each may differ by drift; one that keeps less than this share of the
-# other's gain shows another effect, not the same one again.
+# The gains of two sessions may differ by drift; below this share of the other gain they are
+# different effects.
 LEAST_KEPT = 0.5
 SESSION = "session"
 
@@ -31,15 +31,15 @@ _CLAIMS = (Reason.PROMOTED, Reason.NEEDS_SECOND_SESSION)
 
 
 def claims(decision: Decision) -> bool:
-    """Say whether this would be accepted, so that it has to be measured again first."""
+    """Whether this decision would be accepted, so that it needs a second session."""
     return decision.reason in _CLAIMS
 
 
 def agree(one: Gain, other: Gain, noise: float) -> bool:
-    """Say whether two sessions show the same gain.
+    """Whether two sessions show the same gain.
 
-    They do when their intervals meet, when they differ by less than the noise of two estimates, or
-    when the smaller gain keeps at least half of the larger.
+    They do if their intervals meet, if they differ by less than the noise of two estimates, or if
+    the smaller gain keeps at least half of the larger.
     """
     small, large = sorted((one, other), key=lambda gain: gain.gain)
     if small.high >= large.low or large.gain - small.gain <= 2 * noise:
@@ -48,7 +48,7 @@ def agree(one: Gain, other: Gain, noise: float) -> bool:
 
 
 def decide_again(first: Report, second: Report, standard: Standard) -> Decision:
-    """Judge a claim by its two sessions, and by what sanitizers said beside the second.
+    """Judge a claim by its two sessions and by the sanitizers run with the second.
 
     Raises ValueError when the first session claims nothing.
     """
@@ -64,7 +64,7 @@ def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
     shown = f"The first session showed {against_words(claim.gain)}"
     broken = _broken(first, second)
     if broken:
-        sentence = f"Not the candidate's doing: {broken}. {shown}; nothing is concluded."
+        sentence = f"Not caused by the candidate: {broken}. {shown}; nothing is concluded."
         return _void(claim, sentence)
     repeat = decide_session(second, twice)
     if repeat.gain is None:
@@ -76,7 +76,7 @@ def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
 
 
 def decide_elsewhere(report: Report, standard: Standard, accepted: Gain) -> Decision:
-    """Judge what another worker measured: promoted where it shows the accepted gain again."""
+    """Judge the measurement of another worker: promoted if it shows the accepted gain again."""
     found = decide_session(report, replace(standard, sessions=2))
     if found.void or found.gain is None or not claims(found):
         return found
@@ -88,9 +88,9 @@ def decide_elsewhere(report: Report, standard: Standard, accepted: Gain) -> Deci
 
 
 def merged(first: Report, second: Report) -> Report:
-    """What a verdict on both shows: the first report, with the samples of both in every case.
+    """The report for a verdict on both: the first, with the samples of both in every case.
 
-    A second session that failed is shown alone, and one that a broken host ended not at all.
+    A failed second session is shown alone, one with a broken host not at all.
     """
     if second.outcome is Outcome.BROKEN_HOST:
         return first
@@ -132,7 +132,9 @@ def _contradicted(
     """The second session's own gates name the reason; "within noise" is "not repeated" here."""
     unshown = repeat.reason in (Reason.WITHIN_NOISE, Reason.TOO_FEW_SAMPLES)
     reason = Reason.NOT_REPEATED if unshown else repeat.reason
-    sentence = f"{VERDICT_OF[reason].words.capitalize()}: measured again, it did not hold. "
+    sentence = (
+        f"{VERDICT_OF[reason].words.capitalize()}: the second session did not confirm the gain. "
+    )
     sentence += f"{shown}. The second session: {repeat.sentence}"
     failed = next((gate for gate in repeat.gates if gate.passed is False), None)
     found = f"{failed.name}: {failed.found}" if failed else repeat.sentence
@@ -142,7 +144,7 @@ def _contradicted(
 
 
 def _broken(first: Report, second: Report) -> str:
-    """Why the second report is no second session; empty where it is one."""
+    """Why the second report does not count as a second session; empty if it does."""
     if second.outcome is Outcome.BROKEN_HOST:
         return f"in the second session, {second.reason}"
     name = second.environment.get(SESSION)

@@ -1,4 +1,4 @@
-"""What a candidate's source shows before it is built: a refused kind ends it, the rest is told."""
+"""Findings in a candidate's source before the build: a refused kind ends it, others are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_NAMED = 3
 def static_findings(examined: Examined | None) -> GateOutcome:
     """Does the source hold anything that its campaign refuses?
 
-    None is a candidate that was stored before sources were examined; nothing is held against it.
+    None for a candidate that was stored before sources were examined; it passes.
     """
     if examined is None:
         return GateOutcome(Gate(NAME, None, "not examined", ""))

@@ -12,7 +12,7 @@ from campaigns.rules.verdict.gates import GateOutcome
 from campaigns.rules.wording import faster, share
 
 NAME = "transfer"
-# Parts and whole that differ by more than this are told.
+# Parts and whole that differ by more than this are reported.
 GAP = 0.01
 LIMIT = "kernel work (K1 to K4), or a weight cache (W1) with both of its times (Rule 11)"
 
@@ -25,7 +25,7 @@ def transfer(declared: Declared | None) -> GateOutcome:
     if bucket.is_refused:
         sentence = (
             f"Rejected by Rule 11: {bucket} is {bucket.words}. Real use has new ones at every "
-            "step, so the gain would be the benchmark's alone."
+            "step, so the gain would exist only in the benchmark."
         )
         return GateOutcome(Gate(NAME, False, declared.words, LIMIT), Reason.NO_TRANSFER, sentence)
     passed = True if bucket.is_kernel or declared.bound is not None else None
@@ -33,7 +33,7 @@ def transfer(declared: Declared | None) -> GateOutcome:
 
 
 def credit_words(declared: Declared | None) -> str:
-    """What a sentence on an accepted gain adds where it does not all count; else empty."""
+    """The addition to an accepted sentence if the gain does not count in full; else empty."""
     if declared is None or declared.bucket is not Bucket.W1:
         return ""
     if declared.bound is None:
@@ -55,7 +55,7 @@ class AcceptedRound:
 
 @dataclass(frozen=True, slots=True)
 class AuditPart:
-    """One line of an audit: its name, the rounds that it is made of, and its ratio of times."""
+    """One line of an audit: its name, its rounds, and its ratio of times."""
 
     name: str
     rounds: tuple[int, ...]
@@ -64,7 +64,7 @@ class AuditPart:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a campaign's whole gain is made of, each as a ratio of times (1 is no gain).
+    """The parts of a campaign's whole gain, each as a ratio of times (1 is no gain).
 
     structural: kernel work, S_real. weights: weight caches, each capped at its bound, W_real.
     residual: what neither explains of the whole, R_real. whole: v0 against the incumbent.
@@ -81,7 +81,7 @@ class Audit:
 
     @property
     def real(self) -> float:
-        """What is left in real use."""
+        """The gain that remains in real use."""
         return self.structural * self.weights
 
     @property
@@ -100,7 +100,7 @@ class Audit:
 
     @property
     def parts(self) -> tuple[AuditPart, ...]:
-        """Everything that the whole is made of, and the whole."""
+        """The parts, and the whole."""
         whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
         return (
             AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural),

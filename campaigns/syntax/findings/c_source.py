@@ -1,7 +1,7 @@
 """Findings in C++, CUDA and HIP candidates, from tree-sitter's syntax tree.
 
-Comments and strings are not looked at, apart from assembler and include lines. A text that does not
-parse is looked at all the same, as far as it was understood: macros may hide what they like.
+Comments and strings are skipped, except assembler and include lines. A text that does not parse is
+examined as far as it was understood; macros may hide anything.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ MOST_OF_A_KIND = 50
 
 
 def findings_of(source: Source) -> tuple[Finding, ...]:
-    """What a reviewer should look at in this source, by line; at most 50 of each kind.
+    """The findings in this source by line; at most 50 of each kind.
 
     Lines are those of the page that shows the source: any line end counts.
     """

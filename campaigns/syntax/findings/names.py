@@ -1,4 +1,4 @@
-"""The names that make a finding, by language. A name here is a reason to look, not to refuse."""
+"""The names that make a finding, by language. A name here is a reason to review, not to refuse."""
 
 from __future__ import annotations
 

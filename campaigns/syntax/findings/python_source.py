@@ -1,7 +1,7 @@
 """Findings in Python candidates (Triton and other Python languages), from the syntax tree.
 
 Names are followed through imports and simple aliases (`import ctypes as c`, `from os import fork`,
-`run = os.system`), and comments and strings are not looked at. In what Triton runs on the device
+`run = os.system`), and comments and strings are skipped. In what Triton runs on the device
 only names count: `.sum()` is no library there, but Triton's interpreter runs it as plain Python.
 """
 
@@ -17,7 +17,7 @@ ENTRY = "run_kernel"
 JIT = ("jit", "autotune", "heuristics")
 BROAD = ("Exception", "BaseException", "RuntimeError")
 TENSOR_BASES = ("torch.Tensor", "torch.nn.Parameter")
-# What is not imported and still somebody else's.
+# Names of other modules that need no import.
 BUILTINS = ("builtins", "__builtins__", "object", "type")
 SETTERS = ("setattr", "builtins.setattr", "object.__setattr__", "type.__setattr__")
 # Tables of other modules' names; who writes to one replaces what stands there.
@@ -105,7 +105,7 @@ class _Reader:
             yield from look(node)  # type: ignore[operator]
 
     def _named(self, node: ast.AST) -> Iterator[tuple[FindingKind, str]]:
-        """What a name alone tells, wherever it stands."""
+        """The finding of a name alone, anywhere in the source."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from self._imported(node)
         elif isinstance(node, ast.Call) and (kind := self._kind_of(self._full(node.func))):

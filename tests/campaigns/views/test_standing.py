@@ -73,7 +73,7 @@ def test_it_shows_each_session_with_its_own_numbers(page, ended):
     panel = body[body.index('id="standing"') : body.index('id="hypothesis"')]
     assert re.findall(r'data-session="(\w+)"', panel) == ["claimed", "not_verified"]
     assert "1.67× faster" in panel
-    assert "measured again, it did not hold" in panel
+    assert "the second session did not confirm the gain" in panel
     assert 'data-baseline="round 2"' in panel
     assert "tester" in panel
     assert 'data-gate="second session"' in body

@@ -37,7 +37,7 @@ NEEDED = {"softmax": ("expf", "__expf"), "layernorm": ("rsqrtf", "sqrtf")}
 
 
 class Spread(StrEnum):
-    """Who computes what."""
+    """How the work is spread over threads."""
 
     THREAD_PER_ROW = "thread per row"
     BLOCK_PER_ROW = "block per row"

@@ -76,7 +76,7 @@ QUIET = Activity((), 0.0, 0)
         (
             [QUIET, QUIET, Activity((), None, 0)],
             DeviceState.UNKNOWN,
-            "does not tell how busy it is",
+            "does not show how busy it is",
         ),
         # What is hidden does not excuse what is seen.
         ([Activity(None, 50.0, None)] * 3, DeviceState.BUSY, "50 % busy, at most 5 % is idle"),

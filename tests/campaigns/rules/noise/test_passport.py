@@ -59,7 +59,7 @@ def test_it_finds_a_true_a_a_good_and_one_arm_that_is_favoured_not():
     found = failures(lengths_of(sessions(ahead=0.03), 7), Conditions())
     assert any("short compared with itself shows 1.03" in words for words in found)
     # So few intervals hold zero then, too.
-    assert any("of 8 intervals hold zero" in words for words in found)
+    assert any("of 8 intervals contain zero" in words for words in found)
 
 
 def test_it_takes_a_bias_too_small_to_be_a_gain_for_none():

@@ -11,7 +11,6 @@ from campaigns.rules.target.roofline import (
     physical_floor,
     place,
     share_of_floor,
-    target_met,
 )
 from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
@@ -158,5 +157,3 @@ def test_it_has_no_floor_without_any_ceiling():
 def test_it_combines_cases_by_the_geometric_mean():
     reached = share_of_floor([(1.0, 1.0), (1.0, 4.0)])
     assert reached == pytest.approx(0.5)
-    assert target_met(0.9)
-    assert not target_met(0.8999)

@@ -39,13 +39,13 @@ def test_r34_it_tells_what_became_of_an_expectation(amount, gain, borne):
 
 
 def test_r34_an_interval_that_allows_for_both_tells_nothing():
-    assert told(0.02, 0.02, low=-0.03, high=0.07) is Borne.UNTOLD
+    assert told(0.02, 0.02, low=-0.03, high=0.07) is Borne.UNDECIDED
     assert told(0.6, 0.02, low=-0.03, high=0.07) is Borne.REFUTED
 
 
 def test_r34_what_was_not_measured_is_not_told():
-    assert borne_out("time_us", "down", 0.1, None, NOISE) is Borne.UNTOLD
-    assert told(0.1, 0.5, metric="occupancy", direction="up") is Borne.UNTOLD
+    assert borne_out("time_us", "down", 0.1, None, NOISE) is Borne.UNDECIDED
+    assert told(0.1, 0.5, metric="occupancy", direction="up") is Borne.UNDECIDED
 
 
 def test_r34_it_understands_what_the_built_in_search_expects():

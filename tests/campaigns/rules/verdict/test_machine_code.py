@@ -61,7 +61,7 @@ def test_the_longest_functions_are_told_first_and_the_others_counted():
 
 def test_it_says_why_nothing_was_read():
     words = code_words(MachineCode("objdump, native", note="objdump is not on this host"))
-    assert words == "its instructions are not read: objdump is not on this host"
+    assert words == "its instructions were not read: objdump is not on this host"
 
 
 def test_a_table_has_every_function():

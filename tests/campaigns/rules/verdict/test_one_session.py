@@ -134,7 +134,7 @@ def test_what_is_not_the_candidates_doing_is_not_put_on_the_host_either():
     broken = report(case(), outcome=Outcome.BROKEN_HOST, reason="ref.py: line 3: ValueError: odd")
     found = decide_session(broken, AGAINST)
     assert found.sentence == (
-        "Not the candidate's doing: ref.py: line 3: ValueError: odd. Nothing is concluded."
+        "Not caused by the candidate: ref.py: line 3: ValueError: odd. Nothing is concluded."
     )
 
 

@@ -41,8 +41,8 @@ def test_it_tells_the_numbers_of_a_kernel_for_show():
     found = gate(Traced((replace(ROWS, device_us=5.0),), 45.0, 0.0))
     assert found.sentence == (
         "Needs review: 4096x4096: 10 % of 50.0 µs in own kernels: rows (1 × a call); 45.0 µs in "
-        "others; own kernels launched, and at least 60 % of the time in them are asked for. What a "
-        "header or a macro defines counts in a campaign that declares it by name (own_kernels)."
+        "others; own kernels launched, and at least 60 % of the time in them are required. "
+        "A kernel from a header or a macro counts if the campaign declares its name (own_kernels)."
     )
 
 
@@ -56,7 +56,7 @@ def test_it_counts_what_the_campaign_declares_and_says_so():
     )
     unmet = gate(Traced((replace(reduce, launches=0.0, device_us=0.0),), 50.0, 0.0))
     assert unmet.reason is Reason.NOT_ITS_OWN_KERNEL
-    assert "declares it by name (own_kernels)" in unmet.sentence
+    assert "declares its name (own_kernels)" in unmet.sentence
 
 
 @pytest.mark.parametrize("own", [(), (NEVER,)])

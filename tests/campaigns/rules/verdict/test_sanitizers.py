@@ -72,7 +72,7 @@ def test_it_names_the_finding_of_the_second_tool_too() -> None:
             True,
             "AddressSanitizer clean; ThreadSanitizer not run: g++ has no runtime",
         ),
-        ((), None, "not run: nothing was asked"),
+        ((), None, "not run: no sanitizer was requested"),
     ],
 )
 def test_it_says_what_did_not_run_and_is_not_stopped_by_it(

@@ -84,7 +84,8 @@ def test_it_shows_no_change_when_the_second_session_does_not_repeat_the_gain(
 ) -> None:
     found = decide_again(session(2.0), session(second), AGAINST)
     assert (found.verdict, found.reason) == (VerdictWord.NO_CHANGE, Reason.NOT_REPEATED)
-    assert found.sentence.startswith("No change shown: measured again, it did not hold.")
+    claim = "No change shown: the second session did not confirm the gain."
+    assert found.sentence.startswith(claim)
     assert "first session showed 2.00× faster" in found.sentence
     assert "second session: No change shown:" in found.sentence
     assert found.gain is not None

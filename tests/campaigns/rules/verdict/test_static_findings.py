@@ -30,8 +30,8 @@ def test_it_rejects_what_is_refused_by_line_and_reason():
     assert found.gate.found == "line 7, fork (process)"
     assert found.gate.limit == "nothing of kind process, patching, lazy output"
     assert found.sentence == (
-        "Rejected before it was built: v1.cpp line 7, fork. Another process or program is started, "
-        "spoken to or signalled. This campaign refuses findings of kind process."
+        "Rejected before it was built: v1.cpp line 7, fork. The code starts or contacts another "
+        "process. This campaign refuses findings of kind process."
     )
 
 

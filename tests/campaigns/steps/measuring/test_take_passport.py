@@ -95,7 +95,7 @@ def test_it_is_due_again_after_a_week(bench, monkeypatch, settings):
     take(bench)
     later = timezone.now() + timedelta(days=8)
     monkeypatch.setattr("campaigns.records.passport.passports.timezone.now", lambda: later)
-    why = "the last one is stale: it is 8 days old, 7 are allowed"
+    why = "the last one is stale: it is 8 days old; at most 7 are allowed"
     assert due(bench) == why
     settings.KOPT_PASSPORT_DAYS = 0.0
     assert due(bench) == ""

@@ -101,7 +101,7 @@ class Tracing(cast.Judge):
         ),
         (
             cast.Judge(code=MachineCode("objdump, native", note="objdump is not on this host")),
-            "next: its instructions are not read: objdump is not on this host",
+            "next: its instructions were not read: objdump is not on this host",
         ),
     ],
 )

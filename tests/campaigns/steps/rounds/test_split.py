@@ -153,7 +153,7 @@ def test_r19_classes_that_diverge_make_the_next_round_a_split(rows, judge):
     assert split.against.round.number == 1
     assert split.hypothesis["strategy"] == "dispatch split"
     assert split.hypothesis["title"].startswith("Split by D ≥ 8192: round 2's kernel there")
-    assert "The classes diverge: D=8192 2.00× faster" in split.hypothesis["rationale"]
+    assert "Config classes differ: D=8192 2.00× faster" in split.hypothesis["rationale"]
     assert split.split == {
         "when": "D ≥ 8192",
         "taken": [LONG],
