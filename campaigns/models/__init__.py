@@ -4,7 +4,7 @@ from campaigns.models.campaign import AbortReason, Campaign
 from campaigns.models.candidate import Candidate
 from campaigns.models.commit import Commit
 from campaigns.models.device_wait import Cause, DeviceWait
-from campaigns.models.evaluation import Evaluation, EvaluationKind
+from campaigns.models.evaluation import Evaluation, EvaluationKind, Repair
 from campaigns.models.event import Event
 from campaigns.models.evidence import Evidence
 from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRound
@@ -14,7 +14,6 @@ from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
 from campaigns.models.protocol import Protocol
-from campaigns.models.repair import Repair
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord

@@ -9,9 +9,10 @@ from django.db import models
 from campaigns.evaluator.contract import Outcome, Report, load_report
 from campaigns.models.campaign import Campaign
 from campaigns.models.candidate import Candidate
+from campaigns.models.round import Round
 from campaigns.models.transitions import EvaluationState, RoundState, Stateful
 from campaigns.models.worker import Worker
-from knowledge.models.guarded import Immutable
+from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 # The key of the device in a report's environment.
 CARD = "card"
@@ -117,3 +118,41 @@ class Evaluation(Stateful):
     def facts(self) -> Report | None:
         """The stored report as a value; None before it is done. Raises ContractError."""
         return load_report(json.dumps(self.report)) if self.report else None
+
+
+class Repair(Guarded):
+    """One answer of the proposer to one failure.
+
+    failed: the evaluation that failed. candidate: the replacement; None if there was none. why: the
+    reason.
+    """
+
+    SEALED = ALWAYS
+
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="repairs")
+    number = models.PositiveIntegerField()
+    failed = models.OneToOneField(Evaluation, on_delete=models.PROTECT, related_name="repair")
+    candidate = models.OneToOneField(
+        Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="repair"
+    )
+    why = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["round", "number"], name="one_repair_number"),
+        )
+        ordering = ("round", "number")
+
+    def __str__(self) -> str:
+        return f"repair {self.number} in {self.round}"
+
+    def refuse_late(self) -> None:
+        if Round.objects.filter(pk=self.round_id, state=RoundState.CLOSED).exists():
+            raise Immutable(f"{self.round} is closed and takes no repair")
+
+    @property
+    def words(self) -> str:
+        """The repair and the failure in one line without a full stop."""
+        told = f"repair {self.number}: {self.candidate.label}" if self.candidate else "no repair"
+        return f"{told} (after {self.why})" if self.candidate else f"{told}: {self.why}"
