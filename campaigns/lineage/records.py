@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -71,7 +72,7 @@ def _link(campaign: Campaign, round_: Round) -> Link:
     commit: Commit | None = getattr(round_, "commit", None)
     try:
         return _recorded(round_, commit) if commit else _new(round_)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
         # JSON columns hold what another version or an agent stored; the round goes on without a
         # commit.
         what = f"{type(error).__name__}: {error}"

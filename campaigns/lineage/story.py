@@ -35,9 +35,9 @@ def _told(round_: Round, hypothesis: StoredHypothesis | None) -> list[Section]:
     verdict = round_.verdict
     if hypothesis is None:
         tried = "None: the problem's own v0, measured against itself."
-        return [("StoredHypothesis", [tried]), ("Result", [verdict.sentence])]
+        return [("Hypothesis", [tried]), ("Result", [verdict.sentence])]
     return [
-        ("StoredHypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
+        ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
         ("Evidence", hypothesis.evidence[:MOST_LINES]),
         ("Result", [verdict.sentence, _against(round_)]),
         ("Why it worked, as far as records say", _why(round_, hypothesis)),

@@ -6,7 +6,7 @@ from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Situation
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.records.round.dispatch_classes import classes_by_case
-from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.hypotheses import tried_in
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.rules.verdict.decision import Reason
 
@@ -55,5 +55,5 @@ def _history(campaign: Campaign) -> tuple[Attempt, ...]:
             round=verdict.round.number,
         )
         for verdict in tried
-        if (idea := hypothesis_of(verdict.round))
+        if (idea := tried_in(verdict.round))
     )

@@ -41,7 +41,19 @@ def hypothesis_of(round_: Round) -> StoredHypothesis | None:
     return msgspec.convert(round_.hypothesis, StoredHypothesis) if round_.hypothesis else None
 
 
+@dataclass(frozen=True, slots=True)
+class TriedIdea:
+    """Of a hypothesis only what tells one idea from another; the rest need not be readable."""
+
+    strategy: str = ""
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+def tried_in(round_: Round) -> TriedIdea | None:
+    """What a round tried; None for the baseline."""
+    return msgspec.convert(round_.hypothesis, TriedIdea) if round_.hypothesis else None
+
+
 def declared_of(round_: Round) -> Declared | None:
     """How the round's gain reaches real use; None for the baseline."""
-    idea = hypothesis_of(round_)
-    return idea.declared if idea else None
+    return msgspec.convert(round_.hypothesis, Declared) if round_.hypothesis else None

@@ -58,7 +58,7 @@ class Declared:
     are measured; None if not.
     """
 
-    bucket: Bucket | None
+    bucket: Bucket | None = None
     work_us: float | None = None
     step_us: float | None = None
 

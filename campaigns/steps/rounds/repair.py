@@ -16,7 +16,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Failure, Repairer, Variant, proposer
 from campaigns.proposers.situation import situation_of
-from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.hypotheses import tried_in
 from campaigns.records.round.sessions import deciding_evaluation, judged_candidate
 from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.steps.measuring.request_evaluation import request_evaluation
@@ -68,7 +68,7 @@ def _proposer_of(round_: Round) -> Repairer | None:
 
 
 def _failure(round_: Round, broken: Candidate, failed: Evaluation) -> Failure:
-    report, idea = failed.facts, hypothesis_of(round_)
+    report, idea = failed.facts, tried_in(round_)
     log = f"{report.build_log}\n{report.runner_log}".strip() if report else ""
     return Failure(
         strategy=idea.strategy if idea else "",

@@ -13,7 +13,7 @@ from campaigns.models.transitions import move
 from campaigns.proposers.search.catalogue import category_of, untried
 from campaigns.proposers.situation import situation_of
 from campaigns.records.round.decisions import streak_of, verdicts_of
-from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.hypotheses import tried_in
 from campaigns.rules.stop.ladder import directions
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
@@ -21,7 +21,7 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def review(campaign: Campaign) -> Next:
     """Store the review, and gather the evidence anew; the proposer is shown its directions."""
     streak = streak_of(verdicts_of(campaign))
-    recent = {category_of(idea.strategy) for v in streak if (idea := hypothesis_of(v.round))}
+    recent = {category_of(idea.strategy) for v in streak if (idea := tried_in(v.round))}
     found = directions(untried(situation_of(campaign)), {one.value for one in recent if one})
     with transaction.atomic():
         if not move(campaign, CampaignState.PROFILE):

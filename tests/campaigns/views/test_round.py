@@ -63,7 +63,7 @@ def test_it_shows_expected_beside_measured(page, sample):
     assert "61 % less time against round 1" in body
     assert 'data-borne="confirmed"' in body
     assert 'data-borne="refuted"' in open_round(page, sample, 5).content.decode()
-    assert 'data-borne="not told"' in open_round(page, sample, 7).content.decode()
+    assert 'data-borne="undecided"' in open_round(page, sample, 7).content.decode()
     assert "data-borne" not in open_round(page, sample, 1).content.decode()
 
 

@@ -88,7 +88,7 @@ def test_r4_it_shows_how_the_work_is_split_and_that_it_decides_nothing(page, sam
     row = found.split('data-split="4096x4096"')[1].split("</tr>")[0]
     assert "512 blocks on 132 SMs × 2 = 1.94 waves, 2 full: ×1.03" in row
     assert "28.0 µs × 1.03 = 28.8 µs" in row
-    assert "N/A: the bytes of a block are known for a matrix product only" in row
+    assert "N/A: the bytes of a block are known only for a matrix product" in row
     assert "never the physical floor and no ground of a verdict" in found
 
 

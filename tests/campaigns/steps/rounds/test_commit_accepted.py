@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from campaigns.lineage import repository
 from campaigns.lineage.formatting import Formatted
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import FAILED
@@ -19,7 +20,6 @@ from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState, Commit, Event
 from campaigns.models.event import record
 from campaigns.steps.recovery.give_up import KIND, give_up
-from campaigns.steps.rounds import commit_accepted as step
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.workers.context import WorkerContext
@@ -155,7 +155,7 @@ def test_it_goes_on_after_a_kill_between_the_commit_and_its_hash(
 ) -> None:
     script(*ROUNDS)
     campaign = cast.make_campaign(tmp_path)
-    real, calls = step.write, []
+    real, calls = repository.write, []
 
     def write(*arguments: Any) -> list[str]:
         hashes = real(*arguments)
@@ -164,7 +164,7 @@ def test_it_goes_on_after_a_kill_between_the_commit_and_its_hash(
             raise Killed
         return hashes
 
-    monkeypatch.setattr(step, "write", write)
+    monkeypatch.setattr("campaigns.steps.rounds.rebuild.write", write)
     with pytest.raises(Killed):
         cast.run_again(campaign, bench)
     assert len(log(campaign)) == lost
@@ -199,7 +199,7 @@ def test_it_catches_up_at_the_next_accepted_round(
 ) -> None:
     script(*ROUNDS)
     campaign = cast.make_campaign(tmp_path)
-    real, calls = step.write, []
+    real, calls = repository.write, []
 
     def write(*arguments: Any) -> list[str]:
         calls.append(1)
@@ -207,7 +207,7 @@ def test_it_catches_up_at_the_next_accepted_round(
             raise LineageError("No space left on device")
         return real(*arguments)
 
-    monkeypatch.setattr(step, "write", write)
+    monkeypatch.setattr("campaigns.steps.rounds.rebuild.write", write)
     cast.run_again(campaign, bench)
     assert len(failures(campaign)) == 1
     assert "round 1: No space left on device" in failures(campaign)[0]
@@ -257,7 +257,7 @@ def test_it_ends_an_aborted_campaign_without_git_too(
 ) -> None:
     script(["time 50"])
     campaign = cast.make_campaign(tmp_path)
-    monkeypatch.setattr(step, "write", _refused)
+    monkeypatch.setattr("campaigns.steps.rounds.rebuild.write", _refused)
     cast.step_until(campaign, CampaignState.BASELINE)
     cast.measure_all(campaign, bench)
     cast.step_until(campaign, CampaignState.ANALYZE)
@@ -319,7 +319,7 @@ def test_it_tells_when_records_and_hash_disagree(run: Run, script: Put) -> None:
     script(["time 50"])
     campaign = run()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(step, "write", lambda *_: ["0" * 40, "1" * 40])
+        patch.setattr("campaigns.steps.rounds.rebuild.write", lambda *_: ["0" * 40, "1" * 40])
         with pytest.raises(LineageError, match=r"round 1: its records give 0{40}, on record is "):
             rebuild(cast.fresh(campaign))
     assert [row.sha for row in rebuild(cast.fresh(campaign))] == log(campaign)
@@ -334,7 +334,7 @@ def test_it_records_a_round_whose_records_can_not_be_told(
     campaign = run()
     assert campaign.state == CampaignState.DONE
     assert len(failures(campaign)) == 1
-    assert "round 2: its records cannot be read: ValueError" in failures(campaign)[0]
+    assert "round 2: its records cannot be read: ValidationError" in failures(campaign)[0]
     assert "\n" not in failures(campaign)[0]
 
 
