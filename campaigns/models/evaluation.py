@@ -16,7 +16,7 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 # The key of the device in a report's environment.
 CARD = "card"
-# The key of the device's state before: idle, or why it was measured all the same.
+# The key of the device's state before: idle, or why it was measured anyway.
 GATE = "device before"
 
 
