@@ -12,7 +12,7 @@ from campaigns.rules.verdict.decision import VerdictWord as Word
 
 def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:
     """In the order of the rounds."""
-    rows = Verdict.objects.filter(round__campaign=campaign).select_related("round")
+    rows = Verdict.objects.filter(round__campaign=campaign).select_related("round__against__round")
     return list(rows.order_by("round__number"))
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.models import Campaign
+from campaigns.rules.noise.paired_times import Times
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, goal_from
-from campaigns.rules.target.roofline import choose_ceiling
+from campaigns.rules.target.roofline import choose_ceiling, share_of_floor
 from knowledge.specs.cited import UNKNOWN, Cited, cited_in
 
 
@@ -160,3 +161,13 @@ def _case_target(name: str, value: Mapping[str, Any]) -> CaseTarget:
             None,
         ),
     )
+
+
+def share_of(times_us: Times, target: CampaignTarget) -> float | None:
+    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
+    pairs = [
+        (floor, time)
+        for case, time in times_us.items()
+        if (known := target.cases.get(case)) and (floor := known.floor_us)
+    ]
+    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None

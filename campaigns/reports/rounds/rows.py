@@ -10,13 +10,13 @@ from django.db.models import Count, Q
 
 from campaigns.models import Campaign, Round, RoundState
 from campaigns.records.round.candidate_findings import finding_counts
-from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, result_of, results_of
-from campaigns.records.target.targets import CampaignTarget
-from campaigns.reports.rounds.basis import PairedStep, Times, paired_times
+from campaigns.records.round.paired import paired_times_of
+from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, results_of
+from campaigns.records.target.targets import CampaignTarget, share_of
 from campaigns.reports.rounds.standings import standing_of, with_standing
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
-from campaigns.rules.target.roofline import share_of_floor
+from campaigns.rules.noise.paired_times import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
 
 
@@ -87,7 +87,8 @@ def rows_of(
 ) -> tuple[RoundRow, ...]:
     """Read rounds, ordered by number; times need round 1 and every accepted one among them."""
     rows = [_row(round_) for round_ in rounds]
-    known = _times(campaign, rows)
+    verdicts = [row.round.verdict for row in rows if hasattr(row.round, "verdict")]
+    known = paired_times_of(campaign, verdicts)
     return tuple(
         replace(row, times=times, share=share_of(times, target))
         for row in rows
@@ -127,30 +128,3 @@ def _row(round_: Round) -> RoundRow:
         candidates=getattr(round_, "candidate_count", 0),
         duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
     )
-
-
-def share_of(times_us: Times, target: CampaignTarget) -> float | None:
-    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
-    pairs = [
-        (floor, time)
-        for case, time in times_us.items()
-        if (known := target.cases.get(case)) and (floor := known.floor_us)
-    ]
-    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
-
-
-def _times(campaign: Campaign, rows: Sequence[RoundRow]) -> dict[int, Times]:
-    first = next((row for row in rows if row.number == 1), None)
-    if first is None or not first.medians:
-        return {}
-    steps = [
-        PairedStep(row.number, row.against, row.word, 1 + row.gain.gain, _ratios(row))
-        for row in rows
-        if row.number > 1 and row.gain and row.against
-    ]
-    total = result_of(campaign)
-    return paired_times(first.medians, steps, 1 + total.gain if total else None)
-
-
-def _ratios(row: RoundRow) -> dict[str, float]:
-    return {result.case: 1 + result.gain.gain for result in row.results if result.gain}
