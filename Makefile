@@ -1,7 +1,7 @@
 # make run: start kopt on this machine (PORT=8123 chooses the port).
 # make quick: what needs no evaluator, no browser and no server; for every change.
 # make test: quick, the storage and browser tests, and one judged candidate for each mechanism.
-# make test-all: every test. make lint: format and lint only.
+# make test-all: every test, with new examples. make lint: format and lint only.
 # Variables: PYTHON=/path/to/python3.12, KERNELS=auto|own|cpu|cuda|none (docs/settings.md).
 
 PYTHON ?= python3
@@ -40,8 +40,8 @@ test: quick
 	$(PYTEST) -m "$(SAMPLE)"
 	$(PY) -m tools.storage_tests
 
-test-all: quick
-	$(PYTEST) -m "$(LONG)"
+test-all: lint checked
+	$(PYTEST) --hypothesis-profile=explore -m "$(QUICK) or $(LONG)"
 	$(PY) -m tools.storage_tests
 
 checked:

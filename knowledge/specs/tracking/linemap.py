@@ -286,6 +286,8 @@ class LineMap:
         offset = rank - old_gap.start
         window = range(max(0, offset - MOST_EDITED), min(len(new_gap), offset + MOST_EDITED))
         near = [(i, section.new[new_gap[i]]) for i in window]
+        if len(old_gap) == len(new_gap) == 1 and self._similarity(number, near[0][1]) == 1:
+            return near[0][1]  # one line for one, and only digits differ: also in its key
         near = [(i, n) for i, n in near if self._same_subject(number, n)]
         scores = [(self._similarity(number, n), -abs(i - offset), n) for i, n in near]
         if scores and max(scores)[0] >= SIMILAR:
