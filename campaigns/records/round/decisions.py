@@ -13,6 +13,7 @@ from campaigns.rules.verdict.decision import VerdictWord as Word
 def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:
     """In the order of the rounds."""
     rows = Verdict.objects.filter(round__campaign=campaign).select_related("round__against__round")
+    rows = rows.defer("round__against__text")  # the sources would be most of what is read
     return list(rows.order_by("round__number"))
 
 

@@ -34,31 +34,52 @@ class JudgedRound:
 
 
 def load_judged_round(round_: Round) -> JudgedRound:
-    """Read what decides about a round whose evaluations are all done."""
+    """Read what decides about a round whose evaluations are all done.
+
+    Raises ValueError for a second session without a report.
+    """
     campaign = round_.campaign
     candidate = judged_candidate(round_)
     evaluations = [deciding_evaluation(candidate)]
     if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
         evaluations.append(again)
-    reports = [evaluation.facts for evaluation in evaluations]
     floor = max((floor_for(campaign, one) for one in evaluations), key=lambda f: f.value)
     level = level_of(evaluations[0])
     standard = replace(
-        standard_of(campaign, has_incumbent=round_.kind != RoundKind.BASELINE),
+        standard_of_round(round_, floor),
         examined=examined(candidate, campaign),
-        declared=declared_of(round_),
-        taken=taken_by(round_),
-        noise=floor.value,
-        noise_source=floor.words,
         level=level,
         cases=frozenset(cases_of(campaign, level)),
     )
     return JudgedRound(
         candidate=candidate,
         evaluations=tuple(evaluations),
-        reports=tuple(report for report in reports if report is not None),
+        reports=_reports(*evaluations),
         standard=standard,
         floor=floor,
+    )
+
+
+def _reports(first: Evaluation, again: Evaluation | None = None) -> tuple[Report, ...]:
+    deciding = first.facts
+    if deciding is None:
+        return ()
+    if again is None:
+        return (deciding,)
+    repeat = again.facts
+    if repeat is None:
+        raise ValueError(f"{again}: has no report to judge")
+    return deciding, repeat
+
+
+def standard_of_round(round_: Round, floor: NoiseFloor) -> Standard:
+    """The campaign's standard for what this round tries, at its measurement's noise floor."""
+    return replace(
+        standard_of(round_.campaign, has_incumbent=round_.kind != RoundKind.BASELINE),
+        declared=declared_of(round_),
+        taken=taken_by(round_),
+        noise=floor.value,
+        noise_source=floor.words,
     )
 
 

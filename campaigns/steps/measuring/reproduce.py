@@ -6,8 +6,6 @@ the other device does not show the gain, a person has to answer.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 
@@ -22,9 +20,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.records.passport.noise_floor import floor_for
-from campaigns.records.round.dispatch_classes import taken_by
-from campaigns.records.round.hypotheses import declared_of
-from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.round.judged_rounds import standard_of_round
 from campaigns.records.round.reproduction import REPRODUCED_IN, may_reproduce
 from campaigns.records.round.sessions import Session, is_elsewhere
 from campaigns.rules.noise.gain import Gain
@@ -64,7 +60,7 @@ def _judge(evaluation: Evaluation) -> None:
     if report is None or gain is None or low is None or high is None:
         return
     accepted = Gain(gain, low, high, verdict.pairs)
-    standard = _standard(evaluation)
+    standard = standard_of_round(round_, floor_for(round_.campaign, evaluation))
     found = decide_elsewhere(report, standard, accepted)
     word = _word(found.reason, standard, accepted)
     place = evaluation.worker.name if evaluation.worker else "another worker"
@@ -85,20 +81,6 @@ def _word(reason: Reason, standard: Standard, accepted: Gain) -> StandingWord:
         return StandingWord.REPRODUCED
     hidden = reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain
     return StandingWord.UNTOLD if hidden else StandingWord.NOT_REPRODUCED
-
-
-def _standard(evaluation: Evaluation) -> Standard:
-    """The campaign's, with the noise floor of the device that measured."""
-    floor = floor_for(evaluation.campaign, evaluation)
-    standard = standard_of(evaluation.campaign, has_incumbent=True)
-    round_ = evaluation.candidate.round
-    return replace(
-        standard,
-        noise=floor.value,
-        noise_source=floor.words,
-        declared=declared_of(round_),
-        taken=taken_by(round_),
-    )
 
 
 def _queue(platform: int, workers: list[Worker]) -> None:
