@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand, CommandError, handle_default_options
+from django.core.management import base
+from django.core.management.base import CommandError, handle_default_options
 from django.db import DatabaseError, OperationalError, connection, connections
 
 from knowledge.curation.errors import Conflict
@@ -56,7 +57,7 @@ def argument(*flags: str, **options: Any) -> Argument:
 JSON = argument("--json", action="store_true", dest="as_json", help="print data as JSON")
 
 
-class Door(BaseCommand):
+class BaseCommand(base.BaseCommand):
     """A command with verbs (`verbs`), or one without (`arguments` and `run`).
 
     A command answers with `emit`, reports progress with `progress` and ends early with `fail`.

@@ -6,7 +6,7 @@ from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
-from campaigns.management.base_command import Door, ExitCode, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, argument
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.rules.wording import as_claimed
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
@@ -25,7 +25,7 @@ IMPORTED = (
 )
 
 
-class ImportVerbs(Door):
+class ImportVerbs(BaseCommand):
     """The two verbs, and how a command writes a file."""
 
     def bring(self, *, path: Path, plan: bool, source: str | None) -> None:

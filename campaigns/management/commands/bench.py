@@ -17,14 +17,14 @@ from campaigns.benchmarks.wiki import WIKI
 from campaigns.devices.discover import DeviceError
 from campaigns.devices.hold import DeviceBusy
 from campaigns.evaluator.problem import ProblemError
-from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem
 
 BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = "Measure kopt itself: whom it believes, how precise it is, what it costs."
 
     def verbs(self) -> tuple[Verb, ...]:

@@ -10,7 +10,7 @@ from campaigns.devices.hold import DeviceBusy, holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.judge.integrity.process_hold import below
-from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passport.passports import (
@@ -34,7 +34,7 @@ from knowledge.lookup.value import platform_for_device
 LOCAL = "local-passport"
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = "The devices of this host and the workers of this installation."
 
     def verbs(self) -> tuple[Verb, ...]:

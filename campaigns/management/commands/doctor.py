@@ -8,11 +8,11 @@ from typing import Any
 
 from campaigns.devices.health.examine import examine
 from campaigns.devices.health.finding import State
-from campaigns.management.base_command import Door, ExitCode
+from campaigns.management.base_command import BaseCommand, ExitCode
 from campaigns.records.passport.passport_findings import examine_passports
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = (
         "Show what this host has, what is missing, what that costs and how to get it. "
         "With KOPT_SANDBOX=all every missing layer of the sandbox is a required one."

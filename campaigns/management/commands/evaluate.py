@@ -25,7 +25,7 @@ from campaigns.evaluator.contract import (
     Source,
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.management.base_command import Argument, Door, ExitCode, argument
+from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.round.candidate_findings import stored_findings
 from campaigns.records.round.case_table import case_rows
@@ -58,7 +58,7 @@ DOING = {
 OFFLINE_TARGET = "sm_90a"
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = (
         "Measure one candidate file. Exit 0: it passed; 5: it did not; 1: the command or the "
         "problem has a fault. With KOPT_SANDBOX=all a host without every layer of the sandbox "

@@ -8,11 +8,11 @@ from typing import Any
 
 from campaigns.devices.launch import described_problem
 from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
-from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = "Problems: what a kernel must compute"
 
     def verbs(self) -> tuple[Verb, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Round
 from campaigns.reports.comparison import compare_rounds
@@ -16,7 +16,7 @@ from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standin
 from knowledge.curation.errors import Forbidden
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = "Rounds: one hypothesis tried"
 
     def verbs(self) -> tuple[Verb, ...]:

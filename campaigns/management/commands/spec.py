@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
 
-from campaigns.management.base_command import Argument, Door, ExitCode, Verb, argument
+from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back
@@ -56,7 +56,7 @@ REVIEWED: tuple[Argument, ...] = (
 DECISIONS: dict[str, Callable[[Spec, Any, str], Spec]] = {"approve": approve, "return": give_back}
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = "Values with the lines they rest on: look up, list, propose and review."
 
     def verbs(self) -> tuple[Verb, ...]:

@@ -15,7 +15,7 @@ from django.contrib.auth import get_user_model
 from django.db import connections
 
 from campaigns.devices.discover import Device, DeviceError, this_device
-from campaigns.management.base_command import Argument, Door, ExitCode, argument
+from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
 from campaigns.management.prepare import Tell, prepare_database, prepare_platform
 from campaigns.models import Campaign
@@ -34,7 +34,7 @@ DEMO_BACKEND = {"cpu": "cpp", "gpu": "triton"}
 READY_LIMIT_S = 60.0
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = "Start the web server and the workers of this machine"
 
     def arguments(self) -> tuple[Argument, ...]:

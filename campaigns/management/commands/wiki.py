@@ -12,7 +12,7 @@ from campaigns.devices.discover import DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
-from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.warn import contradictions
 from knowledge.exchange.check import WikiFault, check_wiki
@@ -30,7 +30,7 @@ from knowledge.models import Batch, Document
 from knowledge.specs.citation import CitationState, resolve
 
 
-class Command(Door):
+class Command(BaseCommand):
     help = (
         "The hardware wiki: search, import, imports, confirm, drop, undo, export, check, ceilings."
     )

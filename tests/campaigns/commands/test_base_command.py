@@ -9,10 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, IntegrityError, OperationalError, ProgrammingError
 
-from campaigns.management.base_command import Door, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 
 
-class Fruit(Door):
+class Fruit(BaseCommand):
     def verbs(self) -> tuple[Verb, ...]:
         return (Verb("show", "show one", self.show, (argument("name"),)),)
 
@@ -23,7 +23,7 @@ class Fruit(Door):
         self.emit({"name": name}, f"an {name}")
 
 
-class Plain(Door):
+class Plain(BaseCommand):
     def run(self, **options: Any) -> None:
         self.emit(options, "done")
 
