@@ -3,27 +3,74 @@
 from knowledge.models.batch import Batch, BatchState
 from knowledge.models.change import Action, SpecChange
 from knowledge.models.document import Document, Revision
+from knowledge.models.experience import (
+    Adoption,
+    EntryStanding,
+    Experience,
+    ExperienceAction,
+    ExperienceChange,
+    ExperienceImport,
+    ExperienceOrigin,
+    ImportState,
+    TrackRecord,
+)
 from knowledge.models.flag import DRIFT, Flag, FlagAnswer, FlagKind
 from knowledge.models.guarded import Immutable
+from knowledge.models.lesson import (
+    ConflictState,
+    Disagreement,
+    Gap,
+    GapState,
+    Lesson,
+    LessonChange,
+    LessonEvidence,
+    LessonSource,
+    LessonState,
+)
 from knowledge.models.platform import Platform
+from knowledge.models.search import Kind, SearchRow, SearchWord
 from knowledge.models.spec import Citation, Spec, SpecState
+from knowledge.models.strategy import Strategy, StrategyKind
 from knowledge.models.waiver import Waiver
 
 __all__ = [
     "DRIFT",
     "Action",
+    "Adoption",
     "Batch",
     "BatchState",
     "Citation",
+    "ConflictState",
+    "Disagreement",
     "Document",
+    "EntryStanding",
+    "Experience",
+    "ExperienceAction",
+    "ExperienceChange",
+    "ExperienceImport",
+    "ExperienceOrigin",
     "Flag",
     "FlagAnswer",
     "FlagKind",
+    "Gap",
+    "GapState",
     "Immutable",
+    "ImportState",
+    "Kind",
+    "Lesson",
+    "LessonChange",
+    "LessonEvidence",
+    "LessonSource",
+    "LessonState",
     "Platform",
     "Revision",
+    "SearchRow",
+    "SearchWord",
     "Spec",
     "SpecChange",
     "SpecState",
+    "Strategy",
+    "StrategyKind",
+    "TrackRecord",
     "Waiver",
 ]

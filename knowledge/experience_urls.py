@@ -1,0 +1,31 @@
+"""Addresses of what the team has learned, mounted at /x/, and of the search."""
+
+from django.urls import path
+
+from knowledge.views.experience.entry import entry
+from knowledge.views.experience.gaps import gaps
+from knowledge.views.experience.home import home
+from knowledge.views.experience.import_page import import_page
+from knowledge.views.experience.imports import imports
+from knowledge.views.experience.lesson import lesson
+from knowledge.views.experience.lessons import lessons
+from knowledge.views.experience.search import search
+from knowledge.views.experience.strategies import strategies
+from knowledge.views.experience.strategy import strategy
+from knowledge.views.experience.track import track
+
+__all__ = ["search"]
+
+app_name = "experience"
+urlpatterns = [
+    path("", home, name="home"),
+    path("e/<uuid:key>/", entry, name="entry"),
+    path("t/<int:pk>/", track, name="track"),
+    path("lessons/", lessons, name="lessons"),
+    path("lessons/<uuid:key>/", lesson, name="lesson"),
+    path("strategies/", strategies, name="strategies"),
+    path("strategies/<str:slug>/", strategy, name="strategy"),
+    path("gaps/", gaps, name="gaps"),
+    path("imports/", imports, name="imports"),
+    path("imports/<int:pk>/", import_page, name="import"),
+]

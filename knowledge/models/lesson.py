@@ -1,0 +1,210 @@
+"""Lesson: a curated takeaway. Gap: an open question. Disagreement: two that say the opposite."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from knowledge.models.experience import Experience, ExperienceImport
+from knowledge.models.guarded import ALWAYS, Guarded
+
+
+class Scoped(models.Model):
+    """Base of what holds in a scope; "" is any."""
+
+    op = models.CharField(max_length=60, blank=True)
+    dtype = models.CharField(max_length=20, blank=True)
+    backend = models.CharField(max_length=40, blank=True)
+    platform = models.CharField(max_length=80, blank=True)
+    arch = models.CharField(max_length=40, blank=True)
+    strategy = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """The fields of its scope that are set."""
+        names = ("op", "dtype", "backend", "platform", "arch", "strategy")
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+
+class LessonState(models.TextChoices):
+    """Machines read only active lessons and anti-patterns; people see all (R41)."""
+
+    PROPOSED = "proposed", "proposed"
+    ACTIVE = "active", "active"
+    ANTI_PATTERN = "anti_pattern", "anti-pattern"
+    RETURNED = "returned", "returned"
+    RETRACTED = "retracted", "retracted"
+
+
+class LessonSource(models.TextChoices):
+    PERSON = "person", "a person"
+    CAMPAIGN = "campaign", "a campaign"
+    IMPORTED = "imported", "an import"
+    REFUSED_TRICK = "refused_trick", "a refused trick"
+
+
+class Lesson(Scoped):
+    """What the team takes away: four fields, all mandatory, a scope, and the entries it rests on.
+
+    avoid: it says what not to do; approving it makes it an anti-pattern. campaign: that it came
+    from; null for others. confirmed, contradicted: entries in its scope that agree or do not.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    context = models.TextField()
+    signal = models.TextField()
+    takeaway = models.TextField()
+    applicability = models.TextField()
+    avoid = models.BooleanField(default=False)
+    state = models.CharField(
+        max_length=16, choices=LessonState.choices, default=LessonState.PROPOSED
+    )
+    source = models.CharField(max_length=16, choices=LessonSource.choices)
+    campaign = models.BigIntegerField(null=True, blank=True)
+    batch = models.ForeignKey(
+        ExperienceImport, models.PROTECT, null=True, blank=True, related_name="lessons"
+    )
+    proposed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    confirmed = models.PositiveIntegerField(default=0)
+    contradicted = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["state", "op", "backend"], name="lesson_scope")]
+
+    def __str__(self) -> str:
+        return self.takeaway.partition("\n")[0][:120]
+
+    def get_absolute_url(self) -> str:
+        return reverse("experience:lesson", args=[self.uuid])
+
+
+class LessonEvidence(Guarded):
+    """An entry that a lesson rests on, or that contradicts it. by: null where found by itself."""
+
+    SEALED = ALWAYS
+
+    lesson = models.ForeignKey(Lesson, models.PROTECT, related_name="evidence")
+    entry = models.ForeignKey(Experience, models.PROTECT, related_name="lessons")
+    agrees = models.BooleanField()
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["lesson", "entry"], name="one_evidence_per_lesson")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entry} {'confirms' if self.agrees else 'contradicts'} {self.lesson}"
+
+
+class LessonChange(Guarded):
+    """One step in the life of a lesson: who, why, the state after it, what changed."""
+
+    SEALED = ALWAYS
+
+    lesson = models.ForeignKey(Lesson, models.PROTECT, related_name="changes")
+    state = models.CharField(max_length=16, choices=LessonState.choices)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    why = models.TextField(blank=True)
+    before = models.JSONField(default=dict, blank=True)
+    after = models.JSONField(default=dict, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.lesson}: {self.state}"
+
+
+class GapState(models.TextChoices):
+    OPEN = "open", "open"
+    ANSWERED = "answered", "answered"
+    CLOSED = "closed", "closed"
+
+
+class Gap(Scoped):
+    """A question that nobody has answered. query: the search without a hit that it came from."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    question = models.TextField()
+    query = models.CharField(max_length=500, blank=True)
+    state = models.CharField(max_length=12, choices=GapState.choices, default=GapState.OPEN)
+    lesson = models.ForeignKey(
+        Lesson, models.PROTECT, null=True, blank=True, related_name="answered_gaps"
+    )
+    entry = models.ForeignKey(Experience, models.PROTECT, null=True, blank=True, related_name="+")
+    why = models.TextField(blank=True)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    closed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    asked_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.question[:120]
+
+    def get_absolute_url(self) -> str:
+        return reverse("experience:gaps") + f"#gap-{self.pk}"
+
+
+class ConflictState(models.TextChoices):
+    OPEN = "open", "open"
+    DECIDED = "decided", "decided"
+
+
+class Disagreement(models.Model):
+    """Two entries of one idea with opposite effects, or an entry against an active lesson.
+
+    A review item: a person says what follows. second: null where a lesson is the other side.
+    """
+
+    first = models.ForeignKey(Experience, models.PROTECT, related_name="disagreements")
+    second = models.ForeignKey(Experience, models.PROTECT, null=True, blank=True, related_name="+")
+    lesson = models.ForeignKey(
+        Lesson, models.PROTECT, null=True, blank=True, related_name="disagreements"
+    )
+    state = models.CharField(
+        max_length=12, choices=ConflictState.choices, default=ConflictState.OPEN
+    )
+    decision = models.TextField(blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    found_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["first", "second", "lesson"],
+                nulls_distinct=False,
+                name="one_disagreement",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first} against {self.second or self.lesson}"

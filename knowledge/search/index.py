@@ -1,0 +1,90 @@
+"""What stands in the search index. Every writer of something that can be found calls this."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db import connection
+from django.db.models import Q
+
+from knowledge.models import SearchRow, SearchWord
+from knowledge.search.tokens import index_words
+
+AT_ONCE = 500
+LONGEST_TITLE, LONGEST_KEY = 300, 80
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that can be found; see `knowledge.models.search.SearchRow`.
+
+    also: further words that find it but are not shown.
+    """
+
+    kind: str
+    key: str
+    url: str
+    title: str
+    body: str = ""
+    facets: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 0.0
+    also: str = ""
+
+
+def put(entries: Iterable[Entry]) -> None:
+    """Add these to the index, or replace what stands there under the same kind and key."""
+    listed = list(entries)
+    for first in range(0, len(listed), AT_ONCE):
+        part = listed[first : first + AT_ONCE]
+        remove((entry.kind, entry.key) for entry in part)
+        rows = [_row(entry) for entry in part]
+        SearchRow.objects.bulk_create(rows)
+        _count(rows, 1)
+
+
+def remove(keys: Iterable[tuple[str, str]]) -> None:
+    """Take these (kind, key) out of the index."""
+    by_kind: dict[str, list[str]] = {}
+    for kind, key in keys:
+        by_kind.setdefault(kind, []).append(key)
+    wanted = Q()
+    for kind, listed in by_kind.items():
+        wanted |= Q(kind=kind, key__in=listed)
+    if not by_kind:
+        return
+    rows = SearchRow.objects.filter(wanted)
+    _count(list(rows), -1)
+    rows.delete()
+
+
+def _row(entry: Entry) -> SearchRow:
+    title = entry.title[:LONGEST_TITLE]
+    facets = {name: value for name, value in entry.facets.items() if value}
+    return SearchRow(
+        kind=entry.kind,
+        key=entry.key[:LONGEST_KEY],
+        url=entry.url,
+        title=title,
+        body=entry.body,
+        facets=facets,
+        words=index_words((title, entry.body, entry.also), {**facets, "kind": entry.kind}),
+        weight=entry.weight,
+    )
+
+
+def _count(rows: Sequence[SearchRow], step: int) -> None:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(word for word in row.words.split() if "=" not in word)
+    if not counts:
+        return
+    table = SearchWord._meta.db_table
+    least = "GREATEST" if connection.vendor == "postgresql" else "MAX"
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {table} (word, rows) VALUES (%s, {least}(0, %s)) "
+            f"ON CONFLICT (word) DO UPDATE SET rows = {least}(0, {table}.rows + %s)",
+            [(word, step * n, step * n) for word, n in sorted(counts.items())],
+        )

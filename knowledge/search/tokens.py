@@ -1,0 +1,33 @@
+"""PURE: text as the words that both databases index and that a query is compared with."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+WORD = re.compile(r"[^\W_]+")
+LONGEST_WORD = 60  # characters
+MOST_WORDS = 2_000  # distinct words of one row
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order: lower case, without accents, parted at every other sign.
+
+    "triton.grouped_order" is three words; "BLOCK_M" is two; "2^20" is two.
+    """
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return [word[:LONGEST_WORD] for word in WORD.findall(plain)]
+
+
+def facet_word(name: str, value: str) -> str:
+    """The word that stands for a facet in an index: "op=matmul". No text can contain it."""
+    return f"{name}={'-'.join(words_of(value))}"
+
+
+def index_words(texts: Iterable[str], facets: Mapping[str, str]) -> str:
+    """The distinct words of a row with its facets, a space between each two."""
+    found = dict.fromkeys(word for text in texts for word in words_of(text))
+    marked = [facet_word(name, value) for name, value in facets.items() if value]
+    return " ".join([*marked, *list(found)[:MOST_WORDS]])
