@@ -1,8 +1,8 @@
 """PURE: `experiences.json`, the log of attempts of the second source system.
 
-One array; each element has kernel, backend, chip, dims, bottleneck, metrics before and after,
 One array; each element has kernel, backend, chip, dims, bottleneck, metrics before and after, an
 optimization as name{param=value}, and an outcome. What it spells in many ways, it spells here too.
+"""
 
 from __future__ import annotations
 
