@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,8 @@ class NewExperience:
     strategy: as its source names it. platform: a slug of the wiki or a name; arch: needed only
     where the platform is not in the wiki. shapes: the sizes of each measured case.
     scope_class: the config class that it is about; "" for the class that follows from the shapes.
+    named: what its source calls the strategy, where `strategy` is the catalogue's name for that.
+    uuid: of an entry that comes back from a file; "" makes a new one.
     """
 
     strategy: str
@@ -69,6 +72,8 @@ class NewExperience:
     campaign: int | None = None
     round: int | None = None
     happened_at: datetime.datetime | None = None
+    named: str = ""
+    uuid: str = ""
 
 
 def record_attempts(
@@ -119,6 +124,7 @@ def _row(
     attempt: NewExperience, track: TrackRecord, by: Any, batch: ExperienceImport | None
 ) -> Experience:
     return Experience(
+        uuid=uuid.UUID(attempt.uuid) if attempt.uuid else uuid.uuid4(),
         track=track,
         origin=attempt.origin,
         label=attempt.label,
@@ -127,7 +133,7 @@ def _row(
         round=attempt.round,
         proposer=attempt.proposer,
         problem=attempt.problem,
-        strategy_name=attempt.strategy,
+        strategy_name=(attempt.named or attempt.strategy)[:300],
         title=attempt.title[:300],
         change=attempt.change,
         evidence=list(attempt.evidence),
