@@ -12,7 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.disagreements import find_disagreements
 from knowledge.experience.indexed import index_entries
+from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.experience.names import family_of, place_of
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
 from knowledge.experience.track import refresh
@@ -90,6 +92,8 @@ def record_attempts(
         made = Experience.objects.bulk_create(rows)
         refresh(row.track_id for row in made)
         index_entries(made)
+        weigh_lessons(made)
+        find_disagreements(made)
     return made
 
 
