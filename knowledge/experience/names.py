@@ -9,6 +9,7 @@ from knowledge.models import Platform
 
 __all__ = ["FAMILIES", "Place", "family_of", "place_of"]
 
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an attempt ran."""

@@ -74,9 +74,7 @@ def is_for(limits: Sequence[str], bottleneck: str) -> bool:
     )
 
 
-def _against(
-    strategy: Applicable, backend: str, op: str, vendor: str, arch: str
-) -> Iterator[str]:
+def _against(strategy: Applicable, backend: str, op: str, vendor: str, arch: str) -> Iterator[str]:
     if backend and strategy.backend not in ("", backend, ALSO.get(backend)):
         yield f"it is for {strategy.backend}, not {backend}"
     if vendor and strategy.vendors and vendor not in strategy.vendors:

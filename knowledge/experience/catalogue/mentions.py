@@ -24,7 +24,11 @@ def unknown_mentions(texts: Mapping[str, str], found: ReadCatalogue) -> Iterator
         for number, line in enumerate(text.splitlines(), start=1):
             for begin, rest in CODE.findall(line):
                 code = f"{begin}.{rest}"
-                if begin in begins and not code.endswith(FILE_ENDINGS) and not _is_known(code, names):
+                if (
+                    begin in begins
+                    and not code.endswith(FILE_ENDINGS)
+                    and not _is_known(code, names)
+                ):
                     message = f"`{code}` is no strategy, recipe or sweep; accepted: one that is"
                     yield CatalogueFault(path, number, message)
 

@@ -80,9 +80,7 @@ def _tally(rows: Sequence[tuple]) -> Tally:
     if not gains:
         return Tally(tried, worked)
     low, high = bounds(len(gains))
-    return Tally(
-        tried, worked, len(gains), gains[(len(gains) - 1) // 2], gains[low], gains[high]
-    )
+    return Tally(tried, worked, len(gains), gains[(len(gains) - 1) // 2], gains[low], gains[high])
 
 
 def _calibration(slug: str) -> Calibration:
