@@ -13,7 +13,7 @@ from knowledge.experience.exchange.work_out import WorkedOut, work_out
 from knowledge.experience.indexed import index_entries
 from knowledge.experience.indexed_lessons import index_gaps, index_lessons
 from knowledge.experience.lessons.new import NewLesson
-from knowledge.experience.lessons.weigh import recount, weigh_lessons
+from knowledge.experience.lessons.weigh import recount, reweigh
 from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
 from knowledge.experience.record import record_attempts
 from knowledge.experience.standing import StandingChange, change_standing
@@ -51,7 +51,6 @@ def confirm_import(batch: ExperienceImport, by: Any) -> dict[str, int]:
         lessons = _lessons(worked, found, by)
         gaps = [_gap(draft, found) for draft in worked.gaps]
         index_gaps(gaps)
-        weigh_lessons(entries)
         made = {"attempts": len(entries), "lessons": len(lessons), "questions": len(gaps)}
         plan = worked.plan | {"made": made, "gaps": [gap.pk for gap in gaps]}
         settle(found, ImportState.CONFIRMED, by, plan=plan)
@@ -65,6 +64,7 @@ def _entries(worked: WorkedOut, batch: ExperienceImport, by: Any) -> list[Experi
     if worked.back:
         back = change_standing(worked.back, BACK, by, f"it came again with {batch}")
         Experience.objects.filter(pk__in=[entry.pk for entry in back]).update(batch=batch)
+        reweigh(back)
         made += back
     return made
 

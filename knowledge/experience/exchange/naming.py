@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowledge.curation.errors import CurationError
-from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.catalogue.names import load_names
 from knowledge.experience.readers.spellings import (
     EMPTY,
     TABLES,
@@ -66,7 +66,7 @@ class NameBook:
         self._spelled = {
             said: slug for slug, title, aliases in strategies for said in (slug, title, *aliases)
         }
-        self._slugs = set(self._spelled.values())
+        self._names = load_names()
         self._known: dict[tuple[str, str, str], str | None] = {}
 
     def name(self, field: str, name: str, place: str, about: str = "") -> str:
@@ -120,8 +120,8 @@ class NameBook:
             return name if found is None and name in self._here.get(field, ()) else found
         if field == "platform":
             return self._platform(name)
-        slug = catalogue_slug(name, backend)
-        return slug if slug in self._slugs or name in self._here["strategy"] else None
+        slug = self._names.slug(name, backend)
+        return slug if slug in self._names.slugs or name in self._here["strategy"] else None
 
     def _platform(self, name: str) -> str | None:
         arch = architecture(name)
@@ -152,7 +152,7 @@ class NameBook:
             return nearest_of(field, name)
         if field == "platform":
             return self._platforms.nearest(name)
-        return nearest(name, self._slugs, self._spelled)
+        return nearest(name, self._names.slugs, self._spelled)
 
 
 def require_answer(field: str, answer: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.catalogue.names import load_names
 from knowledge.experience.names import place_of
 from knowledge.experience.record import NewExperience
 from knowledge.experience.terms import idea_key
@@ -47,13 +47,11 @@ def same_ideas(attempts: Sequence[NewExperience]) -> dict[int, str]:
     """Position → UUID of an entry of the same idea in the same context: they could be merged."""
     wanted: dict[tuple[str, ...], list[int]] = {}
     keys = set()
-    slugs: dict[tuple[str, str], str] = {}
+    names = load_names()
     for at, attempt in enumerate(attempts):
         if not attempt.strategy:
             continue
-        named = (attempt.strategy, attempt.backend)
-        slugs.setdefault(named, catalogue_slug(*named))
-        key = idea_key(slugs[named], attempt.params)
+        key = idea_key(names.slug(attempt.strategy, attempt.backend), attempt.params)
         place = place_of(attempt.platform, attempt.arch)
         context = (key, attempt.op, attempt.dtype, attempt.backend, place.platform, place.arch)
         wanted.setdefault((*context, attempt.bottleneck.value), []).append(at)
