@@ -11,7 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.experience.catalogue.names import StrategyNames, load_names
+from knowledge.experience.disagreements import find_disagreements
 from knowledge.experience.indexed import index_entries
+from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.experience.names import family_of, place_of
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
 from knowledge.experience.track import refresh
@@ -86,6 +88,8 @@ def record_attempts(
         made = Experience.objects.bulk_create(rows)
         refresh(row.track_id for row in made)
         index_entries(made)
+        weigh_lessons(made)
+        find_disagreements(made)
     return made
 
 
