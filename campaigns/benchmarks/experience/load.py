@@ -14,8 +14,8 @@ from typing import Any
 from django.db import connection, models, transaction
 
 from campaigns.benchmarks.experience.made_up import MadeUpAttempt, MadeUpContext
+from knowledge.experience.families import family_of
 from knowledge.experience.indexed import entry_row, track_row
-from knowledge.experience.names import family_of
 from knowledge.experience.terms import AttemptLabel, idea_key, shape_class
 from knowledge.experience.track import COLUMNS, RECENT, bounds
 from knowledge.models import Experience, ExperienceOrigin, SearchRow, SearchWord, TrackRecord

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from django.db.models import Q
 
-from knowledge.experience.names import Place, family_of, place_of
+from knowledge.experience.families import family_of
+from knowledge.experience.names import Place, place_of
 from knowledge.experience.recommend.question import Hit, Question, Recommendation, ScoreReason
 from knowledge.experience.recommend.score import CUT_OFF, ContextRecord, Judged, fit, judge
 from knowledge.experience.recommend.stored import (
@@ -36,23 +37,22 @@ def recommend(question: Question, limit: int = 5) -> Recommendation:
     scope = _words(asked.op, asked.backend, asked.platform or asked.arch)
     if not asked.op:
         return Recommendation(scope=scope)
-    family = family_of(asked.op)
-    notes = notes_for(asked, family)
-    hits, avoid, excluded = _found(asked, family, place, notes, limit)
+    notes = notes_for(asked)
+    hits, avoid, excluded = _found(asked, place, notes, limit)
     return Recommendation(*_shown(hits, avoid, notes, limit), scope=scope, excluded=excluded)
 
 
 def _found(
-    asked: Question, family: str, place: Place, notes: StrategyNotes, limit: int
+    asked: Question, place: Place, notes: StrategyNotes, limit: int
 ) -> tuple[list[Found], list[Found], dict[str, int]]:
     """Hits and what to avoid, and the attempts that the scope leaves out, by reason."""
     hits: list[Found] = []
     avoid: list[Found] = []
     seen: set[str] = set()
     excluded: Counter[str] = Counter()
-    for at, (widened, where) in enumerate(_widenings(asked, family, place)):
+    for at, (widened, where) in enumerate(_widenings(asked, place)):
         contexts = contexts_of(where)
-        judged = [each for each in judge(asked, family, contexts) if each.strategy not in seen]
+        judged = [each for each in judge(asked, contexts) if each.strategy not in seen]
         seen.update(each.strategy for each in judged)
         for each in judged:
             if not each.avoid and not notes.warning(each.strategy):
@@ -60,16 +60,16 @@ def _found(
             elif at == 0:
                 avoid.append((each, widened))
         if at == 0:
-            excluded.update(_unlike(asked, family, contexts))
+            excluded.update(_unlike(asked, contexts))
             excluded.update(outside(asked))
         if len(hits) >= limit:
             break
     return hits, avoid, {why: n for why, n in excluded.items() if n}
 
 
-def _widenings(asked: Question, family: str, place: Place) -> Iterator[tuple[str, Q]]:
+def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
     """The scope, then what lies around it, each with what it is called."""
-    kernel = Q(family=family, backend=asked.backend)
+    kernel = Q(family=family_of(asked.op), backend=asked.backend)
     yield "", kernel & Q(platform=asked.platform)
     if place.arch:
         yield "same architecture", kernel & Q(arch=place.arch)
@@ -78,9 +78,9 @@ def _widenings(asked: Question, family: str, place: Place) -> Iterator[tuple[str
     yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
 
 
-def _unlike(asked: Question, family: str, contexts: Sequence[ContextRecord]) -> dict[str, int]:
+def _unlike(asked: Question, contexts: Sequence[ContextRecord]) -> dict[str, int]:
     unnamed = sum(each.tried for each in contexts if not each.strategy)
-    far = sum(each.tried for each in contexts if fit(asked, family, each) < CUT_OFF)
+    far = sum(each.tried for each in contexts if fit(asked, each) < CUT_OFF)
     return {"without a strategy": unnamed, "too unlike": far}
 
 
@@ -145,7 +145,7 @@ def _where(contexts: Sequence[ContextRecord]) -> str:
     """The contexts in words; what they do not share is left open."""
     platform = _shared((each.platform for each in contexts), "")
     return _words(
-        _shared((each.op for each in contexts), f"{contexts[0].family} kernels"),
+        _shared((each.op for each in contexts), f"{family_of(contexts[0].op)} kernels"),
         _shared((each.backend for each in contexts), "several backends"),
         platform or _shared((each.arch for each in contexts), "several platforms"),
     )

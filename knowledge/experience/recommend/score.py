@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from knowledge.experience.families import family_of
 from knowledge.experience.recommend.question import Question, ScoreReason
 from knowledge.experience.terms import Bottleneck
 
@@ -44,7 +45,6 @@ class ContextRecord:
 
     key: int
     strategy: str
-    family: str
     op: str
     dtype: str
     backend: str
@@ -107,23 +107,23 @@ class _Pool:
         return 1 - 0.1 * self.failures
 
 
-def judge(question: Question, family: str, contexts: Iterable[ContextRecord]) -> list[Judged]:
-    """The strategies of these contexts, best first. family: of the question's operation.
+def judge(question: Question, contexts: Iterable[ContextRecord]) -> list[Judged]:
+    """The strategies of these contexts, best first.
 
     Contexts below the cut-off and those without a strategy are left out.
     """
     by_strategy: dict[str, list[_Near]] = {}
     for context in contexts:
-        near = _near(question, family, context)
+        near = _near(question, context)
         if near.fit >= CUT_OFF and context.strategy and context.tried:
             by_strategy.setdefault(context.strategy, []).append(near)
     judged = [_judged(strategy, near) for strategy, near in by_strategy.items()]
     return sorted(judged, key=lambda each: (-each.score, -each.worked, each.strategy))
 
 
-def fit(question: Question, family: str, context: ContextRecord) -> int:
+def fit(question: Question, context: ContextRecord) -> int:
     """How near a context is to the question, of 100."""
-    return _near(question, family, context).fit
+    return _near(question, context).fit
 
 
 def evidence(n: int, worked: int) -> float:
@@ -214,9 +214,9 @@ def _against(pool: _Pool) -> tuple[ScoreReason, ...]:
     )
 
 
-def _near(question: Question, family: str, context: ContextRecord) -> _Near:
+def _near(question: Question, context: ContextRecord) -> _Near:
     points = (
-        _op(question, family, context),
+        _op(question, context),
         _bottleneck(question.bottleneck, context.bottleneck),
         SAME_BACKEND if context.backend and context.backend == question.backend else 0,
         _arch(question.arch, context.arch),
@@ -248,10 +248,10 @@ def _same(question: Question, context: ContextRecord) -> bool:
     )
 
 
-def _op(question: Question, family: str, context: ContextRecord) -> int:
+def _op(question: Question, context: ContextRecord) -> int:
     if question.op and context.op == question.op:
         return SAME_OP
-    return SAME_FAMILY if family and context.family == family else 0
+    return SAME_FAMILY if context.op and family_of(context.op) == family_of(question.op) else 0
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import F, Q, Sum, Window
 from django.db.models.functions import RowNumber
 
+from knowledge.experience.families import family_of
 from knowledge.experience.recommend.question import Question
 from knowledge.experience.recommend.score import ContextRecord, Judged, plain_arch
 from knowledge.experience.track import bounds
@@ -24,7 +25,7 @@ from knowledge.models import (
 MOST_CONTEXTS = 2_000  # of one scope, those with the most attempts
 EXAMPLES = 3
 COLUMNS = (
-    "pk", "strategy", "family", "op", "dtype", "backend", "platform", "arch", "bottleneck",
+    "pk", "strategy", "op", "dtype", "backend", "platform", "arch", "bottleneck",
     "size_log2", "tried", "gains", "gain_median", "recent_failures",
 )  # fmt: skip
 
@@ -67,19 +68,18 @@ def contexts_of(where: Q) -> list[ContextRecord]:
         ContextRecord(
             key=row[0],
             strategy=row[1],
-            family=row[2],
-            op=row[3],
-            dtype=row[4],
-            backend=row[5],
-            platform=row[6],
-            arch=row[7],
-            bottleneck=row[8],
-            size_log2=row[9],
-            tried=row[10],
-            gains=row[11],
-            gain=row[12],
-            recent_failures=row[13],
-            worked=row[14],
+            op=row[2],
+            dtype=row[3],
+            backend=row[4],
+            platform=row[5],
+            arch=row[6],
+            bottleneck=row[7],
+            size_log2=row[8],
+            tried=row[9],
+            gains=row[10],
+            gain=row[11],
+            recent_failures=row[12],
+            worked=row[13],
         )
         for row in rows
     ]
@@ -98,12 +98,12 @@ def outside(question: Question) -> dict[str, int]:
     }
 
 
-def notes_for(question: Question, family: str) -> StrategyNotes:
+def notes_for(question: Question) -> StrategyNotes:
     """The catalogue, and the lessons on strategies whose scope holds the question."""
     rows = list(Strategy.objects.values_list("slug", "title", "kind"))
     lessons: dict[str, list[Lesson]] = {}
     within = {
-        "op__in": {"", question.op, family},
+        "op__in": {"", question.op, family_of(question.op)},
         "backend__in": {"", question.backend},
         "platform__in": {"", question.platform},
         "arch__in": {"", question.arch, plain_arch(question.arch)},

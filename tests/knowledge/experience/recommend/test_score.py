@@ -32,7 +32,6 @@ ASKED = Question(
 EXACT = ContextRecord(
     key=1,
     strategy="tr.tile",
-    family="normalisation",
     op="softmax",
     dtype="fp32",
     backend="triton",
@@ -53,7 +52,7 @@ def context(**changed: object) -> ContextRecord:
 
 
 def judged(*contexts: ContextRecord, asked: Question = ASKED):
-    return judge(asked, "normalisation", contexts)
+    return judge(asked, contexts)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def judged(*contexts: ContextRecord, asked: Question = ASKED):
     [
         ({}, 100),
         ({"op": "layernorm"}, 90),
-        ({"op": "matmul", "family": "matmul"}, 60),
+        ({"op": "matmul"}, 60),
         ({"bottleneck": "memory_cache"}, 90),
         ({"bottleneck": "compute_alu"}, 75),
         ({"bottleneck": "unknown"}, 75),
@@ -75,18 +74,18 @@ def judged(*contexts: ContextRecord, asked: Question = ASKED):
     ],
 )
 def test_the_fit_adds_what_two_contexts_share(changed, points):
-    assert fit(ASKED, "normalisation", context(**changed)) == points
+    assert fit(ASKED, context(**changed)) == points
 
 
 @pytest.mark.parametrize(("arch", "points"), [("sm_90a", 100), ("sm_90", 100), ("sm_89", 90)])
 def test_the_letter_of_a_target_is_no_other_architecture(arch, points):
     asked = dataclasses.replace(ASKED, arch="sm_90a")
-    assert fit(asked, "normalisation", context(arch=arch)) == points
+    assert fit(asked, context(arch=arch)) == points
 
 
 def test_what_is_too_unlike_is_left_out_whatever_its_record():
-    far = context(op="matmul", family="matmul", bottleneck="unknown", tried=1000, worked=1000)
-    assert fit(ASKED, "normalisation", far) < CUT_OFF
+    far = context(op="matmul", bottleneck="unknown", tried=1000, worked=1000)
+    assert fit(ASKED, far) < CUT_OFF
     assert judged(far) == []
 
 
@@ -190,9 +189,9 @@ def test_an_exact_match_is_first():
 
 def test_an_unrelated_kernel_of_the_backend_never_stands_above_the_kernel_of_another():
     asked = Question(op="softmax", backend="triton")
-    unrelated = context(strategy="tr.swizzle", op="matmul", family="matmul", tried=30, worked=30)
+    unrelated = context(strategy="tr.swizzle", op="matmul", tried=30, worked=30)
     related = context(key=2, strategy="cu.online", backend="cuda", tried=1, worked=1)
-    assert fit(asked, "normalisation", unrelated) < fit(asked, "normalisation", related)
+    assert fit(asked, unrelated) < fit(asked, related)
     asked = dataclasses.replace(ASKED, bottleneck="unknown")
     assert [one.strategy for one in judged(unrelated, related, asked=asked)] == ["cu.online"]
 
@@ -214,4 +213,4 @@ def test_the_cure_of_a_silly_start_counts_as_twice_as_fast():
 def test_the_roofline_s_word_for_a_bottleneck_meets_the_profiler_s():
     asked = dataclasses.replace(ASKED, bottleneck="memory")
     for named in ("memory_dram", "memory_cache"):
-        assert fit(asked, "normalisation", context(bottleneck=named)) == 90
+        assert fit(asked, context(bottleneck=named)) == 90
