@@ -3,12 +3,14 @@
 from django.urls import path
 
 from knowledge.views.experience.entry import entry
+from knowledge.views.experience.entry_changes import STEPS, change_entry
 from knowledge.views.experience.gaps import gaps
 from knowledge.views.experience.home import home
 from knowledge.views.experience.import_page import import_page
 from knowledge.views.experience.imports import imports
 from knowledge.views.experience.lesson import lesson
 from knowledge.views.experience.lessons import lessons
+from knowledge.views.experience.pictures import effects_csv, places_csv
 from knowledge.views.experience.search import search
 from knowledge.views.experience.strategies import strategies
 from knowledge.views.experience.strategy import strategy
@@ -19,7 +21,13 @@ __all__ = ["search"]
 app_name = "experience"
 urlpatterns = [
     path("", home, name="home"),
+    path("effects.csv", effects_csv, name="effects_csv"),
+    path("places.csv", places_csv, name="places_csv"),
     path("e/<uuid:key>/", entry, name="entry"),
+    *(
+        path(f"e/<uuid:key>/{verb}", change_entry, {"verb": verb}, name=f"{verb}_entry")
+        for verb in STEPS
+    ),
     path("t/<int:pk>/", track, name="track"),
     path("lessons/", lessons, name="lessons"),
     path("lessons/<uuid:key>/", lesson, name="lesson"),

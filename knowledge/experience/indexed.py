@@ -13,13 +13,13 @@ from knowledge.search.index import Entry, put
 def index_entries(entries: Iterable[Experience]) -> None:
     """Put these entries and their contexts into the index, as they stand now."""
     listed = list(entries)
-    put(_entry(entry) for entry in listed)
+    put(entry_row(entry) for entry in listed)
     index_tracks({entry.track_id for entry in listed})
 
 
 def index_tracks(keys: Iterable[int]) -> None:
     """Put these contexts into the index, as they stand now."""
-    put(_track(track) for track in TrackRecord.objects.filter(pk__in=list(keys)))
+    put(track_row(track) for track in TrackRecord.objects.filter(pk__in=list(keys)))
 
 
 def facets_of(track: TrackRecord) -> dict[str, str]:
@@ -35,7 +35,8 @@ def facets_of(track: TrackRecord) -> dict[str, str]:
     }
 
 
-def _track(track: TrackRecord) -> Entry:
+def track_row(track: TrackRecord) -> Entry:
+    """A context as it stands in the index."""
     worked = "worked" if track.worked * 2 >= max(track.tried, 1) else "failed"
     return Entry(
         kind=Kind.TRACK,
@@ -48,7 +49,8 @@ def _track(track: TrackRecord) -> Entry:
     )
 
 
-def _entry(entry: Experience) -> Entry:
+def entry_row(entry: Experience) -> Entry:
+    """An attempt as it stands in the index."""
     shown = entry.standing == EntryStanding.COUNTS
     return Entry(
         kind=Kind.ENTRY,

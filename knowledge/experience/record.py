@@ -10,8 +10,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.catalogue.names import StrategyNames, load_names
+from knowledge.experience.disagreements import find_disagreements
 from knowledge.experience.indexed import index_entries
+from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.experience.names import family_of, place_of
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
 from knowledge.experience.track import refresh
@@ -81,10 +83,13 @@ def record_attempts(
     listed = list(attempts)
     with transaction.atomic():
         tracks: dict[tuple[Any, ...], TrackRecord] = {}
-        rows = [_row(each, _track(each, tracks), by, batch) for each in _new(listed)]
+        names = load_names()
+        rows = [_row(each, _track(each, names, tracks), by, batch) for each in _new(listed)]
         made = Experience.objects.bulk_create(rows)
         refresh(row.track_id for row in made)
         index_entries(made)
+        weigh_lessons(made)
+        find_disagreements(made)
     return made
 
 
@@ -95,11 +100,13 @@ def _new(attempts: Sequence[NewExperience]) -> list[NewExperience]:
     return [each for each in attempts if (each.campaign, each.round) not in known]
 
 
-def _track(attempt: NewExperience, known: dict[tuple[Any, ...], TrackRecord]) -> TrackRecord:
+def _track(
+    attempt: NewExperience, names: StrategyNames, known: dict[tuple[Any, ...], TrackRecord]
+) -> TrackRecord:
     place = place_of(attempt.platform, attempt.arch)
     size = size_log2(attempt.shapes)
     context = {
-        "strategy": catalogue_slug(attempt.strategy, attempt.backend),
+        "strategy": names.slug(attempt.strategy, attempt.backend),
         "op": attempt.op,
         "dtype": attempt.dtype,
         "backend": attempt.backend,

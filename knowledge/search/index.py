@@ -39,7 +39,7 @@ def put(entries: Iterable[Entry]) -> None:
     for first in range(0, len(listed), AT_ONCE):
         part = listed[first : first + AT_ONCE]
         remove((entry.kind, entry.key) for entry in part)
-        rows = [_row(entry) for entry in part]
+        rows = [search_row(entry) for entry in part]
         SearchRow.objects.bulk_create(rows)
         _count(rows, 1)
 
@@ -59,7 +59,8 @@ def remove(keys: Iterable[tuple[str, str]]) -> None:
     rows.delete()
 
 
-def _row(entry: Entry) -> SearchRow:
+def search_row(entry: Entry) -> SearchRow:
+    """The row of an entry, not stored yet."""
     title = entry.title[:LONGEST_TITLE]
     facets = {name: value for name, value in entry.facets.items() if value}
     return SearchRow(
