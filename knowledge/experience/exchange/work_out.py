@@ -113,7 +113,8 @@ def _attempts(found: WorkedOut, resolved: ResolvedImport) -> None:
     same = same_ideas([new for _, new in fresh])
     for at, (draft, new) in enumerate(fresh):
         idea = (new.op, new.backend, new.platform, new.arch, new.change)
-        first = ideas.setdefault(idea, draft.place) if new.change else draft.place
+        told = new.change and not draft.ours
+        first = ideas.setdefault(idea, draft.place) if told else draft.place
         why = f"the same idea as {same[at]}" if at in same else ""
         if not why and first != draft.place:
             why = f"the same hypothesis as {first}"

@@ -35,8 +35,8 @@ def judge(stated: str, gain: float | None) -> tuple[AttemptLabel, str]:
     if plain in FAILED and gain >= 0.02:
         correct = False
     label = label_of(gain, correct=correct, faster=gain > LEAST_FLOOR, floor=LEAST_FLOOR)
+    if label == AttemptLabel.INCORRECT and plain in FAILED:
+        return label, f'Its source calls it "{stated}" though it was {gain:.1%} faster.'
     if not plain or label.worked == claimed.worked:
         return label, ""
-    if plain in FAILED and label == AttemptLabel.INCORRECT:
-        return label, f'Its source calls it "{stated}" though it was {gain:.1%} faster.'
     return label, f'Its source calls it "{stated}"; measured {gain:+.1%}, it is a {label}.'

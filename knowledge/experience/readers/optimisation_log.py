@@ -56,9 +56,8 @@ def read_log_row(file: str, row: JsonRow) -> AttemptDraft:
         "metrics": {when: found for when, found in metrics.items() if found},
         "baseline": "the version before it" if gain is not None else "",
         "notes": "\n".join(filter(None, (row.text("notes").strip(), note, measured))),
-        "external": f"{FORMAT} {number}" if number is not None else "",
+        "external": _external(number, iteration),
         "happened_at": row.moment("date"),
-        "problem": "" if iteration in EMPTY else iteration,
     }
     names = {
         "op": row.text("kernel", 60).strip(),
@@ -84,6 +83,11 @@ def twice(drafts: list[AttemptDraft]) -> tuple[list[AttemptDraft], list[LeftOut]
             why = f"recorded twice: it says the same as L{first.line}"
             left_out.append(LeftOut(draft.file, draft.line, draft.about, why))
     return kept, left_out
+
+
+def _external(number: int | None, iteration: str) -> str:
+    said = ("" if number is None else f"{FORMAT} {number}", "" if iteration in EMPTY else iteration)
+    return " ".join(filter(None, said))
 
 
 def _metrics(row: JsonRow, name: str) -> dict[str, float]:

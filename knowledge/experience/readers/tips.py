@@ -29,6 +29,7 @@ SCOPE_PART = re.compile(r"(op|dtype|backend|platform|arch|strategy)=(\S+)")
 EVIDENCE_PART = re.compile(r"(agrees|disagrees) ([0-9a-f-]{36})")
 TEXTS = ("context", "signal", "takeaway", "applicability")
 ACCEPTED = ("ACCEPTED", "ROLLED BACK", "ROLLED_BACK")
+ESCAPED = re.compile(r"^\\(?=[#*\-+>]|\d+[.)])", re.MULTILINE)  # what our Markdown escapes
 STATES = ("proposed", "active", "anti-pattern", "returned", "retracted")
 # A cache that only a benchmark can hit: its key is the identity of an activation or a gradient.
 CACHES = re.compile(r"\b(weakref|lru_cache|data_ptr|memoi[sz]e\w*|id\()", re.IGNORECASE)
@@ -118,7 +119,7 @@ def _own(path: str, section: _Section, heading: re.Match[str]) -> LessonDraft:
         path,
         section.line,
         scope,
-        **_four(section),
+        **{name: ESCAPED.sub("", text) for name, text in _four(section).items()},
         avoid=state == "anti-pattern" or "avoid" in section.texts,
         uuid=uuid,
         state=state.replace("-", "_"),

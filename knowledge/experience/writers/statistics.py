@@ -113,8 +113,10 @@ def _by_op(tracks: Any, counting: Any) -> list[OpStatistics]:
         row.best = best[key].most_common(1)[0][0] if best[key] else ""
         row.n = len(ranked)
         if ranked:
-            low, high = bounds(len(ranked))
-            row.median, row.low, row.high = ranked[(row.n - 1) // 2], ranked[low], ranked[high]
+            row.median = ranked[(row.n - 1) // 2]
+        if row.n > 1:  # one value alone has no interval
+            low, high = bounds(row.n)
+            row.low, row.high = ranked[low], ranked[high]
     return sorted(rows.values(), key=lambda row: (-row.tried, row.op, row.backend))
 
 
