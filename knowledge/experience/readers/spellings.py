@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 
 from knowledge.experience.terms import Bottleneck
+from knowledge.specs import qualifiers
 
 MOST_NEAR = 5
 LEAST_LIKENESS = 0.5
@@ -26,9 +27,9 @@ OPS: dict[str, tuple[str, ...]] = {
     "rmsnorm": ("rms_norm", "rms"),
     "groupnorm": ("group_norm", "gn"),
     "batchnorm": ("batch_norm", "bn"),
-    "attention": ("sdpa", "scaled_dot_product_attention", "self_attention"),
-    "flash_attention": ("fa", "fa2", "fa3", "flash_attn", "flashattention", "fmha"),
-    "mha": ("multi_head_attention", "multihead_attention"),
+    "attention": ("sdpa", "scaled_dot_product_attention", "self_attention", "mha", "fmha",
+                  "multi_head_attention", "multihead_attention"),
+    "flash_attention": ("fa", "fa2", "fa3", "flash_attn", "flashattention"),
     "gqa": ("grouped_query_attention",),
     "mla": ("multi_head_latent_attention",),
     "paged_attention": ("pa", "paged_attn", "pa_decode"),
@@ -62,18 +63,21 @@ BACKENDS: dict[str, tuple[str, ...]] = {
     "hipblaslt": (),
     "aiter": (),
 }
-DTYPES: dict[str, tuple[str, ...]] = {
+_DTYPES: dict[str, tuple[str, ...]] = {
     "float64": ("fp64", "f64", "double"),
     "float32": ("fp32", "f32", "float", "single"),
     "tfloat32": ("tf32",),
     "float16": ("fp16", "f16", "half"),
     "bfloat16": ("bf16",),
-    "float8_e4m3": ("fp8_e4m3", "e4m3", "float8_e4m3fn", "fp8e4m3"),
+    "float8_e4m3fn": ("fp8_e4m3", "e4m3", "float8_e4m3", "fp8e4m3"),
+    "float8_e4m3fnuz": ("fp8_e4m3fnuz", "e4m3fnuz"),
     "float8_e5m2": ("fp8_e5m2", "e5m2", "fp8e5m2"),
-    "float4_e2m1": ("fp4_e2m1", "e2m1", "nvfp4", "mxfp4"),
+    "float8_e5m2fnuz": ("fp8_e5m2fnuz", "e5m2fnuz"),
+    "float4_e2m1fn": ("fp4_e2m1", "e2m1", "float4_e2m1"),
     "int8": ("i8",),
     "int4": ("i4",),
 }
+DTYPES = {name: _DTYPES.get(name, ()) for name in qualifiers.DTYPES}
 BOTTLENECKS: dict[str, tuple[str, ...]] = {
     Bottleneck.MEMORY: ("memory_bound", "bandwidth", "bandwidth_bound", "mem", "hbm",
                         "store_bandwidth_bound"),

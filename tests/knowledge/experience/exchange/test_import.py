@@ -96,7 +96,7 @@ def test_a_strategy_that_is_not_named_can_be_named_row_by_row(shipped):
     answer_questions(batch, {key: "cu.vec128"}, None, keep_others=True)
     confirm_import(batch, None)
     assert Experience.objects.get(track__op="softmax").track.strategy == "cu.vec128"
-    assert Experience.objects.get(track__op="mha").track.strategy == ""
+    assert Experience.objects.get(track__op="attention").track.strategy == ""
 
 
 def test_a_broken_row_is_named_and_nothing_is_imported():
