@@ -70,8 +70,10 @@ class Command(BaseCommand):
     def add(self, by: str | None, **said: Any) -> None:
         with self._refusing():
             made = note_attempt(told_attempt(said), self._user(by))
-        # Where its label is another one than was told, its notes say so.
-        self.progress(made.notes.rpartition("\n")[2] if "Its source calls it" in made.notes else "")
+        # Where its label is another one than was told, its notes end with that.
+        told = made.notes.rpartition("\n")[2]
+        if told.startswith("Its source calls it"):
+            self.progress(told)
         self.emit(entry_record(made), entry_line(made))
 
     def recommend(self, limit: int, **said: Any) -> None:
@@ -84,7 +86,10 @@ class Command(BaseCommand):
             found = search(ask(" ".join(query), facets), self._positive("-n", limit))
         self.emit(found.records(), _found_text(found))
         if not found.found:
-            left = ", ".join(str(each) for each in found.excluded)
+            left = ", ".join(
+                f"{each.count} outside of {each.facet.name}={each.facet.value}"
+                for each in found.excluded
+            )
             self.progress(f"nothing is found in this scope{f'; left out: {left}' if left else ''}")
 
     def list_all(self, kernel: str, limit: int, **said: str) -> None:
