@@ -4,9 +4,16 @@ from django.urls import path
 
 from knowledge.views.experience.entry import entry
 from knowledge.views.experience.entry_changes import STEPS, change_entry
+from knowledge.views.experience.export import export_csv, export_json, export_md
 from knowledge.views.experience.gaps import gaps
 from knowledge.views.experience.home import home
-from knowledge.views.experience.import_page import import_page
+from knowledge.views.experience.import_page import (
+    answer_import,
+    confirm,
+    drop,
+    import_page,
+    undo,
+)
 from knowledge.views.experience.imports import imports
 from knowledge.views.experience.lesson import lesson
 from knowledge.views.experience.lessons import lessons
@@ -36,4 +43,11 @@ urlpatterns = [
     path("gaps/", gaps, name="gaps"),
     path("imports/", imports, name="imports"),
     path("imports/<int:pk>/", import_page, name="import"),
+    path("imports/<int:pk>/answer/", answer_import, name="import_answer"),
+    path("imports/<int:pk>/confirm/", confirm, name="import_confirm"),
+    path("imports/<int:pk>/drop/", drop, name="import_drop"),
+    path("imports/<int:pk>/undo/", undo, name="import_undo"),
+    path("export.json", export_json, name="export_json"),
+    path("export.csv", export_csv, name="export_csv"),
+    path("export.md", export_md, name="export_md"),
 ]

@@ -11,10 +11,10 @@ from campaigns.management.experience_options import METRICS
 from campaigns.steps.learning.catch_up import catch_up
 from knowledge.curation.errors import CurationError
 from knowledge.experience.catalogue.resolve import resolve_names
-from knowledge.experience.exchange.naming import KEEP, NameBook
+from knowledge.experience.exchange.naming import KEEP, our_question
 from knowledge.experience.merging import merge
 from knowledge.experience.recommend.question import Question
-from knowledge.experience.terms import AttemptLabel, Bottleneck
+from knowledge.experience.terms import AttemptLabel
 from knowledge.experience.track import refresh
 from knowledge.experience.writers.csv_text import csv_text
 from knowledge.experience.writers.json_text import json_text
@@ -45,16 +45,10 @@ def told_attempt(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def asked(options: Mapping[str, Any]) -> Question:
-    """A question in our names. CurationError names what is not known, and what is near."""
-    book = NameBook({})
-    place, arch = book.place(options["platform"] or options["chip"], "")
-    bottleneck = book.name("bottleneck", options.get("bottleneck", ""), "") or Bottleneck.UNKNOWN
-    found = {name: book.name(name, options[name], "") for name in ("backend", "dtype")}
-    found["op"] = book.name("op", options["kernel"], "")
-    for question in book.questions.values():
-        near = f"; perhaps {', '.join(question.near)}" if question.near else ""
-        raise CurationError(question.field, f"'{question.name}' is not known{near}")
-    return Question(platform=place, arch=arch, bottleneck=bottleneck, **found)
+    """The options of `recommend` and `tips` as a question in our names."""
+    said = {name: options[name] for name in ("backend", "dtype")}
+    said |= {"op": options["kernel"], "platform": options["platform"] or options["chip"]}
+    return our_question(said | {"bottleneck": options.get("bottleneck", "")})
 
 
 def answers_of(asked: Sequence[Mapping[str, Any]], told: Sequence[str]) -> dict[str, str]:

@@ -20,6 +20,8 @@ from knowledge.experience.readers.spellings import (
     our_name,
     our_names,
 )
+from knowledge.experience.recommend.question import Question
+from knowledge.experience.terms import Bottleneck
 from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import Platform, Strategy, TrackRecord
 
@@ -155,23 +157,43 @@ class NameBook:
         return nearest(name, self._names.slugs, self._spelled)
 
 
+def our_question(said: Mapping[str, str]) -> Question:
+    """A question in our names, from op, backend, platform, dtype and bottleneck as written.
+
+    platform: also a name or an architecture. CurationError names what is not known, and what is
+    near.
+    """
+    book = NameBook({})
+    platform, arch = book.place(said["platform"], "")
+    names = {name: book.name(name, said[name], "") for name in ("op", "backend", "dtype")}
+    bottleneck = book.name("bottleneck", said["bottleneck"], "") or Bottleneck.UNKNOWN
+    for question in book.questions.values():
+        near = f"; perhaps {', '.join(question.near)}" if question.near else ""
+        raise CurationError(question.field, f"'{question.name[:60]}' is not known{near}")
+    return Question(platform=platform, arch=arch, bottleneck=bottleneck, **names)
+
+
+def choices_of(field: str) -> list[str]:
+    """All names of a field that an answer may be."""
+    if field == "lesson":
+        return list(CACHED_ANSWERS)
+    if field in TABLES:
+        return our_names(field)
+    table = Platform if field == "platform" else Strategy
+    return list(table.objects.order_by("slug").values_list("slug", flat=True))
+
+
 def require_answer(field: str, answer: str) -> str:
     """The answer as it is stored. CurationError where it is no name of this field."""
     said = answer.strip()
     if said in ("", KEEP):
         return said
-    if field == "lesson":
-        accepted: list[str] | None = list(CACHED_ANSWERS)
-    elif field in TABLES:
-        accepted = our_names(field)
+    if field == "platform" and architecture(said):
+        return architecture(said)
+    if field in TABLES:
         said = our_name(field, said) or said
-    elif field == "platform":
-        said = architecture(said) or said
-        known = set(Platform.objects.values_list("slug", flat=True))
-        accepted = None if architecture(said) else sorted(known)
-    else:
-        accepted = list(Strategy.objects.values_list("slug", flat=True))
-    if accepted is not None and said not in accepted:
+    accepted = choices_of(field)
+    if said not in accepted:
         near = nearest(said, accepted) or accepted[:10]
         raise CurationError(field, f"'{said[:60]}'; accepted: {', '.join(near)}, … or {KEEP}")
     return said

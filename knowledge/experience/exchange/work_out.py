@@ -24,6 +24,7 @@ from knowledge.experience.readers.recognise import read_files
 from knowledge.experience.record import NewExperience
 from knowledge.models import EntryStanding, Experience
 
+UNNAMED = 100  # attempts without a strategy that a plan offers to name
 LISTED = 500  # rows that a plan names; it counts the others
 Row = dict[str, str]
 
@@ -32,7 +33,7 @@ Row = dict[str, str]
 class WorkedOut:
     """What confirming would store, and the plan that says so.
 
-    back: withdrawn entries that count again.
+    back: withdrawn entries that count again. unnamed: attempts that name no strategy.
     """
 
     format: str = ""
@@ -43,6 +44,7 @@ class WorkedOut:
     faults: list[str] = field(default_factory=list)
     questions: list[NameQuestion] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
+    unnamed: list[Row] = field(default_factory=list)
 
     @property
     def open(self) -> list[NameQuestion]:
@@ -60,6 +62,7 @@ class WorkedOut:
             "kinds": dict(Counter(row["kind"] for row in self.rows if row["outcome"] in MADE)),
             "questions": [question.stored() for question in self.questions],
             "rows": rows[:LISTED],
+            "unnamed": self.unnamed[:UNNAMED],
             "more": max(0, len(rows) - LISTED),
         }
 
@@ -83,6 +86,13 @@ def work_out(files: Mapping[str, str], answers: Mapping[str, str]) -> WorkedOut:
         found.rows.append(_row("row", at, "error", "", said))
     for left in resolved.left_out:
         found.rows.append(_row("row", left.place, "skip", left.about, left.why))
+    for draft in read.attempts:
+        if not draft.ours and not draft.names.get("strategy"):
+            key = f"strategy@{draft.place}"
+            answer = answers.get(key, "")
+            found.unnamed.append(
+                {"key": key, "at": draft.place, "what": draft.about, "answer": answer}
+            )
     _attempts(found, resolved)
     _lessons(found, resolved)
     _gaps(found, resolved)

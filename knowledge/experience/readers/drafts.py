@@ -58,8 +58,8 @@ class AttemptDraft:
     def about(self) -> str:
         """What was tried, in a line."""
         values = self.values
-        said = self.names.get("strategy") or values.get("title") or values.get("change") or ""
-        return str(said or values.get("notes", "")).partition("\n")[0][:160]
+        told = (values.get("title"), values.get("change"), self.names.get("strategy"))
+        return str(next(filter(None, told), values.get("notes", ""))).partition("\n")[0][:160]
 
 
 @dataclass(frozen=True, slots=True)

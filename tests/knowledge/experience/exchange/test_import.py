@@ -10,7 +10,6 @@ from django.db import transaction
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.experience.exchange.confirm import confirm_import
-from knowledge.experience.exchange.naming import KEEP
 from knowledge.experience.exchange.plan import answer_questions, drop_import, plan_import
 from knowledge.experience.exchange.undo import undo_import
 from knowledge.experience.lessons.new import NewLesson
@@ -76,11 +75,11 @@ def test_an_unknown_name_is_asked_and_never_guessed():
     assert "matmul" in asked["op:gemmx"]["near"]
     assert asked["op:gemmx"]["first"] == "experiences.json:L17"
     assert asked["strategy:two-tiles-a-barrier"]["answer"] == ""
-    with pytest.raises(CurationError, match="not answered: .*gemmx") as refused:
+    with pytest.raises(CurationError, match=r"not answered: .*gemmx") as refused:
         confirm_import(batch, None)
     assert refused.value.field == "answers"
     assert not Experience.objects.exists()
-    with pytest.raises(CurationError, match="op: 'gemmxx'; accepted: .*matmul"):
+    with pytest.raises(CurationError, match=r"op: 'gemmxx'; accepted: .*matmul"):
         answer_questions(batch, {"op:gemmx": "gemmxx"}, None)
     answer_questions(batch, {"op:gemmx": "mm"}, None, keep_others=True)
     confirm_import(batch, None)

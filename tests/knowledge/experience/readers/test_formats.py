@@ -108,15 +108,18 @@ def test_what_did_not_work_in_the_third_system():
          "experiences.json:L3: speedup: accepted: a number or null"),
         ("experiences.json", '[{"outcome": "success", "speedup": NaN}]', "NaN is no JSON number"),
         ("experiences.json", '[{"outcome": "success", "speedup": 1e999}]', "a finite number"),
-        ("experiences.json", '[{"outcome": "success", "notes": "a\\u0000b"}]', "notes: it holds a NUL"),
-        ("experiences.json", '[{"outcome": "success", "notes": "\\ud800"}]', "notes: it holds half"),
+        ("experiences.json", '[{"outcome": "success", "notes": "a\\u0000b"}]',
+         "notes: it holds a NUL"),
+        ("experiences.json", '[{"outcome": "success", "notes": "\\ud800"}]',
+         "notes: it holds half"),
         ("experiences.json", '[{"outcome": "success", "colour": 1}]', "colour: unknown field"),
         ("experiences.json", "[\n{\n", "L3: no JSON at line 3"),
         ("experiences.json", '[{"outcome": "success", "id": 1, "id": 2}]', "stands twice"),
         ("experiences.json", "[" * 99 + "]" * 99, "nested too deep"),
         ("tips.md", "### 2026-01-01 round-2 — ACCEPTED\n- Context: a\n", "L1: signal: is missing"),
         ("tips.md", "\n### 2026-01-01 round-2 — KEPT\n", "L2: outcome: 'KEPT'; accepted: ACCEPTED"),
-        ("x/verified_ineffective.jsonl", '{"direction": "a"}\n{"round": 1}\n', "L2: direction: is missing"),
+        ("x/verified_ineffective.jsonl", '{"direction": "a"}\n{"round": 1}\n',
+         "L2: direction: is missing"),
         ("a.csv", "uuid,label,strategy,colour\n", "L1: colour: unknown column"),
         ("a.csv", "uuid,label,strategy,gain\n,tie,x,fast\n", "L2: gain: 'fast'"),
         ("a.csv", "uuid,label,strategy\n,tie\n", "L2: accepted: as many cells"),
@@ -130,7 +133,8 @@ def test_a_broken_file_is_named_with_line_and_field(name, text, said):
 
 def test_every_spelling_of_the_real_logs_is_known():
     spelled = ("memory", "memory-bound", "memory_bound", "compute-bound", "latency-bound",
-               "occupancy-bound", "grid_anomaly", "resource", "launch", "stall", "unknown")  # fmt: skip
+               "occupancy-bound", "grid_anomaly",
+               "resource", "launch", "stall", "unknown")  # fmt: skip
     assert all(our_name("bottleneck", name) for name in spelled)
     assert set(BOTTLENECKS) == {each.value for each in Bottleneck}
     assert our_name("op", "GEMM") == our_name("op", "mm") == "matmul"
