@@ -54,7 +54,8 @@ def _hit(hit: Hit) -> list[str]:
 
 def statistics_text(found: Statistics) -> str:
     """The whole in a few blocks."""
-    lines = [f"{found.tried} attempts: {found.worked} worked, {found.failed} did not"]
+    noun = "attempt" if found.tried == 1 else "attempts"
+    lines = [f"{found.tried} {noun}: {found.worked} worked, {found.failed} did not"]
     lines += _block("outcome", found.labels.items())
     lines += _block("backend", found.backends.items())
     lines += _block("bottleneck", ((Bottleneck(b).words, n) for b, n in found.bottlenecks.items()))

@@ -165,7 +165,9 @@ def our_question(said: Mapping[str, str]) -> Question:
     """
     book = NameBook({})
     platform, arch = book.place(said["platform"], "")
-    names = {name: book.name(name, said[name], "") for name in ("op", "backend", "dtype")}
+    names: dict[str, Any] = {
+        name: book.name(name, said[name], "") for name in ("op", "backend", "dtype")
+    }
     bottleneck = book.name("bottleneck", said["bottleneck"], "") or Bottleneck.UNKNOWN
     for question in book.questions.values():
         near = f"; perhaps {', '.join(question.near)}" if question.near else ""

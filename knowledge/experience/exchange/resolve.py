@@ -12,10 +12,10 @@ from knowledge.experience.lessons.new import NewLesson, checked
 from knowledge.experience.readers.drafts import (
     AttemptDraft,
     GapDraft,
-    LeftOut,
     LessonDraft,
     ReadFault,
     ReadFiles,
+    SkippedRow,
 )
 from knowledge.experience.record import NewExperience
 from knowledge.experience.terms import Bottleneck
@@ -32,7 +32,7 @@ class ResolvedImport:
     attempts: list[tuple[AttemptDraft, NewExperience]] = field(default_factory=list)
     lessons: list[tuple[LessonDraft, NewLesson]] = field(default_factory=list)
     gaps: list[GapDraft] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[SkippedRow] = field(default_factory=list)
     faults: list[ReadFault] = field(default_factory=list)
 
 
@@ -52,9 +52,10 @@ def resolve(read: ReadFiles, book: NameBook) -> ResolvedImport:
 def _attempt(draft: AttemptDraft, book: NameBook) -> NewExperience:
     values = dict(draft.values)
     if draft.ours:
-        names = dict(draft.names)
-        names["bottleneck"] = Bottleneck(names["bottleneck"])
-        return NewExperience(origin=ExperienceOrigin.IMPORTED, **names, **values)
+        own: dict[str, Any] = dict(draft.names) | {
+            "bottleneck": Bottleneck(draft.names["bottleneck"])
+        }
+        return NewExperience(origin=ExperienceOrigin.IMPORTED, **own, **values)
     said, at, about = draft.names, draft.place, draft.about
     for name in ("op", "strategy"):
         if not said.get(name):
@@ -62,7 +63,7 @@ def _attempt(draft: AttemptDraft, book: NameBook) -> NewExperience:
     backend = book.name("backend", said.get("backend", ""), at, about)
     platform, arch = book.place(said.get("platform", ""), at, about)
     bottleneck = book.name("bottleneck", said.get("bottleneck", ""), at, about)
-    names = {
+    names: dict[str, Any] = {
         "op": book.name("op", said.get("op", ""), at, about),
         "dtype": book.name("dtype", said.get("dtype", ""), at, about),
         "backend": backend,
@@ -92,7 +93,7 @@ def _take_lesson(found: ResolvedImport, draft: LessonDraft, book: NameBook) -> N
         answer = book.cached(draft.place, draft.about)
         if answer == LEAVE_OUT:
             why = f"left out by an answer: {draft.cached}"
-            found.left_out.append(LeftOut(draft.file, draft.line, draft.about, why))
+            found.left_out.append(SkippedRow(draft.file, draft.line, draft.about, why))
             return
         avoid = avoid or answer == AVOID
     try:

@@ -61,8 +61,8 @@ def same_ideas(attempts: Sequence[NewExperience]) -> dict[int, str]:
         rows = Experience.objects.filter(params_key__in=part, standing=EntryStanding.COUNTS)
         for row in rows.select_related("track"):
             track = row.track
-            context = (row.params_key, track.op, track.dtype, track.backend, track.platform)
-            for at in wanted.get((*context, track.arch, track.bottleneck), ()):
+            said = (row.params_key, track.op, track.dtype, track.backend, track.platform)
+            for at in wanted.get((*said, track.arch, track.bottleneck), ()):
                 found.setdefault(at, str(row.uuid))
     return found
 

@@ -112,7 +112,7 @@ class GapDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedRow:
     """One row that is not taken, and why."""
 
     file: str
@@ -133,7 +133,7 @@ class ReadFiles:
     attempts: list[AttemptDraft] = field(default_factory=list)
     lessons: list[LessonDraft] = field(default_factory=list)
     gaps: list[GapDraft] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[SkippedRow] = field(default_factory=list)
     faults: list[ReadFault] = field(default_factory=list)
 
     @property

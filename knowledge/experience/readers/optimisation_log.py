@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from knowledge.experience.readers.dims import shape_of, strategy_and_params
-from knowledge.experience.readers.drafts import AttemptDraft, LeftOut, ReadRefused
+from knowledge.experience.readers.drafts import AttemptDraft, ReadRefused, SkippedRow
 from knowledge.experience.readers.json_rows import JsonRow
 from knowledge.experience.readers.judging import ACCEPTED, judge
 from knowledge.experience.readers.spellings import EMPTY
@@ -70,7 +70,7 @@ def read_log_row(file: str, row: JsonRow) -> AttemptDraft:
     return AttemptDraft(file, row.line, names, values)
 
 
-def twice(drafts: list[AttemptDraft]) -> tuple[list[AttemptDraft], list[LeftOut]]:
+def twice(drafts: list[AttemptDraft]) -> tuple[list[AttemptDraft], list[SkippedRow]]:
     """The attempts without those that stand in the log a second time, and these."""
     seen: dict[str, AttemptDraft] = {}
     kept, left_out = [], []
@@ -81,7 +81,7 @@ def twice(drafts: list[AttemptDraft]) -> tuple[list[AttemptDraft], list[LeftOut]
             kept.append(draft)
         else:
             why = f"recorded twice: it says the same as L{first.line}"
-            left_out.append(LeftOut(draft.file, draft.line, draft.about, why))
+            left_out.append(SkippedRow(draft.file, draft.line, draft.about, why))
     return kept, left_out
 
 

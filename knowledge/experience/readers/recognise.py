@@ -18,11 +18,11 @@ from knowledge.experience.readers import (
 from knowledge.experience.readers.drafts import (
     AttemptDraft,
     GapDraft,
-    LeftOut,
     LessonDraft,
     ReadFault,
     ReadFiles,
     ReadRefused,
+    SkippedRow,
 )
 from knowledge.experience.readers.json_rows import JsonRow, Lines, json_root, rows_of
 from knowledge.specs.json.strict import Node
@@ -35,7 +35,7 @@ ACCEPTED = (
 MOST_ROWS = 20_000
 MOST_FAULTS = 200
 MEMORY = re.compile(r"v\d+\.json")  # of the first system: one iteration of a campaign
-Read = AttemptDraft | LessonDraft | GapDraft | LeftOut | ReadRefused
+Read = AttemptDraft | LessonDraft | GapDraft | SkippedRow | ReadRefused
 Reader = Callable[[str, JsonRow], Any]
 
 
@@ -66,7 +66,7 @@ def _take(found: ReadFiles, path: str, rows: Iterable[Read]) -> None:
                 found.lessons.append(row)
             case GapDraft():
                 found.gaps.append(row)
-            case LeftOut():
+            case SkippedRow():
                 found.left_out.append(row)
             case ReadRefused():
                 found.faults.append(ReadFault(path, row.line, row.field, row.message))
@@ -87,7 +87,7 @@ def _rows(found: ReadFiles, path: str, text: str) -> Iterable[Read]:
     if name.endswith(".json"):
         return _json(found, path, name, text)
     if name.endswith(".md"):
-        return [LeftOut(path, 1, name, "holds no lesson; `wiki import` takes documents")]
+        return [SkippedRow(path, 1, name, "holds no lesson; `wiki import` takes documents")]
     raise ReadRefused(1, "", f"not recognised; accepted: {ACCEPTED}")
 
 
@@ -101,9 +101,9 @@ def _json(found: ReadFiles, path: str, name: str, text: str) -> Iterable[Read]:
         if schema.startswith(wiki_records.SCHEMA):
             return _named(found, wiki_records.FORMAT, _each(path, [node], lines, _record))
         if schema.startswith("hw-"):
-            return [LeftOut(path, 1, name, "hardware values; `wiki import` takes them")]
+            return [SkippedRow(path, 1, name, "hardware values; `wiki import` takes them")]
         if MEMORY.fullmatch(name):
-            return [LeftOut(path, 1, name, "a campaign's memory; `campaign import` takes it")]
+            return [SkippedRow(path, 1, name, "a campaign's memory; `campaign import` takes it")]
     if isinstance(value, list):
         return _array(found, path, node, lines)
     raise ReadRefused(1, "", f"not recognised; accepted: {ACCEPTED}")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Any
 from uuid import UUID
 
 from knowledge.experience.readers.drafts import LessonDraft, ReadRefused
@@ -37,7 +38,7 @@ WHY_CACHED = "it advises a cache keyed on the identity of a tensor"
 
 
 @dataclass(slots=True)
-class _Section:
+class _TipSection:
     """A heading with the fields below it, each with its line."""
 
     line: int
@@ -64,14 +65,14 @@ def read_tips(path: str, text: str) -> Iterator[LessonDraft | ReadRefused]:
             yield refused
 
 
-def _sections(text: str) -> Iterator[_Section]:
-    here: _Section | None = None
+def _sections(text: str) -> Iterator[_TipSection]:
+    here: _TipSection | None = None
     name = ""
     for number, line in enumerate(text.splitlines(), 1):
         if ANY_HEADING.match(line):
             if here is not None:
                 yield here
-            here = _Section(number, line) if line.startswith("### ") else None
+            here = _TipSection(number, line) if line.startswith("### ") else None
             name = ""
             continue
         found = FIELD.fullmatch(line)
@@ -87,7 +88,7 @@ def _sections(text: str) -> Iterator[_Section]:
         yield here
 
 
-def _tip(path: str, section: _Section, scope: Mapping[str, str]) -> LessonDraft:
+def _tip(path: str, section: _TipSection, scope: Mapping[str, str]) -> LessonDraft:
     found = HEADING.fullmatch(section.heading)
     if found is None:
         message = f"'{section.heading[:60]}'; accepted: ### <time> round-<n> — {ACCEPTED[0]}"
@@ -96,13 +97,13 @@ def _tip(path: str, section: _Section, scope: Mapping[str, str]) -> LessonDraft:
     if outcome not in ACCEPTED:
         said = f"'{outcome[:40]}'; accepted: {', '.join(ACCEPTED)}"
         raise ReadRefused(section.line, "outcome", said)
-    texts = _four(section)
+    texts: dict[str, Any] = _four(section)
     avoid = outcome != "ACCEPTED"
     cached = "" if avoid or not CACHES.search(texts["takeaway"]) else WHY_CACHED
     return LessonDraft(path, section.line, dict(scope), **texts, avoid=avoid, cached=cached)
 
 
-def _own(path: str, section: _Section, heading: re.Match[str]) -> LessonDraft:
+def _own(path: str, section: _TipSection, heading: re.Match[str]) -> LessonDraft:
     state = heading["state"]
     if state not in STATES:
         message = f"'{state}'; accepted: {', '.join(STATES)}"
@@ -128,7 +129,7 @@ def _own(path: str, section: _Section, heading: re.Match[str]) -> LessonDraft:
     )
 
 
-def _four(section: _Section) -> dict[str, str]:
+def _four(section: _TipSection) -> dict[str, str]:
     texts = {name: _text(section, name) for name in TEXTS}
     for name, text in texts.items():
         if not text:
@@ -139,7 +140,7 @@ def _four(section: _Section) -> dict[str, str]:
     return texts
 
 
-def _text(section: _Section, name: str) -> str:
+def _text(section: _TipSection, name: str) -> str:
     """The text of a field; blank lines within part it, and none stand around it."""
     return "\n".join(section.texts.get(name, [])).strip()
 

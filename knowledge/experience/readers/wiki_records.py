@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from knowledge.experience.readers.drafts import AttemptDraft, LeftOut, LessonDraft, ReadRefused
+from knowledge.experience.readers.drafts import AttemptDraft, LessonDraft, ReadRefused, SkippedRow
 from knowledge.experience.readers.json_rows import JsonRow
 from knowledge.experience.readers.judging import judge
 
@@ -28,7 +28,7 @@ TYPES = (
     *NOT_TAKEN,
 )
 ANY = ("", "any", "generic", "none", "hands-on")
-Read = AttemptDraft | LessonDraft | LeftOut
+Read = AttemptDraft | LessonDraft | SkippedRow
 
 
 def read_record(file: str, row: JsonRow) -> Read:
@@ -36,10 +36,10 @@ def read_record(file: str, row: JsonRow) -> Read:
     kind = row.one_of("type", TYPES)
     title = row.text("id", 300)
     if kind in NOT_TAKEN:
-        return LeftOut(file, row.line, title, NOT_TAKEN[kind])
+        return SkippedRow(file, row.line, title, NOT_TAKEN[kind])
     status = row.text("status", 40) or "active"
     if status != "active":
-        return LeftOut(file, row.line, title, f"its status is {status}")
+        return SkippedRow(file, row.line, title, f"its status is {status}")
     gain = _gain(row)
     if kind == "strategy" and gain is not None:
         return _attempt(file, row, gain)
@@ -97,7 +97,7 @@ def _lesson(file: str, row: JsonRow, kind: str) -> LessonDraft:
         retry and f"Worth another try if {retry}",
         *payload.texts("caveats"),
     ]
-    texts = {
+    texts: dict[str, Any] = {
         "context": context,
         "signal": signal.strip() or "; ".join(symptoms),
         "takeaway": takeaway.strip(),

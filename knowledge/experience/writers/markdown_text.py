@@ -33,7 +33,8 @@ def markdown_text(selection: Selection) -> str:
 def _totals(found: Statistics) -> str:
     where = " ".join(f"{name}={value}" for name, value in found.scope.items())
     scope = f" with {where}" if where else ""
-    return f"{found.tried} attempts{scope}: {found.worked} worked, {found.failed} did not."
+    noun = "attempt" if found.tried == 1 else "attempts"
+    return f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} did not."
 
 
 def _table(rows: Iterable[OpStatistics]) -> list[str]:

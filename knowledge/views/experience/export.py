@@ -42,7 +42,7 @@ def _file(
 ) -> HttpResponse:
     names = Selection.names()
     try:
-        selection = Selection(**{n: v for n, v in request.GET.items() if n in names})
+        selection = Selection(**{name: request.GET.get(name, "") for name in names})
     except FilterError as error:
         return refused(request, error, status=400)
     answer = HttpResponse(write(selection), content_type=kind)

@@ -117,7 +117,7 @@ def test_sync_writes_what_it_knows_and_builds_the_index_anew(capsys, tmp_path):
     done = run(capsys, "sync", "--out", str(tmp_path / "out"))
     assert done["indexed"] == SearchRow.objects.count() > 0
     assert TrackRecord.objects.get().tried == 1
-    assert "1 attempts: 1 worked" in (tmp_path / "out/experience.md").read_text()
+    assert "1 attempt: 1 worked" in (tmp_path / "out/experience.md").read_text()
     table = pandas.read_csv(tmp_path / "out/experience.csv")
     assert table["gain"].tolist() == [0.1]
     assert len(json.loads((tmp_path / "out/experience.json").read_text())["experience"]) == 1

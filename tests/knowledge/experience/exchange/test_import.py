@@ -302,7 +302,7 @@ def test_numbers_of_the_csv_are_numbers_in_pandas():
 def test_lessons_of_our_markdown_come_back(elsewhere):
     _, lesson = rich()
     text = markdown_text(Selection())
-    assert "1 attempts: 1 worked" in text
+    assert "1 attempt: 1 worked" in text
     elsewhere()
     brought({"experience.md": text})
     back = Lesson.objects.get()
