@@ -7,7 +7,11 @@ from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.rules.verdict.taught import SILENT, WRONG, is_decided, taught
 from knowledge.experience.terms import AttemptLabel
 
-FASTER, SAME, SLOWER = Gain(0.3, 0.28, 0.32, 9), Gain(0.0, -0.01, 0.01, 9), Gain(-0.2, -0.3, -0.1, 9)
+FASTER, SAME, SLOWER = (
+    Gain(0.3, 0.28, 0.32, 9),
+    Gain(0.0, -0.01, 0.01, 9),
+    Gain(-0.2, -0.3, -0.1, 9),
+)
 FLOOR = 0.01
 
 
