@@ -57,9 +57,10 @@ Values = tuple[tuple[str, Param], ...]  # parameters by name, sorted
 class Advice:
     """A strategy that the team's experience recommends here.
 
-    names: what proposers may call it; `*` at an end stands for anything. gain: the median over the
-    incumbent, 0.05 is 5 % faster; None if none was measured. params: what worked best, best first;
-    empty where nothing says. is_here: they are of this very context, and need no screening.
+    names: what proposers may call it; `*` at an end stands for anything. gain: what it came to
+    where it worked, the median over campaigns, 0.05 is 5 % faster; None if it was not measured.
+    params: what worked best, best first; empty where nothing says. is_here: they are of this very
+    context, and need no screening.
     entries: the uuids that it rests on. words: its record, for people.
     """
 

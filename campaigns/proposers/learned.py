@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -63,14 +64,15 @@ def _advice(
     hit: Hit, rows: Sequence[Experience], aliases: Iterable[str], asked: Question
 ) -> Advice:
     here = [row for row in rows if _is_here(row, asked)]
-    best = _best_first(here or rows)
-    cited = [str(row.uuid) for row in best if row.params] or list(hit.entries)
+    chains = _best_first(here or rows)
+    best = [chain[-1] for chain in chains]
+    cited = [str(row.uuid) for row in best]
     tried = f"worked in {hit.worked} of {hit.tried} attempts"
     gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
     return Advice(
         strategy=hit.strategy,
         names=_names(hit.strategy, aliases, rows),
-        gain=hit.gain_median,
+        gain=statistics.median(map(_total, chains)) if chains else hit.gain_median,
         params=_params(best),
         is_here=bool(here),
         entries=tuple(dict.fromkeys((*cited, *hit.entries)))[:MOST_FOLLOWED],
@@ -88,20 +90,21 @@ def _names(slug: str, aliases: Iterable[str], rows: Iterable[Experience]) -> tup
     return tuple(dict.fromkeys((slug, *sorted(used), *plain, *open_ended)))
 
 
-def _best_first(rows: Sequence[Experience]) -> list[Experience]:
-    """The last gain of each campaign by all that its strategy gained there; imports by their own.
+def _best_first(rows: Iterable[Experience]) -> list[list[Experience]]:
+    """The gains of a strategy in each campaign, in their order; the largest total first.
 
     A number that was doubled twice is best at its last value, and not where it gained most.
     """
     chains: dict[tuple[object, str], list[Experience]] = defaultdict(list)
     for row in rows:
         chains[row.campaign or row.uuid, row.strategy_name].append(row)
-    ranked = []
-    for chain in chains.values():
-        total = math.prod(1 + (row.gain or 0.0) for row in chain)
-        ranked.append((total, max(chain, key=lambda row: (row.round or 0, row.pk))))
-    ranked.sort(key=lambda found: (-found[0], found[1].pk))
-    return [row for _, row in ranked]
+    listed = [sorted(chain, key=lambda row: (row.round or 0, row.pk)) for chain in chains.values()]
+    return sorted(listed, key=lambda chain: (-_total(chain), chain[-1].pk))
+
+
+def _total(chain: Iterable[Experience]) -> float:
+    """What a chain of gains comes to: 10 % after 10 % is 0.21."""
+    return math.prod(1 + (row.gain or 0.0) for row in chain) - 1
 
 
 def _params(best: Iterable[Experience]) -> tuple[tuple[tuple[str, Param], ...], ...]:
@@ -128,26 +131,36 @@ def spent_for(campaign: Campaign) -> tuple[Spent, ...]:
         campaign__isnull=False,
     )
     others = list(rows.exclude(campaign=campaign.pk).order_by("-happened_at")[:MOST_ROWS])
-    worked = {row.params_key for row in others if row.label in WORKED}
-    failed = [row for row in others if row.params_key not in worked]
-    sources, compiler = _rivals(failed), _compiler(campaign)
     digest = incumbent.digest if incumbent else ""
+    rivals, compiler = _rivals(others), _compiler(campaign)
+    same = {row.pk for row in others if rivals.get((row.campaign, row.round)) == digest}
+    # What worked on another source may still be a failure on this one, and the other way round.
+    worked = {(row.params_key, row.pk in same) for row in others if row.label in WORKED}
+    anywhere = {key for key, _ in worked}
     found: dict[tuple[str, str], Spent] = {}
-    for row in failed:
-        same = sources.get((row.campaign, row.round)) == digest
-        newer = bool(compiler and row.compiler and compiler != row.compiler)
-        one = Spent(
-            strategy=row.strategy_name,
-            params=tuple(sorted(row.params.items())),
-            is_same=same and not newer,
-            entry=str(row.uuid),
-            words=f"campaign {row.campaign}, round {row.round}: {_outcome(row)}",
-            news=f"it is built with {compiler} now" if same else "the incumbent is another source",
-        )
+    for row in others:
+        on_this = row.pk in same
+        redeemed = (row.params_key, True) in worked if on_this else row.params_key in anywhere
+        if row.label in WORKED or redeemed:
+            continue
+        one = _spent(row, on_this, compiler)
         known = found.get((row.params_key, row.strategy_name))
         if known is None or (one.is_same and not known.is_same):
             found[row.params_key, row.strategy_name] = one
     return tuple(found.values())
+
+
+def _spent(row: Experience, on_this: bool, compiler: str) -> Spent:
+    """on_this: it started from the source that is the incumbent. compiler: the one in use now."""
+    newer = bool(compiler and row.compiler and compiler != row.compiler)
+    return Spent(
+        strategy=row.strategy_name,
+        params=tuple(sorted(row.params.items())),
+        is_same=on_this and not newer,
+        entry=str(row.uuid),
+        words=f"campaign {row.campaign}, round {row.round}: {_outcome(row)}",
+        news=f"it is built with {compiler} now" if on_this else "the incumbent is another source",
+    )
 
 
 def _outcome(row: Experience) -> str:

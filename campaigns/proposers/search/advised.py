@@ -63,7 +63,7 @@ def _followed(idea: Idea, advice: Advice) -> Idea:
         return idea
     rest = [variant for variant in idea.candidates if variant not in best]
     alone = bool(best) and advice.is_here and len(idea.candidates) > 1
-    promised = idea.expected if advice.gain is None else min(1 + advice.gain, MOST_PROMISED)
+    promised = min(1 + advice.gain, MOST_PROMISED) if advice.gain else idea.expected
     change = f"{best[0].label}: it worked best in this context before." if alone else idea.change
     return replace(
         idea,
