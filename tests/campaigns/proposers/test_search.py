@@ -154,7 +154,7 @@ def test_r48_it_names_what_needs_a_person_and_only_where_it_can_fit(op, place, w
     assert not wrong & set(people)
     assert "cu.fma" not in people  # it is for compute, and the roofline says memory
     found = directions(ways, ())
-    assert 3 <= len({way.category for way in found.ways})
+    assert len({way.category for way in found.ways}) >= 3
     assert len(found.ways) <= 6
     assert "a person or a model" in found.note
 

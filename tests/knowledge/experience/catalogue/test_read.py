@@ -11,7 +11,7 @@ from knowledge.experience.catalogue.names import names_in
 from knowledge.experience.catalogue.read import read_catalogue
 from knowledge.models import StrategyKind
 
-HEAD = "| id | for | use when | what to do | check with | typical failure |\n|---|---|---|---|---|---|\n"
+HEAD = "| id | for | use when | what to do | check with | typical failure |\n|-|-|-|-|-|-|\n"
 ROW = "| `x.pad` | memory, sm_80+, matmul | conflicts | pad rows; `t.x` | counters | – |\n"
 TEXT = f"# Guide\n\nApplies to: cuda, NVIDIA.\n\n{HEAD}{ROW}"
 SHIPPED_CATALOGUE = read_catalogue(read_folder(SHIPPED))
