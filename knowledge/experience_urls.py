@@ -2,12 +2,14 @@
 
 from django.urls import path
 
+from knowledge.views.experience.disagreements import disagreement, disagreements
 from knowledge.views.experience.entry import entry
-from knowledge.views.experience.gaps import gaps
+from knowledge.views.experience.gaps import gap_answer, gap_close, gaps
 from knowledge.views.experience.home import home
 from knowledge.views.experience.import_page import import_page
 from knowledge.views.experience.imports import imports
-from knowledge.views.experience.lesson import lesson
+from knowledge.views.experience.lesson import lesson, lesson_step
+from knowledge.views.experience.lesson_new import lesson_edit, lesson_new
 from knowledge.views.experience.lessons import lessons
 from knowledge.views.experience.search import search
 from knowledge.views.experience.strategies import strategies
@@ -22,10 +24,17 @@ urlpatterns = [
     path("e/<uuid:key>/", entry, name="entry"),
     path("t/<int:pk>/", track, name="track"),
     path("lessons/", lessons, name="lessons"),
+    path("lessons/new/", lesson_new, name="lesson_new"),
     path("lessons/<uuid:key>/", lesson, name="lesson"),
+    path("lessons/<uuid:key>/edit/", lesson_edit, name="lesson_edit"),
+    path("lessons/<uuid:key>/<slug:step>/", lesson_step, name="lesson_step"),
     path("strategies/", strategies, name="strategies"),
     path("strategies/<str:slug>/", strategy, name="strategy"),
     path("gaps/", gaps, name="gaps"),
+    path("gaps/<int:pk>/answer/", gap_answer, name="gap_answer"),
+    path("gaps/<int:pk>/close/", gap_close, name="gap_close"),
+    path("disagreements/", disagreements, name="disagreements"),
+    path("disagreements/<int:pk>/", disagreement, name="disagreement"),
     path("imports/", imports, name="imports"),
     path("imports/<int:pk>/", import_page, name="import"),
 ]
