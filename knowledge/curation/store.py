@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from knowledge.curation.history import entry_of
 from knowledge.models import Action, Citation, Platform, Revision, Spec, SpecChange, SpecState
+from knowledge.search.sources import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
 
 Row = TypeVar("Row")
