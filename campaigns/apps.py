@@ -17,6 +17,7 @@ class CampaignsConfig(AppConfig):
         from knowledge.lookup.usage import register
 
         post_migrate.connect(grant_campaign_permissions, sender=self)
+        post_migrate.connect(learn_earlier_rounds, sender=self)
         register(uses_in_campaigns)
 
 
@@ -31,3 +32,20 @@ def grant_campaign_permissions(**signal: Any) -> None:
         group, _ = Group.objects.get_or_create(name=role)
         if role in RUNS_CAMPAIGNS:
             group.permissions.add(*found)
+
+
+def learn_earlier_rounds(**signal: Any) -> None:
+    """Take the rounds of before into the experience; run after `migrate`, with the newest tables.
+
+    A flush sends the same signal, and a migration to an older state has other tables.
+    """
+    from django.db import connections
+    from django.db.migrations.executor import MigrationExecutor
+
+    from campaigns.steps.learning.catch_up import catch_up
+
+    if "plan" not in signal:
+        return
+    executor = MigrationExecutor(connections[signal["using"]])
+    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        catch_up(most=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from knowledge.models import Gap, GapState, Kind, Lesson, LessonState
+from knowledge.models import Gap, GapState, Kind, Lesson
 from knowledge.search.index import Entry, put
 
 AT_ONCE = 2_000
@@ -32,7 +32,7 @@ def all_gaps() -> Iterator[Entry]:
 
 def _lesson(lesson: Lesson) -> Entry:
     shown = {"outcome": "failed" if lesson.avoid else "worked"}
-    if not _in_use(lesson):
+    if not lesson.in_use:
         shown = {"standing": lesson.state}
     return Entry(
         kind=Kind.LESSON,
@@ -41,7 +41,7 @@ def _lesson(lesson: Lesson) -> Entry:
         title=str(lesson),
         body="\n".join((lesson.takeaway, lesson.signal, lesson.context, lesson.applicability)),
         facets=lesson.scope | shown,
-        weight=float(max(lesson.confirmed - lesson.contradicted, 0)) if _in_use(lesson) else 0.0,
+        weight=float(max(lesson.confirmed - lesson.contradicted, 0)) if lesson.in_use else 0.0,
         also=f"{lesson.get_state_display()} {lesson.strategy}",
     )
 
@@ -57,7 +57,3 @@ def _gap(gap: Gap) -> Entry:
         facets=gap.scope | closed,
         also=f"{gap.query} {gap.get_state_display()}",
     )
-
-
-def _in_use(lesson: Lesson) -> bool:
-    return lesson.state in (LessonState.ACTIVE, LessonState.ANTI_PATTERN)

@@ -23,6 +23,7 @@ from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.rounds.climb import Climb, climb
 from campaigns.steps.rounds.commit_accepted import commit_accepted
+from campaigns.steps.rounds.learn import try_to_learn
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -46,6 +47,8 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
+    # After a crash before this, `reconcile` learns it.
+    try_to_learn(round_)
     # Only a closed round can no longer change, so that the same commit can be made again.
     if accepted:
         commit_accepted(campaign)
