@@ -51,6 +51,7 @@ def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
     SpecChange.objects.bulk_create(
         _first_entry(spec, each, by) for spec, each in zip(specs, new, strict=True)
     )
+    index_specs(specs)
     return specs
 
 

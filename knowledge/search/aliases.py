@@ -135,12 +135,22 @@ SAME = (
     ("fp16", "float16", "half"),
     ("fp32", "float32"),
     ("normalise", "normalize"),
+    ("pow2", "power"),
+    ("uncoalesced", "coalesce"),
+    ("doublebuffer", "pingpong"),
+    ("wave", "warp"),
+    ("tail", "tails"),
 )
 STOP = frozenset(
-    "a an and any are as at be been but by can did do does for from had has have how i if in into"
-    " is it its me my no not of on or our so than that the their them then there they this to too"
-    " up us was we were what when where which while who why will with would you your anyone tried"
-    " try ever get gets got".split()
+    word
+    for line in (
+        "a an and any are as at be been but by can did do does for from had has have how i if in",
+        "into is it its me my no not of on or our so than that the their them then there they this",
+        "to too up us was we were what when where which while who why will with would you your",
+        "anyone ever get gets got tried try slow slowly fast faster speed best better improve make",
+        "makes kernel kernels optimise optimize help helps need needs should way",
+    )
+    for word in line.split()
 )
 
 

@@ -8,6 +8,7 @@ evidence.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ def with_neighbours(
     found: Sequence[RankedRow], texts: Mapping[int, str], terms: Sequence[RankTerm]
 ) -> list[RankedRow]:
     """The same rows, those first in which words of the query stand side by side."""
-    pairs = [(a, b) for a, b in zip(terms, terms[1:], strict=False) if a.needed and b.needed]
+    pairs = [(a, b) for a, b in itertools.pairwise(terms) if a.needed and b.needed]
     for each in found if pairs else ():
         title = _beside(words_of(each.row.title), pairs)
         body = _beside(words_of(texts.get(each.row.pk, "")), pairs)
@@ -112,8 +113,6 @@ def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> flo
     """What the pairs tell whose words stand side by side."""
     told = 0.0
     for first, second in pairs:
-        if any(
-            a in first.forms and b in second.forms for a, b in zip(words, words[1:], strict=False)
-        ):
+        if any(a in first.forms and b in second.forms for a, b in itertools.pairwise(words)):
             told += (first.tells + second.tells) / 2
     return told
