@@ -135,8 +135,9 @@ def _tracks(keys: list[str]) -> dict[str, dict[str, Any]]:
             "tried": row.tried,
             "worked": row.worked,
             "gain": row.gain_median,
-            "gain_low": row.gain_low,
-            "gain_high": row.gain_high,
+            "gain_low": row.gain_low if row.gains > 1 else None,
+            "gain_high": row.gain_high if row.gains > 1 else None,
+            "gains": row.gains,
             "shape_class": row.shape_class,
         }
         for row in TrackRecord.objects.filter(pk__in=keys)
@@ -165,6 +166,7 @@ def _lessons(keys: list[str]) -> dict[str, dict[str, Any]]:
         str(row.pk): {
             "confirmed": row.confirmed,
             "contradicted": row.contradicted,
+            "applicability": row.applicability,
             "mark": "" if row.state in counts else LessonState(row.state).label,
         }
         for row in Lesson.objects.filter(pk__in=keys)

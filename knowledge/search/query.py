@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote_plus
 
 from knowledge.search.aliases import FACETS, SAID, STANDS_FOR, STOP, said_words
 from knowledge.search.tokens import words_of
 
 MOST_CHARACTERS, MOST_WORDS = 500, 32
+LONGEST_ENCODED = 1_500  # characters of an address, which holds 2,000 in all
 LONGEST_PHRASE = 3  # words
 NAMED = re.compile(r"(?<![^\s(\"'])(" + "|".join(FACETS) + r")[:=]([\w.+-]+)")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -81,6 +83,9 @@ def _cut(text: str) -> tuple[str, list[str]]:
     if len(kept) > MOST_CHARACTERS:
         notes.append(f"Only the first {MOST_CHARACTERS} characters are looked for.")
         kept = kept[:MOST_CHARACTERS].rstrip()
+    while len(quote_plus(kept)) > LONGEST_ENCODED:
+        kept = kept[: len(kept) * 3 // 4].rstrip()
+        notes = [f"Only the first {len(kept)} characters are looked for."]
     parts = kept.split()
     if len(parts) > MOST_WORDS:
         notes.append(f"Only the first {MOST_WORDS} words are looked for.")
