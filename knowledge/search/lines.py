@@ -39,7 +39,7 @@ def best_line(text: str, terms: Sequence[RankTerm]) -> MatchedLine | None:
         return None
     best = max(held, key=lambda line: (sum(held[line].values()), -line))
     words = plain.split("\n")[best - 1] if len(plain) != len(text) else text.split("\n")[best - 1]
-    return MatchedLine(best, sum(held[best].values()), around(words.strip(), telling))
+    return MatchedLine(best, sum(held[best].values()), around(words.strip(" |"), telling))
 
 
 @lru_cache(maxsize=64)

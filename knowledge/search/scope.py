@@ -34,9 +34,10 @@ class ExcludedByFacet:
 
 def excluded_by(query: SearchQuery, asked: AskedWords) -> tuple[ExcludedByFacet, ...]:
     """For each facet what it alone excludes: contexts with all words and the rest of the scope."""
+    scope = [facet for facet in query.facets if facet.name != "kind"]
     if not asked.all_known:
-        return ()
-    return tuple(_excluded(facet, query, asked) for facet in query.facets if facet.name != "kind")
+        return tuple(ExcludedByFacet(facet, 0) for facet in scope)
+    return tuple(_excluded(facet, query, asked) for facet in scope)
 
 
 def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> ExcludedByFacet:

@@ -80,7 +80,7 @@ def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
         "excluded": [
             (each, LABELS[each.facet.name], _address(_without(query, each.facet.name)),
              [(v, n, _address(_with(query, each.facet.name, v))) for v, n in each.values])
-            for each in found.excluded if each.count
+            for each in found.excluded
         ],
         "near": [
             (each.word, [(w, _address(_instead(query, each.word, w))) for w in each.instead])
