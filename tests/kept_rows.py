@@ -54,9 +54,14 @@ def made_once(
 
 
 def read(table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns of a table, and its rows as the database has them."""
+    """The columns of a model's table, and its rows as the database has them.
+
+    Without what the database computes itself, such as the lexemes of the search on PostgreSQL.
+    """
+    model = next(model for model in apps.get_models() if model._meta.db_table == table)
+    names = ", ".join(f'"{field.column}"' for field in model._meta.concrete_fields)
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM {table} ORDER BY id")
+        cursor.execute(f"SELECT {names} FROM {table} ORDER BY 1")
         return [column[0] for column in cursor.description], cursor.fetchall()
 
 

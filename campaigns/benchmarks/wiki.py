@@ -11,13 +11,11 @@ import random
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from statistics import median, quantiles
-from tempfile import TemporaryDirectory
 
 from django.contrib.auth import get_user_model
 from django.db import connection
@@ -33,6 +31,7 @@ from campaigns.benchmarks.harness import (
     option,
     versions,
 )
+from campaigns.benchmarks.own_database import own_database
 from knowledge.curation.store import NewSpec, store_specs
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.plan import plan_import
@@ -66,11 +65,11 @@ def measure_wiki(options: Namespace, progress: Progress) -> BenchReport:
     if not 1 <= size.documents <= size.specs:
         accepted = f"1 to --specs ({size.specs}) is accepted"
         raise BenchmarkError(f"--documents {size.documents}: {accepted}")
-    with TemporaryDirectory() as folder, _own_database(Path(folder)):
+    with own_database() as folder:
         progress(f"filling {size.documents:,} documents with {size.specs:,} values …")
         fill(size)
         progress("asking …")
-        return _asked(size, Path(folder))
+        return _asked(size, folder)
 
 
 WIKI = Benchmark(
@@ -82,20 +81,6 @@ WIKI = Benchmark(
     ),
     measure_wiki,
 )
-
-
-@contextmanager
-def _own_database(folder: Path) -> Iterator[None]:
-    """Point the connection at a fresh database with all tables, and back afterwards."""
-    before = connection.settings_dict["NAME"]
-    test = connection.settings_dict["TEST"]
-    if connection.vendor == "sqlite":
-        test["NAME"] = str(folder / "wiki.sqlite3")
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-    try:
-        yield
-    finally:
-        connection.creation.destroy_test_db(str(before), verbosity=0)
 
 
 def fill(size: WikiSize) -> None:

@@ -1,4 +1,7 @@
-"""Does every citation still hold? Against its pinned revision, and against the shipped files."""
+"""Does every citation still hold? Against its pinned revision, and against the shipped files.
+
+And do the tables of the catalogue, with every id that the guides name?
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from knowledge.curation.revise import LIVE, drifts
 from knowledge.exchange.importer import SHIPPED, origin_of
 from knowledge.exchange.readers.bundle import as_documents, read_document
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
+from knowledge.experience.catalogue.mentions import unknown_mentions
+from knowledge.experience.catalogue.store import read_with_shipped
 from knowledge.lookup.standing import standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.models.document import MEASURED_ORIGIN
@@ -26,7 +31,7 @@ class WikiFault:
     """One thing that does not hold: where, what state it is in, and what to do."""
 
     place: str  # path:L23, or a path
-    state: str  # a citation's state, a flag's kind, corrupt, not imported, unreadable
+    state: str  # a citation's state, a flag's kind, corrupt, not imported, unreadable, catalogue
     message: str
 
     def __str__(self) -> str:
@@ -44,6 +49,7 @@ def check_wiki(folder: Path = SHIPPED) -> list[WikiFault]:
     stored = {d.path: d for d in Document.objects.filter(withdrawn_at=None)}
     problems = [*_broken_revisions(), *_flagged(), *_left_behind(), *_missing(files, stored)]
     origin = origin_of(folder)
+    problems += _catalogue(files, origin)
     for document in stored.values():
         if document.origin == origin:
             problems += _drifted(document, files.get(document.path))
@@ -107,6 +113,14 @@ def _drifted(document: Document, text: str | None) -> Iterator[WikiFault]:
         if not drift.holds:
             words = f"in the file; import it, or restore the line. {drift.anchor.note}"
             yield _problem(drift.citation, drift.anchor.state, words)
+
+
+def _catalogue(files: dict[str, str], origin: str) -> Iterator[WikiFault]:
+    """Rows of the catalogue that cannot be read, and ids that it does not hold."""
+    found = read_with_shipped(files, origin)
+    for fault in (*found.faults, *unknown_mentions(files, found)):
+        if fault.document in files:
+            yield WikiFault(f"{fault.document}:L{fault.line}", "catalogue", fault.message)
 
 
 def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[WikiFault]:

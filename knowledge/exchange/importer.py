@@ -29,6 +29,7 @@ from knowledge.exchange.readers.bundle import Bundle, read_bundle, read_document
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
 from knowledge.exchange.readers.foreign import LineFate, LineOutcome
 from knowledge.exchange.take_values import take_earlier, take_values
+from knowledge.experience.catalogue.store import take_catalogue
 from knowledge.lookup.needs import Question, question_of
 from knowledge.models import Batch, Document, Flag, FlagAnswer, Platform, Revision, Spec, SpecState
 from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
@@ -146,7 +147,15 @@ def take_bundle(bundle: Bundle, intake: ImportOptions) -> ImportSummary:
     )
     if total.changed:
         check_preferred()
+    require_catalogue(intake.origin)
     return total
+
+
+def require_catalogue(origin: str) -> None:
+    """Bring the catalogue of strategies to what the texts say; refuse a row of this origin."""
+    faults = take_catalogue(origin)
+    if faults:
+        raise ImportRefused(str(faults[0]))
 
 
 def write_measured_document(path: str, text: str) -> Revision:

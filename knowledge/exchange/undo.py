@@ -18,7 +18,7 @@ from knowledge.curation.review import enter, put_out_of_use
 from knowledge.curation.revise import LIVE, CitationChange, settle, store_text, withdraw
 from knowledge.curation.turn import turn
 from knowledge.curation.wording import LONGEST_BATCH_REASON, require_reason
-from knowledge.exchange.importer import check_preferred
+from knowledge.exchange.importer import check_preferred, require_catalogue
 from knowledge.exchange.platform_rows import platform_columns
 from knowledge.exchange.readers.bundle import read_document
 from knowledge.exchange.readers.folder import ImportRefused
@@ -35,6 +35,7 @@ from knowledge.models import (
     SpecChange,
     SpecState,
 )
+from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.tracking.anchoring import Reanchor
 
@@ -63,6 +64,7 @@ def undo(batch: Batch, by: Any, why: str) -> None:
         _put_platforms_back(batch)
         try:
             check_preferred()
+            require_catalogue(SHIPPED_ORIGIN)
         except ImportRefused as error:
             raise Conflict(f"without this import {error}") from error
         done = {"state": BatchState.UNDONE, "undone_at": timezone.now(), "undone_by": by}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from knowledge.models import Gap, GapState, Kind, Lesson
 from knowledge.search.index import Entry, put
+
+AT_ONCE = 2_000
 
 
 def index_lessons(lessons: Iterable[Lesson]) -> None:
@@ -16,6 +18,16 @@ def index_lessons(lessons: Iterable[Lesson]) -> None:
 def index_gaps(gaps: Iterable[Gap]) -> None:
     """Put these questions into the index; closed ones are marked."""
     put(_gap(gap) for gap in gaps)
+
+
+def all_lessons() -> Iterator[Entry]:
+    """Every lesson."""
+    yield from map(_lesson, Lesson.objects.iterator(AT_ONCE))
+
+
+def all_gaps() -> Iterator[Entry]:
+    """Every question."""
+    yield from map(_gap, Gap.objects.iterator(AT_ONCE))
 
 
 def _lesson(lesson: Lesson) -> Entry:

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from knowledge.experience.families import FAMILIES, family_of
 from knowledge.models import Platform
 
-# Family → its operations. Kernels of one family meet the same limits.
-FAMILIES = {
-    "matmul": ("matmul", "gemm", "batched_matmul", "grouped_gemm", "linear"),
-    "normalisation": ("softmax", "layernorm", "rmsnorm", "groupnorm", "batchnorm", "log_softmax"),
-    "reduction": ("reduction", "sum", "mean", "max", "argmax", "cross_entropy", "topk"),
-    "elementwise": ("elementwise", "vector_add", "gelu", "silu", "relu", "rope", "dropout", "copy"),
-    "attention": ("attention", "flash_attention", "mha", "gqa", "mla", "paged_attention"),
-    "convolution": ("convolution", "conv2d", "depthwise_conv", "pooling", "max_pool"),
-}
-_FAMILY = {op: family for family, ops in FAMILIES.items() for op in ops}
+__all__ = ["FAMILIES", "Place", "family_of", "place_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +17,6 @@ class Place:
     platform: str = ""
     arch: str = ""
     vendor: str = ""
-
-
-def family_of(op: str) -> str:
-    """The family of an operation; the operation itself where it is in none."""
-    return _FAMILY.get(op, op)
 
 
 def place_of(platform: str, arch: str = "") -> Place:

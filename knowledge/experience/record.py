@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.catalogue.names import StrategyNames, load_names
 from knowledge.experience.disagreements import find_disagreements
 from knowledge.experience.indexed import index_entries
 from knowledge.experience.lessons.weigh import weigh_lessons
@@ -33,6 +34,8 @@ class NewExperience:
     strategy: as its source names it. platform: a slug of the wiki or a name; arch: needed only
     where the platform is not in the wiki. shapes: the sizes of each measured case.
     scope_class: the config class that it is about; "" for the class that follows from the shapes.
+    named: what its source calls the strategy, where `strategy` is the catalogue's name for that.
+    uuid: of an entry that comes back from a file; "" makes a new one.
     """
 
     strategy: str
@@ -71,6 +74,8 @@ class NewExperience:
     campaign: int | None = None
     round: int | None = None
     happened_at: datetime.datetime | None = None
+    named: str = ""
+    uuid: str = ""
 
 
 def record_attempts(
@@ -83,7 +88,8 @@ def record_attempts(
     listed = list(attempts)
     with transaction.atomic():
         tracks: dict[tuple[Any, ...], TrackRecord] = {}
-        rows = [_row(each, _track(each, tracks), by, batch) for each in _new(listed)]
+        names = load_names()
+        rows = [_row(each, _track(each, names, tracks), by, batch) for each in _new(listed)]
         made = Experience.objects.bulk_create(rows)
         refresh(row.track_id for row in made)
         index_entries(made)
@@ -99,11 +105,13 @@ def _new(attempts: Sequence[NewExperience]) -> list[NewExperience]:
     return [each for each in attempts if (each.campaign, each.round) not in known]
 
 
-def _track(attempt: NewExperience, known: dict[tuple[Any, ...], TrackRecord]) -> TrackRecord:
+def _track(
+    attempt: NewExperience, names: StrategyNames, known: dict[tuple[Any, ...], TrackRecord]
+) -> TrackRecord:
     place = place_of(attempt.platform, attempt.arch)
     size = size_log2(attempt.shapes)
     context = {
-        "strategy": catalogue_slug(attempt.strategy, attempt.backend),
+        "strategy": names.slug(attempt.strategy, attempt.backend),
         "op": attempt.op,
         "dtype": attempt.dtype,
         "backend": attempt.backend,
@@ -123,6 +131,7 @@ def _row(
     attempt: NewExperience, track: TrackRecord, by: Any, batch: ExperienceImport | None
 ) -> Experience:
     return Experience(
+        uuid=uuid.UUID(attempt.uuid) if attempt.uuid else uuid.uuid4(),
         track=track,
         origin=attempt.origin,
         label=attempt.label,
@@ -131,7 +140,7 @@ def _row(
         round=attempt.round,
         proposer=attempt.proposer,
         problem=attempt.problem,
-        strategy_name=attempt.strategy,
+        strategy_name=(attempt.named or attempt.strategy)[:300],
         title=attempt.title[:300],
         change=attempt.change,
         evidence=list(attempt.evidence),

@@ -25,7 +25,7 @@ def refused(
 ) -> HttpResponse:
     """One page for both: what was not done, the last change of the value, and the way back.
 
-    back: the address to go back to where there is no value; empty for the queue.
+    back: the address of the page that is about what was not changed, if it is no value.
     """
     last = spec.changes.select_related("by").first() if spec is not None else None
     context = {"message": str(error), "spec": spec, "last": last, "back": back, "status": status}

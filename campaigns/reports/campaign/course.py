@@ -7,6 +7,7 @@ from typing import Any
 
 from campaigns.models import Campaign, CampaignState, Restart, Review
 from campaigns.records.restart_mask import masked_by, restart_of
+from campaigns.rules.stop.ladder import Way
 
 # The events that record it.
 KINDS = ("ladder", "reviewed", "restart", "unmasked")
@@ -75,7 +76,7 @@ def course_lines(campaign: Campaign) -> list[str]:
     course = course_of(campaign)
     lines = [
         f"review after round {review.after}: "
-        + ("; ".join(f"{w['title']} ({w['category']})" for w in review.directions) or review.note)
+        + ("; ".join(Way(**way).named for way in review.directions) or review.note)
         for review in course.reviews[::-1]
     ]
     if course.restart:

@@ -11,6 +11,7 @@ from campaigns.rules.verdict.decision import Reason
 
 LEAST_DIRECTIONS = 3
 MOST_DIRECTIONS = 6
+BY_PERSON = "needs a person"
 
 
 class Rung(StrEnum):
@@ -47,6 +48,7 @@ class Way:
     """An untried technique. expected: the expected speed-up.
 
     by_itself: whether the search can apply it to this source; else a person or model must.
+    catalogue: its id in the catalogue of strategies; "" where it has none.
     """
 
     strategy: str
@@ -55,6 +57,13 @@ class Way:
     why: str
     expected: float
     by_itself: bool = True
+    catalogue: str = ""
+
+    @property
+    def named(self) -> str:
+        """ "Pad shared tiles (layout and data movement; needs a person)"."""
+        who = "" if self.by_itself else f"; {BY_PERSON}"
+        return f"{self.title} ({self.category}{who})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,8 @@ def directions(untried: Iterable[Way], recent: Collection[str]) -> Directions:
 def _note(categories: int, ways: Sequence[Way]) -> str:
     if categories >= LEAST_DIRECTIONS:
         by_hand = sum(not way.by_itself for way in ways)
-        return f"{by_hand} of them cannot be tried by the built-in search" if by_hand else ""
+        verb = "needs" if by_hand == 1 else "need"
+        return f"{by_hand} of {len(ways)} {verb} a person or a model" if by_hand else ""
     if not ways:
         return "the catalogue holds no untried technique"
     word = "category is" if categories == 1 else "categories are"

@@ -16,13 +16,19 @@ from campaigns.records.round.decisions import streak_of, verdicts_of
 from campaigns.records.round.hypotheses import tried_in
 from campaigns.rules.stop.ladder import directions
 from campaigns.workers.notify import AGAIN, NOTHING, Next
+from knowledge.experience.catalogue.store import stored_catalogue
+from knowledge.experience.names import Place
 
 
 def review(campaign: Campaign) -> Next:
     """Store the review, and gather the evidence anew; the proposer is shown its directions."""
     streak = streak_of(verdicts_of(campaign))
-    recent = {category_of(idea.strategy) for v in streak if (idea := tried_in(v.round))}
-    found = directions(untried(situation_of(campaign)), {one.value for one in recent if one})
+    strategies, platform = stored_catalogue(), campaign.platform
+    tried = [idea.strategy for v in streak if (idea := tried_in(v.round))]
+    recent = {category_of(name, strategies) for name in tried}
+    place = Place(platform.slug, platform.target, platform.vendor)
+    ways = untried(situation_of(campaign), strategies, place)
+    found = directions(ways, {one.value for one in recent if one})
     with transaction.atomic():
         if not move(campaign, CampaignState.PROFILE):
             return NOTHING
@@ -34,7 +40,7 @@ def review(campaign: Campaign) -> Next:
             directions=[asdict(way) for way in found.ways],
             note=found.note,
         )
-        named = "; ".join(f"{way.title} ({way.category})" for way in found.ways) or "none"
+        named = "; ".join(way.named for way in found.ways) or "none"
         note = f" ({found.note})" if found.note else ""
         record(campaign, "reviewed", f"directions not tried yet: {named}{note}")
     return AGAIN

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from knowledge.models import Strategy
 
 LONGEST = 120
@@ -10,19 +13,48 @@ LONGEST = 120
 def catalogue_slug(name: str, backend: str) -> str:
     """The slug of the strategy with this name or alias; the name itself where there is none.
 
-    A sweep is named `tune.<knob>`, `flags.<set>`: its alias may end in `*`. backend: prefers a
-    strategy of this backend where two have the same alias.
+    backend: what the kernel is written in. Whoever asks for many names asks `load_names` once.
     """
-    plain = name.strip()
-    exact = Strategy.objects.filter(slug=plain).values_list("slug", flat=True).first()
-    if exact or not plain:
-        return str(exact or "")
-    found = [row for row in Strategy.objects.all() if _is_alias(plain, row.aliases)]
-    found.sort(key=lambda row: (row.backend != backend, row.backend != "", row.slug))
-    return found[0].slug if found else plain[:LONGEST]
+    return load_names().slug(name, backend)
 
 
-def _is_alias(name: str, aliases: list[str]) -> bool:
-    return any(
-        name == alias or (alias.endswith("*") and name.startswith(alias[:-1])) for alias in aliases
-    )
+@dataclass(frozen=True, slots=True)
+class StrategyNames:
+    """Every name in the catalogue: slugs, and aliases as (alias, backend, slug)."""
+
+    slugs: frozenset[str]
+    aliases: tuple[tuple[str, str, str], ...]
+
+    def slug(self, name: str, backend: str) -> str:
+        """See `catalogue_slug`.
+
+        An alias may end in `*`, as that of a sweep `tune.<knob>`; the longest one that matches
+        counts, first of the strategies of this backend or of none. A name that strategies of
+        several other backends have is none of theirs.
+        """
+        plain = name.strip()
+        if plain in self.slugs or not plain:
+            return plain
+        found = [each for each in self.aliases if _matches(plain, each[0])]
+        own = [each for each in found if each[1] in ("", backend)]
+        if own:
+            return max(own, key=lambda each: (len(each[0]), each[1] == backend))[2]
+        others = {slug for _, _, slug in found}
+        return others.pop() if len(others) == 1 else plain[:LONGEST]
+
+
+def load_names() -> StrategyNames:
+    """All names, in one query."""
+    rows = list(Strategy.objects.values_list("slug", "backend", "aliases"))
+    return names_in(rows)
+
+
+def names_in(rows: Iterable[tuple[str, str, Iterable[str]]]) -> StrategyNames:
+    """The names of (slug, backend, aliases) of each strategy."""
+    listed = list(rows)
+    aliases = [(alias, backend, slug) for slug, backend, own in listed for alias in own]
+    return StrategyNames(frozenset(slug for slug, _, _ in listed), tuple(aliases))
+
+
+def _matches(name: str, alias: str) -> bool:
+    return name == alias or (alias.endswith("*") and name.startswith(alias[:-1]))

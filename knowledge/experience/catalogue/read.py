@@ -1,0 +1,171 @@
+"""PURE: the tables of the wiki's guides as strategies, each with its document and line (R42)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from knowledge.experience.catalogue.guide_tables import GuideTable, codes, guide_tables, plain
+from knowledge.experience.catalogue.reach import Reach, ReachError, read_reach
+
+TECHNIQUE, ANTI_PATTERN, DISCIPLINE = "technique", "anti_pattern", "discipline"
+ID = re.compile(r"[a-z][\w.>-]{0,79}")
+FOR, EACH_A_RECIPE = "for", "Each row is a recipe."
+TECHNIQUE_COLUMNS = ("id", "use when", "what to do", "check with", "typical failure")
+ANTI_COLUMNS = ("id", "looks like", "why it fails", "check with", "instead")
+ALIAS_TABLES, CATALOGUE = ("recipe", "sweep"), "catalogue"
+TITLE_END = re.compile(r"[;:](?=\s)")
+LONGEST_TITLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyFacts:
+    """One strategy as its row has it; see `knowledge.models.Strategy`."""
+
+    slug: str
+    kind: str
+    title: str
+    document: str
+    line: int
+    backend: str = ""
+    limits: tuple[str, ...] = ()
+    vendors: tuple[str, ...] = ()
+    archs: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    use_when: str = ""
+    what: str = ""
+    verify: str = ""
+    failure: str = ""
+    instead: str = ""
+    aliases: tuple[str, ...] = ()
+    recipes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueFault:
+    """A row that cannot be read: where, and what is accepted there."""
+
+    document: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.document}:L{self.line}: {self.message}"
+
+
+@dataclass(slots=True)
+class ReadCatalogue:
+    """All strategies by id, and every row that was left out."""
+
+    strategies: dict[str, StrategyFacts] = field(default_factory=dict)
+    faults: list[CatalogueFault] = field(default_factory=list)
+
+
+def read_catalogue(texts: Mapping[str, str]) -> ReadCatalogue:
+    """The strategies of these documents, path → text. Of one id the first document's row counts."""
+    found = ReadCatalogue()
+    tables = [(path, table) for path, text in texts.items() for table in guide_tables(text)]
+    for path, table in tables:
+        if _is_catalogue(table.header):
+            _take_strategies(found, path, table)
+    for path, table in tables:
+        if table.header[0] in ALIAS_TABLES and CATALOGUE in table.header:
+            _take_aliases(found, path, table)
+    return found
+
+
+def _is_catalogue(header: list[str]) -> bool:
+    named = set(header)
+    return header[0] == "id" and (named >= {*TECHNIQUE_COLUMNS} or named >= {*ANTI_COLUMNS})
+
+
+def _take_strategies(found: ReadCatalogue, path: str, table: GuideTable) -> None:
+    words, _, recipes = table.applies.partition(".")
+    try:
+        around = read_reach(words)
+    except ReachError as error:
+        found.faults.append(CatalogueFault(path, table.applies_line, f"Applies to: {error}"))
+        return
+    for line, row in _rows(found, path, table):
+        slug = row["id"].strip("`")
+        if not ID.fullmatch(slug):
+            message = f"id {row['id']}; accepted: one word in backticks, such as `cu.fuse`"
+            found.faults.append(CatalogueFault(path, line, message))
+        elif (other := found.strategies.get(slug)) is not None:
+            message = f"id {slug} stands in {other.document}:L{other.line} already"
+            found.faults.append(CatalogueFault(path, line, message))
+        else:
+            try:
+                reach = around.narrowed(read_reach(plain(row.get(FOR, ""))))
+            except ReachError as error:
+                found.faults.append(CatalogueFault(path, line, f"{slug}: {FOR}: {error}"))
+                continue
+            made = _strategy(slug, path, line, row, reach)
+            own = (slug,) if recipes.strip() == EACH_A_RECIPE else ()
+            found.strategies[slug] = replace(made, recipes=own)
+
+
+def _strategy(
+    slug: str, path: str, line: int, row: Mapping[str, str], reach: Reach
+) -> StrategyFacts:
+    cells = {name: plain(cell) for name, cell in row.items()}
+    anti = "looks like" in cells
+    kind = ANTI_PATTERN if anti else DISCIPLINE if slug.startswith("dx.") else TECHNIQUE
+    use_when, what = (
+        (cells["looks like"], cells["why it fails"])
+        if anti
+        else (cells["use when"], cells["what to do"])
+    )
+    return StrategyFacts(
+        slug=slug,
+        kind=kind,
+        title=_title(row["looks like" if anti else "what to do"]) or slug,
+        document=path,
+        line=line,
+        backend=reach.backend,
+        limits=reach.limits,
+        vendors=reach.vendors,
+        archs=reach.archs,
+        ops=reach.ops,
+        use_when=use_when,
+        what=what,
+        verify=cells["check with"],
+        failure=cells.get("typical failure", ""),
+        instead=cells.get("instead", ""),
+    )
+
+
+def _take_aliases(found: ReadCatalogue, path: str, table: GuideTable) -> None:
+    """A recipe is an alias of the first strategy that its row names, and a way to do them all."""
+    for line, row in _rows(found, path, table):
+        name = row[table.header[0]].strip("`")
+        slugs = codes(row[CATALOGUE])
+        unknown = [slug for slug in slugs if slug not in found.strategies]
+        if not slugs or unknown:
+            said = unknown[0] if unknown else row[CATALOGUE] or "nothing"
+            message = f"{name}: {said}; accepted: ids of the catalogue, in backticks"
+            found.faults.append(CatalogueFault(path, line, message))
+            continue
+        for slug in slugs:
+            old = found.strategies[slug]
+            aliases = (*old.aliases, name) if slug == slugs[0] else old.aliases
+            found.strategies[slug] = replace(old, aliases=aliases, recipes=(*old.recipes, name))
+
+
+def _rows(
+    found: ReadCatalogue, path: str, table: GuideTable
+) -> Iterator[tuple[int, dict[str, str]]]:
+    for line, cells in table.rows:
+        if len(cells) == len(table.header):
+            yield line, dict(zip(table.header, cells, strict=True))
+        else:
+            message = f"{len(cells)} cells; accepted: {len(table.header)}, as in the header"
+            found.faults.append(CatalogueFault(path, line, message))
+
+
+def _title(cell: str) -> str:
+    """The first clause, with a capital letter unless it begins with code."""
+    first = plain(TITLE_END.split(cell)[0])
+    begin = first[:1] if cell.startswith("`") else first[:1].upper()
+    return (begin + first[1:])[:LONGEST_TITLE]

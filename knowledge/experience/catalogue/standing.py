@@ -1,0 +1,98 @@
+"""What a strategy has shown: attempts, effects, and how its predictions came true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from knowledge.experience.track import bounds
+from knowledge.models import Adoption, EntryStanding, Experience, TrackRecord
+
+WORKED = ("successes", "smalls", "micros")
+COLUMNS = ("platform", "op", "tried", *WORKED, "gain_median", "recent_failures")
+CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Attempts added up. contexts: those with a measured gain; gain: the median over them with the
+    order statistics that hold it 95 times of 100, None without any."""
+
+    tried: int = 0
+    worked: int = 0
+    contexts: int = 0
+    gain: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Predictions against gains. ratio: the median of measured over predicted gain.
+
+    n: attempts with both. decided: predictions of which the measurement said yes or no.
+    """
+
+    n: int = 0
+    ratio: float | None = None
+    confirmed: int = 0
+    decided: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyRecord:
+    """The record of one strategy. places: (platform, op, tally), most attempts first."""
+
+    total: Tally
+    places: tuple[tuple[str, str, Tally], ...]
+    calibration: Calibration
+    adoptions: int
+
+
+def record_of(slug: str) -> StrategyRecord:
+    """Three queries, however many attempts there are."""
+    rows = list(TrackRecord.objects.filter(strategy=slug, tried__gt=0).values_list(*COLUMNS))
+    by_place: dict[tuple[str, str], list[tuple]] = {}
+    for row in rows:
+        by_place.setdefault((row[0], row[1]), []).append(row)
+    places = [(platform, op, _tally(some)) for (platform, op), some in by_place.items()]
+    places.sort(key=lambda place: (-place[2].tried, place[0], place[1]))
+    return StrategyRecord(
+        total=_tally(rows),
+        places=tuple(places),
+        calibration=_calibration(slug),
+        adoptions=Adoption.objects.filter(strategy=slug).count(),
+    )
+
+
+def tallies(slugs: Iterable[str]) -> dict[str, Tally]:
+    """The totals of these strategies, of those that were tried; one query."""
+    rows = TrackRecord.objects.filter(strategy__in=list(slugs), tried__gt=0)
+    found: dict[str, list[tuple]] = {}
+    for slug, *row in rows.values_list("strategy", *COLUMNS):
+        found.setdefault(slug, []).append(tuple(row))
+    return {slug: _tally(some) for slug, some in found.items()}
+
+
+def _tally(rows: Sequence[tuple]) -> Tally:
+    gains = sorted(row[6] for row in rows if row[6] is not None)
+    tried, worked = sum(row[2] for row in rows), sum(sum(row[3:6]) for row in rows)
+    if not gains:
+        return Tally(tried, worked)
+    low, high = bounds(len(gains))
+    return Tally(tried, worked, len(gains), gains[(len(gains) - 1) // 2], gains[low], gains[high])
+
+
+def _calibration(slug: str) -> Calibration:
+    made = Experience.objects.filter(
+        track__strategy=slug, standing=EntryStanding.COUNTS, expected_gain__gt=0
+    )
+    rows = list(made.values_list("expected_gain", "gain", "borne"))
+    ratios = sorted(gain / expected for expected, gain, _ in rows if gain is not None)
+    decided = [borne for _, _, borne in rows if borne not in UNDECIDED]
+    return Calibration(
+        n=len(ratios),
+        ratio=ratios[(len(ratios) - 1) // 2] if ratios else None,
+        confirmed=decided.count(CONFIRMED),
+        decided=len(decided),
+    )

@@ -1,0 +1,91 @@
+"""The strategies of the wiki's newest texts as rows, which pages, search and proposers read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import F, OuterRef, Q, Subquery
+
+from knowledge.experience.catalogue.read import (
+    CatalogueFault,
+    ReadCatalogue,
+    StrategyFacts,
+    read_catalogue,
+)
+from knowledge.experience.indexed_strategies import strategy_row
+from knowledge.models import Kind, Revision, Strategy
+from knowledge.models.document import SHIPPED_ORIGIN
+from knowledge.search.index import put, remove
+
+# Only documents with these words can hold a table of the catalogue.
+MARKS = ("what to do", "why it fails", "catalogue")
+LISTS = ("limits", "vendors", "archs", "ops", "aliases", "recipes")
+
+
+def take_catalogue(origin: str) -> list[CatalogueFault]:
+    """Bring the rows to what the newest texts say; the faults in documents of this origin.
+
+    Of one id the shipped wiki's row counts, then that of the first other document. Rows that no
+    text has any more are withdrawn, and stay for the experience that refers to them.
+    """
+    origins, texts = _newest_texts()
+    found = read_catalogue(texts)
+    _store(found.strategies.values())
+    return [fault for fault in found.faults if origins[fault.document] == origin]
+
+
+def stored_catalogue() -> tuple[StrategyFacts, ...]:
+    """The strategies in use as plain values, in the order of their ids."""
+    rows = Strategy.objects.filter(withdrawn=False).values(*StrategyFacts.__slots__)
+    return tuple(StrategyFacts(**{**row, **{n: tuple(row[n]) for n in LISTS}}) for row in rows)
+
+
+def read_with_shipped(texts: dict[str, str], origin: str) -> ReadCatalogue:
+    """The catalogue as it would be with these documents of an origin in place of the stored."""
+    origins, stored = _newest_texts()
+    ours = {p: t for p, t in stored.items() if origins[p] == SHIPPED_ORIGIN != origin}
+    return read_catalogue(ours | texts)
+
+
+def _newest_texts() -> tuple[dict[str, str], dict[str, str]]:
+    """Path → origin and path → text of what may hold a table, the shipped documents first."""
+    newest = Revision.objects.filter(document=OuterRef("document")).order_by("-number")
+    marked = Q()
+    for mark in MARKS:
+        marked |= Q(text__icontains=mark)
+    rows = (
+        Revision.objects.filter(marked, document__withdrawn_at=None)
+        .annotate(newest=Subquery(newest.values("number")[:1]))
+        .filter(number=F("newest"))
+        .values_list("document__path", "document__origin", "text")
+    )
+    listed = sorted(rows, key=lambda row: (row[1] != SHIPPED_ORIGIN, row[0]))
+    return {path: own for path, own, _ in listed}, {path: text for path, _, text in listed}
+
+
+def _store(wanted: Iterable[StrategyFacts]) -> None:
+    rows = {row.slug: row for row in Strategy.objects.all()}
+    new, changed = [], []
+    for facts in wanted:
+        values = _columns(facts)
+        row = rows.pop(facts.slug, None)
+        if row is None:
+            new.append(Strategy(**values))
+        elif any(getattr(row, name) != value for name, value in values.items()):
+            for name, value in values.items():
+                setattr(row, name, value)
+            changed.append(row)
+    gone = [row for row in rows.values() if not row.withdrawn]
+    for row in gone:
+        row.withdrawn = True
+    Strategy.objects.bulk_create(new)
+    Strategy.objects.bulk_update([*changed, *gone], [*StrategyFacts.__slots__, "withdrawn"])
+    put(strategy_row(row) for row in (*new, *changed))
+    remove((Kind.STRATEGY, row.slug) for row in gone)
+
+
+def _columns(facts: StrategyFacts) -> dict[str, Any]:
+    values = asdict(facts) | {"withdrawn": False}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

@@ -1,0 +1,1 @@
+"""Which strategies to try next, by what was tried before (R38)."""

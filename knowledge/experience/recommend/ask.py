@@ -1,0 +1,160 @@
+"""Ask the team's experience what to try next: a few queries, and the pure ranking (R38)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from django.db.models import Q
+
+from knowledge.experience.families import family_of
+from knowledge.experience.names import Place, place_of
+from knowledge.experience.recommend.question import Hit, Question, Recommendation, ScoreReason
+from knowledge.experience.recommend.score import CUT_OFF, ContextRecord, Judged, fit, judge
+from knowledge.experience.recommend.stored import (
+    AttemptSpread,
+    StrategyNotes,
+    contexts_of,
+    notes_for,
+    outside,
+    spreads,
+)
+
+Found = tuple[Judged, str]  # with how the scope was widened for it
+
+
+def recommend(question: Question, limit: int = 5) -> Recommendation:
+    """The strategies that worked in this scope, and those that did not; at most limit of each.
+
+    The scope is the operation or its family, the backend and the platform. Only where it has fewer
+    than limit hits is it widened: to the same architecture, to the same vendor, to other backends
+    of the same operation. Each hit says where its numbers are from. Without an operation there is
+    nothing to recommend.
+    """
+    place = place_of(question.platform, question.arch)
+    asked = replace(question, platform=place.platform, arch=place.arch)
+    scope = _words(asked.op, asked.backend, asked.platform or asked.arch)
+    if not asked.op:
+        return Recommendation(scope=scope)
+    notes = notes_for(asked)
+    hits, avoid, excluded = _found(asked, place, notes, limit)
+    return Recommendation(*_shown(hits, avoid, notes, limit), scope=scope, excluded=excluded)
+
+
+def _found(
+    asked: Question, place: Place, notes: StrategyNotes, limit: int
+) -> tuple[list[Found], list[Found], dict[str, int]]:
+    """Hits and what to avoid, and the attempts that the scope leaves out, by reason."""
+    hits: list[Found] = []
+    avoid: list[Found] = []
+    seen: set[str] = set()
+    excluded: Counter[str] = Counter()
+    for at, (widened, where) in enumerate(_widenings(asked, place)):
+        contexts = contexts_of(where)
+        judged = [each for each in judge(asked, contexts) if each.strategy not in seen]
+        seen.update(each.strategy for each in judged)
+        for each in judged:
+            if not each.avoid and not notes.warning(each.strategy):
+                hits.append((each, widened))
+            elif at == 0:
+                avoid.append((each, widened))
+        if at == 0:
+            excluded.update(_unlike(asked, contexts))
+            excluded.update(outside(asked))
+        if len(hits) >= limit:
+            break
+    return hits, avoid, {why: n for why, n in excluded.items() if n}
+
+
+def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
+    """The scope, then what lies around it, each with what it is called."""
+    kernel = Q(family=family_of(asked.op), backend=asked.backend)
+    yield "", kernel & Q(platform=asked.platform)
+    if place.arch:
+        yield "same architecture", kernel & Q(arch=place.arch)
+    if place.vendor:
+        yield "same vendor", kernel & Q(vendor=place.vendor)
+    yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
+
+
+def _unlike(asked: Question, contexts: Sequence[ContextRecord]) -> dict[str, int]:
+    unnamed = sum(each.tried for each in contexts if not each.strategy)
+    far = sum(each.tried for each in contexts if fit(asked, each) < CUT_OFF)
+    return {"without a strategy": unnamed, "too unlike": far}
+
+
+def _shown(
+    hits: Sequence[Found], avoid: Sequence[Found], notes: StrategyNotes, limit: int
+) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
+    """The first of each with their numbers. An anti-pattern stands before a bad record."""
+    best = list(hits[:limit])
+    known = {each.strategy for each, _ in (*hits, *avoid)}
+    unseen = [name for name in sorted(notes.lessons) if name not in known and notes.warning(name)]
+    warned = [pair for pair in avoid if notes.warning(pair[0].strategy)]
+    worst = warned + [pair for pair in avoid if not notes.warning(pair[0].strategy)]
+    worst = worst[: max(0, limit - len(unseen))]
+    found = spreads([each for each, _ in (*best, *worst)])
+    untried = [_untried(name, notes) for name in unseen[:limit]]
+    return (
+        tuple(_hit(each, widened, found[each.strategy], notes) for each, widened in best),
+        (*untried, *(_hit(each, widened, found[each.strategy], notes) for each, widened in worst)),
+    )
+
+
+def _hit(judged: Judged, widened: str, spread: AttemptSpread, notes: StrategyNotes) -> Hit:
+    warning = notes.warning(judged.strategy)
+    where = _where(judged.contexts)
+    return Hit(
+        strategy=judged.strategy,
+        title=notes.titles.get(judged.strategy, judged.strategy),
+        score=judged.score,
+        scope=f"{widened}: {where}" if widened else where,
+        reasons=(*judged.reasons, *([ScoreReason(warning, 0.0)] if warning else [])),
+        tried=judged.tried,
+        worked=judged.worked,
+        gain_median=spread.median,
+        gain_low=spread.low,
+        gain_high=spread.high,
+        recent_failures=judged.recent_failures,
+        entries=spread.examples,
+        tracks=tuple(context.key for context in judged.contexts),
+        lessons=_lesson_ids(judged.strategy, notes),
+    )
+
+
+def _untried(strategy: str, notes: StrategyNotes) -> Hit:
+    """An anti-pattern that has no attempt in this scope."""
+    return Hit(
+        strategy=strategy,
+        title=notes.titles.get(strategy, strategy),
+        score=0.0,
+        scope="",
+        reasons=(ScoreReason(notes.warning(strategy), 0.0),),
+        tried=0,
+        worked=0,
+        lessons=_lesson_ids(strategy, notes),
+    )
+
+
+def _lesson_ids(strategy: str, notes: StrategyNotes) -> tuple[str, ...]:
+    return tuple(str(lesson.uuid) for lesson in notes.lessons.get(strategy, ()))
+
+
+def _where(contexts: Sequence[ContextRecord]) -> str:
+    """The contexts in words; what they do not share is left open."""
+    platform = _shared((each.platform for each in contexts), "")
+    return _words(
+        _shared((each.op for each in contexts), f"{family_of(contexts[0].op)} kernels"),
+        _shared((each.backend for each in contexts), "several backends"),
+        platform or _shared((each.arch for each in contexts), "several platforms"),
+    )
+
+
+def _shared(values: Iterator[str], else_: str) -> str:
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else else_
+
+
+def _words(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,281 @@
+"""PURE: how near a context is to a question, how much its record weighs, and the order (R38).
+
+score = fit × evidence × effect × recency
+
+fit, at most 100: 40 the same operation (30: of its family) + 25 the same bottleneck (15: of its
+group) + 15 the same backend + 10 the same architecture (5: its generation) + up to 10 for a size
+that is near. The cut-off of 50 is on the fit alone.
+evidence, at most 1: log1p(n) × the lower Wilson bound (95 %) of the share that worked, over the
+same of 20 attempts that all worked: 1 of 1 is 0.06, 5 of 10 is 0.22, 20 of 20 is 1.
+effect, 0.75 to 1: 0.75 + log2(1 + gain) / 4, the gain being the mean of the contexts' medians
+weighed by their measured attempts, each held within 0 and 1 (twice as fast), so that the cure of a
+silly start counts no more than that.
+recency, 0.5 to 1: a tenth less for each of the newest attempts that failed in the same context.
+
+A strategy is judged by its contexts together, from the nearest outwards: that many of them are
+taken as give the highest score, and the fit of the farthest of these counts for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from knowledge.experience.families import family_of
+from knowledge.experience.recommend.question import Question, ScoreReason
+from knowledge.experience.terms import Bottleneck
+
+CUT_OFF = 50
+SAME_OP, SAME_FAMILY = 40, 30
+SAME_BOTTLENECK, SAME_GROUP = 25, 15
+SAME_BACKEND = 15
+SAME_ARCH, SAME_GENERATION = 10, 5
+NEAR_SIZE, FAR_SIZE = 10, 10  # points of the same size; powers of two at which there are none
+Z_95 = 1.96
+STRONG = 20  # attempts that all worked
+SEEN = 5  # newest attempts that recency looks at
+SELDOM = 0.25  # a share that works, surely below which is a bad record
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRecord:
+    """A context with its record; see `knowledge.models.TrackRecord`."""
+
+    key: int
+    strategy: str
+    op: str
+    dtype: str
+    backend: str
+    platform: str
+    arch: str
+    bottleneck: str
+    size_log2: float | None
+    tried: int
+    worked: int
+    gains: int
+    gain: float | None
+    recent_failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A strategy with the contexts that it is judged by.
+
+    avoid: its record is bad, and the score tells how surely.
+    """
+
+    strategy: str
+    score: float
+    reasons: tuple[ScoreReason, ...]
+    contexts: tuple[ContextRecord, ...]
+    tried: int
+    worked: int
+    recent_failures: int
+    avoid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    context: ContextRecord
+    points: tuple[int, ...]
+    fit: int
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """The nearest contexts of a strategy up to some distance; the last is the farthest."""
+
+    near: Sequence[_Near]
+    tried: int
+    worked: int
+    failures: int
+    gain: float
+
+    @property
+    def fit(self) -> int:
+        return self.near[-1].fit
+
+    @property
+    def score(self) -> float:
+        return self.fit * evidence(self.tried, self.worked) * effect(self.gain) * self.recency
+
+    @property
+    def recency(self) -> float:
+        return 1 - 0.1 * self.failures
+
+
+def judge(question: Question, contexts: Iterable[ContextRecord]) -> list[Judged]:
+    """The strategies of these contexts, best first.
+
+    Contexts below the cut-off and those without a strategy are left out.
+    """
+    by_strategy: dict[str, list[_Near]] = {}
+    for context in contexts:
+        near = _near(question, context)
+        if near.fit >= CUT_OFF and context.strategy and context.tried:
+            by_strategy.setdefault(context.strategy, []).append(near)
+    judged = [_judged(strategy, near) for strategy, near in by_strategy.items()]
+    return sorted(judged, key=lambda each: (-each.score, -each.worked, each.strategy))
+
+
+def fit(question: Question, context: ContextRecord) -> int:
+    """How near a context is to the question, of 100."""
+    return _near(question, context).fit
+
+
+def evidence(n: int, worked: int) -> float:
+    """How much n attempts weigh of which so many worked, 0 to 1."""
+    strong = math.log1p(STRONG) * wilson(STRONG, STRONG)[0]
+    return min(1.0, math.log1p(n) * wilson(n, worked)[0] / strong)
+
+
+def effect(gain: float) -> float:
+    """How much a gain weighs, 0.75 to 1."""
+    return 0.75 + math.log2(1 + min(max(gain, 0.0), 1.0)) / 4
+
+
+def plain_arch(arch: str) -> str:
+    """A target without the letter that only says for which devices it was compiled: sm_90a."""
+    return arch.rstrip("af") if arch.startswith("sm_") else arch
+
+
+def wilson(n: int, worked: int) -> tuple[float, float]:
+    """The 95 % interval of a share by Wilson's score; 0 to 1 without an attempt."""
+    if not n:
+        return 0.0, 1.0
+    share, square = worked / n, Z_95 * Z_95
+    middle = share + square / (2 * n)
+    reach = Z_95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    below = 1 + square / n
+    return max(0.0, (middle - reach) / below), min(1.0, (middle + reach) / below)
+
+
+def _judged(strategy: str, near: list[_Near]) -> Judged:
+    near.sort(key=lambda each: (-each.fit, -each.context.tried, each.context.key))
+    pools = list(_pools(near))
+    bad = next((pool for pool in pools if wilson(pool.tried, pool.worked)[1] < SELDOM), None)
+    if bad is None and not pools[-1].worked:
+        bad = pools[-1]
+    pool = bad or max(pools, key=lambda pool: (pool.score, pool.fit))
+    reasons = (*_fitting(pool.near[-1]), *(_against(pool) if bad else _weighed(pool)))
+    return Judged(
+        strategy=strategy,
+        score=round(sum(reason.points for reason in reasons), 1),
+        reasons=reasons,
+        contexts=tuple(each.context for each in pool.near),
+        tried=pool.tried,
+        worked=pool.worked,
+        recent_failures=pool.failures,
+        avoid=bad is not None,
+    )
+
+
+def _pools(near: Sequence[_Near]) -> Iterator[_Pool]:
+    """One pool for each fit: all contexts that are at least as near."""
+    tried = worked = failures = gains = 0
+    total = 0.0
+    for at, each in enumerate(near):
+        context = each.context
+        tried += context.tried
+        worked += context.worked
+        if each.same:
+            failures = min(SEEN, failures + context.recent_failures)
+        if context.gain is not None:
+            gains += context.gains
+            total += context.gains * min(max(context.gain, 0.0), 1.0)
+        if at + 1 == len(near) or near[at + 1].fit != each.fit:
+            mean = total / gains if gains else 0.0
+            yield _Pool(near[: at + 1], tried, worked, failures, mean)
+
+
+def _weighed(pool: _Pool) -> tuple[ScoreReason, ...]:
+    """What the record takes away from the fit."""
+    weights = [
+        (f"{pool.worked} of {pool.tried} worked", evidence(pool.tried, pool.worked)),
+        (f"usual effect {pool.gain:+.1%}, of at most +100 %", effect(pool.gain)),
+        (f"{pool.failures} recent failures in the same context", pool.recency),
+    ]
+    left, reasons = float(pool.fit), []
+    for words, weight in weights:
+        reasons.append(ScoreReason(words, round(left * (weight - 1), 1)))
+        left *= weight
+    return tuple(reason for reason in reasons if reason.points)
+
+
+def _against(pool: _Pool) -> tuple[ScoreReason, ...]:
+    """What is missing for a surely bad record."""
+    failed = pool.tried - pool.worked
+    weight = evidence(pool.tried, failed)
+    return (
+        ScoreReason(f"{failed} of {pool.tried} did not work", round(pool.fit * (weight - 1), 1)),
+    )
+
+
+def _near(question: Question, context: ContextRecord) -> _Near:
+    points = (
+        _op(question, context),
+        _bottleneck(question.bottleneck, context.bottleneck),
+        SAME_BACKEND if context.backend and context.backend == question.backend else 0,
+        _arch(question.arch, context.arch),
+        _size(question.size_log2, context.size_log2),
+    )
+    return _Near(context, points, sum(points), _same(question, context))
+
+
+def _fitting(near: _Near) -> Iterator[ScoreReason]:
+    context = near.context
+    words = (
+        f"operation {context.op}",
+        f"bottleneck {Bottleneck(context.bottleneck).words}",
+        f"backend {context.backend}",
+        f"architecture {context.arch}",
+        "a size that is near",
+    )
+    return (ScoreReason(*part) for part in zip(words, near.points, strict=True) if part[1])
+
+
+def _same(question: Question, context: ContextRecord) -> bool:
+    """Whether a failure there is one in the context that is asked about."""
+    return (
+        context.op == question.op
+        and context.bottleneck == question.bottleneck
+        and context.backend == question.backend
+        and context.platform == question.platform
+        and question.dtype in ("", context.dtype)
+    )
+
+
+def _op(question: Question, context: ContextRecord) -> int:
+    if question.op and context.op == question.op:
+        return SAME_OP
+    return SAME_FAMILY if context.op and family_of(context.op) == family_of(question.op) else 0
+
+
+@cache
+def _bottleneck(asked: str, there: str) -> int:
+    first, second = Bottleneck(asked), Bottleneck(there)
+    if Bottleneck.UNKNOWN in (first, second):
+        return 0
+    if first == second:
+        return SAME_BOTTLENECK
+    return SAME_GROUP if first.group == second.group else 0
+
+
+@cache
+def _arch(asked: str, there: str) -> int:
+    """A generation is all but the last sign: sm_86 and sm_89 are of one, gfx942 and gfx950 not."""
+    first, second = plain_arch(asked), plain_arch(there)
+    if not first or not second:
+        return 0
+    if first == second:
+        return SAME_ARCH
+    return SAME_GENERATION if first[:-1] == second[:-1] else 0
+
+
+def _size(asked: float | None, there: float | None) -> int:
+    if asked is None or there is None:
+        return 0
+    return round(NEAR_SIZE * max(0.0, 1 - abs(asked - there) / FAR_SIZE))

@@ -1,0 +1,118 @@
+"""PURE: the order of rows for a query, the same on every database.
+
+A word that few rows have says more. A word in a title counts three times one in a text, one of a
+facet twice. Words that stand beside each other in the query and in a row count once more by half.
+Rows with all words come before those with most of them; equal rows are told apart by their
+evidence.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from knowledge.search.tokens import words_of
+
+TITLE, FACET, BODY = 3.0, 2.0, 1.0
+NEIGHBOURS_IN_TITLE, NEIGHBOURS_IN_BODY = 1.0, 0.5
+# How much a longer text than usual says less of each of its words (as in BM25).
+SATURATION, LENGTH = 1.2, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class RankTerm:
+    """One word of a query: how rows may write it, and what it tells. needed: the scope is not."""
+
+    word: str
+    forms: frozenset[str]
+    tells: float
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """One row as the index has it."""
+
+    pk: int
+    kind: str
+    title: str
+    words: str
+    weight: float
+
+
+@dataclass(slots=True)
+class RankedRow:
+    """A row with what its words are worth. missing: words of the query that it does not hold."""
+
+    row: RankRow
+    score: float
+    missing: tuple[str, ...]
+    marks: frozenset[str]
+
+    @property
+    def place(self) -> tuple[bool, float, float, int]:
+        """Sort by this: the best come first."""
+        return bool(self.missing), -self.score, -self.row.weight, -self.row.pk
+
+
+def term_of(word: str, forms: Mapping[str, int], rows: int, *, needed: bool = True) -> RankTerm:
+    """A word with its forms and the rows of each. rows: of the whole index."""
+    held = min(rows, sum(forms.values()))
+    return RankTerm(word, frozenset(forms), math.log(1 + (rows + 1) / (held + 1)), needed)
+
+
+def ranked(rows: Iterable[RankRow], terms: Sequence[RankTerm], least: int) -> list[RankedRow]:
+    """Those with `least` of the needed terms, the best first."""
+    split = [(row, row.words.split()) for row in rows]
+    if not split:
+        return []
+    usual = sum(len(words) for _, words in split) / len(split)
+    needed = sum(term.needed for term in terms)
+    found = []
+    for row, words in split:
+        made = _scored(row, words, terms, usual)
+        if needed - len(made.missing) >= min(least, needed):
+            found.append(made)
+    return sorted(found, key=lambda each: each.place)
+
+
+def with_neighbours(
+    found: Sequence[RankedRow], texts: Mapping[int, str], terms: Sequence[RankTerm]
+) -> list[RankedRow]:
+    """The same rows, those first in which words of the query stand side by side."""
+    pairs = [(a, b) for a, b in itertools.pairwise(terms) if a.needed and b.needed]
+    for each in found if pairs else ():
+        title = _beside(words_of(each.row.title), pairs)
+        body = _beside(words_of(texts.get(each.row.pk, "")), pairs)
+        each.score += NEIGHBOURS_IN_TITLE * title + NEIGHBOURS_IN_BODY * body
+    return sorted(found, key=lambda each: each.place)
+
+
+def _scored(row: RankRow, words: list[str], terms: Sequence[RankTerm], usual: float) -> RankedRow:
+    marks = {word for word in words if "=" in word}
+    facets = {part for mark in marks for part in mark.partition("=")[2].split("-")}
+    title, held = set(words_of(row.title)), set(words)
+    length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(words) / usual))
+    score, missing = 0.0, []
+    for term in terms:
+        if term.forms & title:
+            score += TITLE * term.tells
+        elif term.forms & facets:
+            score += FACET * term.tells
+        elif term.forms & held:
+            score += BODY * term.tells * length
+        elif term.needed:
+            missing.append(term.word)
+    share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
+    return RankedRow(row, score * share, tuple(missing), frozenset(marks))
+
+
+def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
+    """What the pairs tell whose words stand side by side."""
+    told = 0.0
+    for first, second in pairs:
+        if any(a in first.forms and b in second.forms for a, b in itertools.pairwise(words)):
+            told += (first.tells + second.tells) / 2
+    return told
