@@ -106,7 +106,9 @@ class Lesson(Scoped):
 
     @property
     def proposer(self) -> str:
-        return actor(self.proposed_by, None)
+        """Who proposed it: a person, or what it came from."""
+        by_itself = self.proposed_by is None and self.source != LessonSource.PERSON
+        return self.get_source_display() if by_itself else actor(self.proposed_by, None)
 
 
 class LessonEvidence(Guarded):
