@@ -28,6 +28,11 @@ class Scoped(models.Model):
     class Meta:
         abstract = True
 
+    @classmethod
+    def longest(cls, name: str) -> int:
+        """How many characters a field of the scope holds."""
+        return int(getattr(cls._meta.get_field(name), "max_length", 0))
+
     @property
     def scope(self) -> dict[str, str]:
         """The fields of its scope that are set."""

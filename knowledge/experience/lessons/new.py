@@ -113,5 +113,4 @@ def _text(name: str, text: str, most: int) -> str:
 
 
 def _scope(name: str, text: str) -> str:
-    longest: int = Lesson._meta.get_field(name).max_length or 0
-    return require_storable(name, " ".join(text.split()), longest)
+    return require_storable(name, " ".join(text.split()), Lesson.longest(name))

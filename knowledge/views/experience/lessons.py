@@ -65,7 +65,7 @@ def _page(request: HttpRequest, rows: Any) -> Any:
     wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
     page = paginator.get_page(wanted)
     if wanted > paginator.num_pages:
-        page.object_list = paginator.object_list.none()
+        page.object_list = []
     return page
 
 
