@@ -10,6 +10,7 @@ from knowledge.api.experience import (
     OneLessonView,
     RecommendView,
 )
+from knowledge.api.search import SearchView
 from knowledge.api.specs import VERBS, LookupView, ReviewView, SpecsView
 
 app_name = "api"
@@ -25,5 +26,6 @@ urlpatterns = [
     path("lessons/", LessonsView.as_view(), name="lessons"),
     path("lessons/<uuid:key>/", OneLessonView.as_view(), name="one_lesson"),
     path("gaps/", GapsView.as_view(), name="gaps"),
+    path("search", SearchView.as_view(), name="search"),
     path("recommend/", RecommendView.as_view(), name="recommend"),
 ]

@@ -74,7 +74,8 @@ def parse_query(
     read = _WordReader(known, {each.name: each.value for each in chosen})
     words, found = read.read(_named(kept, read))
     facets_found = sorted((*chosen, *read.named, *found), key=lambda f: FACETS.index(f.name))
-    return SearchQuery(kept, _telling(words), tuple(facets_found), tuple(notes))
+    telling = _telling(words, alone=not facets_found)
+    return SearchQuery(kept, telling, tuple(facets_found), tuple(notes))
 
 
 def _cut(text: str) -> tuple[str, list[str]]:
@@ -98,9 +99,11 @@ def _named(text: str, read: _WordReader) -> str:
     return NAMED.sub(lambda found: read.take_named(found[1], found[2], found[0]), text)
 
 
-def _telling(words: list[str]) -> tuple[str, ...]:
-    """Each word once, without those that every text has, unless there are no others."""
-    telling = [word for word in words if word not in STOP] or words
+def _telling(words: list[str], *, alone: bool) -> tuple[str, ...]:
+    """Each word once, without those that every text has, unless there is nothing else."""
+    telling = [word for word in words if word not in STOP]
+    if alone and not telling:
+        telling = words
     return tuple(dict.fromkeys(telling))[:MOST_WORDS]
 
 
