@@ -7,7 +7,6 @@ ranked. Single attempts and rounds are many: of those the newest are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.models import Kind, SearchRow
@@ -21,28 +20,34 @@ from knowledge.search.engine.expression import (
     holds_any,
 )
 from knowledge.search.engine.rows import newest_asked, rows_asked
+from knowledge.search.index import PROVEN
 from knowledge.search.query import QueryFacet, SearchQuery
 from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
 from knowledge.search.tokens import words_of
 
 MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
-FREQUENT = 20_000  # rows of each word from which on the newest rows are looked through first
+FEW = 3_000  # rows that are read to be sorted
+FREQUENT = 20_000  # rows that may be asked for, from which on the newest are looked through first
 MOST_LOOSE = 50_000  # rows that may hold some of the words; beyond it attempts need all of them
 COLUMNS = ("pk", "kind", "title", "words", "weight")
 
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Kinds whose rows hold in a scope in the same way. newest: which of too many are ranked."""
+    """Kinds whose rows hold in a scope in the same way.
+
+    newest, proven: which of too many are ranked; of a few all are.
+    """
 
     kinds: tuple[str, ...]
     newest: bool = False
+    proven: bool = False
     unstated_holds: bool = False  # a facet that a row leaves out holds for any value
     text_holds: bool = False  # the words that a facet was read from hold too
 
 
 GROUPS = (
-    RowGroup((Kind.TRACK,)),
+    RowGroup((Kind.TRACK,), proven=True),
     RowGroup((Kind.LESSON, Kind.STRATEGY, Kind.GAP), unstated_holds=True),
     RowGroup((Kind.ENTRY,), newest=True),
     RowGroup((Kind.ROUND,), newest=True),
@@ -60,10 +65,14 @@ class GroupRows:
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """The words of a query with what is known of them. rows: of each word, 0 where none has it."""
+    """The words of a query with what is known of them.
 
-    terms: tuple[RankTerm, ...]
-    rows: tuple[int, ...]
+    rows: of each word, 0 where none has it. at_most: rows that can hold all words and the scope.
+    """
+
+    terms: tuple[RankTerm, ...] = ()
+    rows: tuple[int, ...] = ()
+    at_most: int = 0
 
     @property
     def needed(self) -> tuple[RankTerm, ...]:
@@ -89,11 +98,10 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
     rows: dict[int, RankRow] = {}
     if asked.all_known:
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
-        frequent = min(asked.rows, default=FREQUENT) >= FREQUENT
-        rows = _fetched(every, group, frequent=frequent)
+        rows = _fetched(every, group, asked.at_most)
         found.more = len(rows) > MOST
     if len(rows) < wanted and (some := _some(asked, group)):
-        rows |= _fetched(AllOf((*inside, some)), group, frequent=False)
+        rows |= _fetched(AllOf((*inside, some)), group, sum(asked.rows))
     found.rows = ranked(list(rows.values())[:MOST], asked.terms, asked.least)
     return found
 
@@ -140,13 +148,29 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     return holds_any(forms) if forms and len(together) > 1 else None
 
 
-def _fetched(asked: Expression, group: RowGroup, *, frequent: bool) -> dict[int, RankRow]:
-    """At most one more than are ranked, so that it shows whether there are more."""
-    rows: Sequence[tuple[int, str, str, str, float]]
-    if group.newest:
-        keys = newest_asked(asked, MOST + 1, frequent=frequent)
-        found = SearchRow.objects.filter(pk__in=keys).order_by("-pk")
+def _fetched(asked: Expression, group: RowGroup, at_most: int) -> dict[int, RankRow]:
+    """At most one more than are ranked, so that it shows whether there are more.
+
+    at_most: rows that can be asked for. A few are read and sorted; of many the index gives the
+    newest, or those of each step of evidence in turn, without reading the others.
+    """
+    if at_most > FEW and (group.newest or group.proven):
+        keys = _first_keys(asked, group, frequent=at_most > FREQUENT)
+        found = SearchRow.objects.filter(pk__in=keys)
+    elif group.newest:
+        found = rows_asked(asked).order_by("-pk")[: MOST + 1]
     else:
-        found = rows_asked(asked).order_by("-weight", "pk")[: MOST + 1]
-    rows = list(found.values_list(*COLUMNS))
-    return {row[0]: RankRow(*row) for row in rows}
+        found = rows_asked(asked).order_by("-weight", "-pk")[: MOST + 1]
+    return {row[0]: RankRow(*row) for row in found.values_list(*COLUMNS)}
+
+
+def _first_keys(asked: Expression, group: RowGroup, *, frequent: bool) -> list[int]:
+    if group.newest:
+        return newest_asked(asked, MOST + 1, frequent=frequent)
+    keys: list[int] = []
+    for step in PROVEN:
+        reached = AllOf((asked, Holds(f"proven={step}")))
+        keys += newest_asked(reached, MOST + 1 - len(keys), frequent=frequent and step == 1)
+        if len(keys) > MOST:
+            break
+    return keys

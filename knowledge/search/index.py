@@ -16,6 +16,7 @@ AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY = 300, 80
 # These hold in a scope; where one leaves a facet out, it holds for any value of it.
 SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
+PROVEN = (16, 4, 2, 1)  # attempts of a context
 SCOPE = ("op", "dtype", "backend", "platform", "arch", "symptom")
 
 
@@ -68,6 +69,8 @@ def search_row(entry: Entry) -> SearchRow:
     facets = {name: value for name, value in entry.facets.items() if value}
     anywhere = [name for name in SCOPE if entry.kind in SCOPED and name not in facets]
     marks = {**facets, "kind": entry.kind, **dict.fromkeys(anywhere, "any")}
+    if entry.kind == Kind.TRACK:
+        marks["proven"] = proven(entry.weight)
     return SearchRow(
         kind=entry.kind,
         key=entry.key[:LONGEST_KEY],
@@ -78,6 +81,11 @@ def search_row(entry: Entry) -> SearchRow:
         words=index_words((title, entry.body, entry.also), marks),
         weight=entry.weight,
     )
+
+
+def proven(weight: float) -> str:
+    """The step of evidence that a context has reached, so that the best are found first."""
+    return str(next(step for step in PROVEN if weight >= step or step == PROVEN[-1]))
 
 
 def counted_words(rows: Sequence[SearchRow]) -> Counter[str]:

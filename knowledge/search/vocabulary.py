@@ -52,12 +52,28 @@ def facet_values() -> FacetValues:
     return FacetValues(found)
 
 
-def words_known(words: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Word → itself and its likenesses that stand in the index, with the number of rows.
+@dataclass(frozen=True)
+class KnownWords:
+    """Words of a query: each with its forms that the index has and their rows. total: of all."""
 
-    A word that has neither gets an empty dict; one query.
+    forms: Mapping[str, Mapping[str, int]]
+    marks: Mapping[str, int]
+    total: int
+
+
+def words_known(words: Iterable[str], marks: Iterable[str]) -> KnownWords:
+    """What the index knows of these words with their likenesses, and of these facets; one query.
+
+    A word that has neither itself nor a likeness there gets no forms.
     """
     forms = {word: (word, *likenesses(word)) for word in words}
-    wanted = {form for each in forms.values() for form in each}
-    rows = dict(SearchWord.objects.filter(word__in=wanted, rows__gt=0).values_list("word", "rows"))
-    return {word: {f: rows[f] for f in each if f in rows} for word, each in forms.items()}
+    kinds = [f"kind={kind}" for kind in Kind.values]
+    listed = tuple(marks)
+    wanted = {form for each in forms.values() for form in each} | {*kinds, *listed}
+    found = SearchWord.objects.filter(word__in=wanted, rows__gt=0)
+    rows = dict(found.values_list("word", "rows"))
+    return KnownWords(
+        {word: {f: rows[f] for f in each if f in rows} for word, each in forms.items()},
+        {mark: rows.get(mark, 0) for mark in listed},
+        sum(rows.get(kind, 0) for kind in kinds),
+    )
