@@ -68,11 +68,13 @@ class AskedWords:
     """The words of a query with what is known of them.
 
     rows: of each word, 0 where none has it. at_most: rows that can hold all words and the scope.
+    arch: of the platform of the scope; a strategy names no platform.
     """
 
     terms: tuple[RankTerm, ...] = ()
     rows: tuple[int, ...] = ()
     at_most: int = 0
+    arch: str = ""
 
     @property
     def needed(self) -> tuple[RankTerm, ...]:
@@ -93,7 +95,9 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
     kinds = [kind for kind in group.kinds if query.kind in ("", kind)]
     if not kinds:
         return GroupRows()
-    inside = (holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group))
+    inside = [holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group)]
+    if asked.arch and group.unstated_holds:
+        inside.append(holds_any((*rows_of("arch", asked.arch), "arch=any")))
     found = GroupRows()
     rows: dict[int, RankRow] = {}
     if asked.all_known:
@@ -102,7 +106,8 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
         found.more = len(rows) > MOST
     if len(rows) < wanted and (some := _some(asked, group)):
         rows |= _fetched(AllOf((*inside, some)), group, sum(asked.rows))
-    found.rows = ranked(list(rows.values())[:MOST], asked.terms, asked.least)
+    listed = list(rows.values())[:MOST]
+    found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
     return found
 
 
@@ -140,6 +145,8 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     least = asked.least
     if group.newest:
         least = max(least, len(asked.needed) - 1)
+    elif group.unstated_holds:
+        least = max(1, least - len(asked.terms) + len(asked.needed))
     together = sorted(zip(asked.rows, asked.needed, strict=True), key=lambda each: each[0])
     rarest = together[: len(together) - least + 1]
     if group.newest and sum(rows for rows, _ in rarest) > MOST_LOOSE:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote_plus
 
-from knowledge.search.aliases import FACETS, SAID, STANDS_FOR, STOP, said_words
+from knowledge.search.aliases import FACETS, PLAIN, SAID, STANDS_FOR, STOP, said_words
 from knowledge.search.tokens import words_of
 
 MOST_CHARACTERS, MOST_WORDS = 500, 32
@@ -71,7 +71,7 @@ def parse_query(
     """
     kept, notes = _cut(text)
     chosen = [QueryFacet(name, facets[name]) for name in FACETS if facets.get(name)]
-    read = _Reader(known, {each.name: each.value for each in chosen})
+    read = _QueryReader(known, {each.name: each.value for each in chosen})
     words, found = read.read(_named(kept, read))
     facets_found = sorted((*chosen, *read.named, *found), key=lambda f: FACETS.index(f.name))
     telling = _telling(words, alone=not facets_found)
@@ -94,7 +94,7 @@ def _cut(text: str) -> tuple[str, list[str]]:
     return kept, notes
 
 
-def _named(text: str, read: _Reader) -> str:
+def _named(text: str, read: _QueryReader) -> str:
     """The text without what names its facet, as in "op:matmul"."""
     return NAMED.sub(lambda found: read.take_named(found[1], found[2], found[0]), text)
 
@@ -107,7 +107,7 @@ def _telling(words: list[str], *, alone: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(telling))[:MOST_WORDS]
 
 
-class _Reader:
+class _QueryReader:
     """What words mean, given the values that rows have and the facets that are chosen already."""
 
     def __init__(self, known: Mapping[str, Iterable[str]] | None, taken: dict[str, str]) -> None:
@@ -163,11 +163,11 @@ class _Reader:
         for name in ("op", "dtype", "backend", "arch"):
             for value in (self.known or {}).get(name, ()):
                 exact = tuple(words_of(value))
-                if len(exact) <= LONGEST_PHRASE:
+                if 0 < len(exact) <= LONGEST_PHRASE and not PLAIN.issuperset(exact):
                     meanings[exact] = {(name, value)}
         for slug in (self.known or {}).get("platform", ()):
-            for phrase in _parts_of(slug):
-                meanings.setdefault(phrase, set()).add(("platform", slug))
+            for run in _parts_of(slug):
+                meanings.setdefault(run, set()).add(("platform", slug))
         return {phrase: min(each) for phrase, each in meanings.items() if len(each) == 1}
 
 
