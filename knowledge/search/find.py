@@ -133,7 +133,8 @@ def _asked(query: SearchQuery) -> AskedWords:
     rows = tuple(sum(known.forms[word].values()) for word in query.words)
     inside = (sum(known.marks[mark] for mark in marks) for marks in scope)
     at_most = min((*rows, *inside), default=known.total)
-    return AskedWords((*terms, *more), rows, at_most, _arch_of(query.scope.get("platform", "")))
+    arch = _arch_of(query.scope.get("platform", ""))
+    return AskedWords((*terms, *more), rows, at_most, arch, known.parts)
 
 
 def _arch_of(platform: str) -> str:

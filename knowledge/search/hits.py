@@ -98,7 +98,7 @@ def _hit(row: SearchRow, found: RankedRow, facts: Mapping[str, Any], forms: set[
     return SearchHit(
         kind=row.kind,
         key=row.key,
-        url=f"{row.url}#L{line}" if line else row.url,
+        url=f"{facts['url']}#L{line}" if line else facts.get("url", row.url),
         title=row.title,
         text=around(facts.get("text", row.body.removeprefix(row.title)), forms),
         facets=row.facets,
@@ -199,7 +199,7 @@ def _documents(keys: list[str], terms: Sequence[RankTerm]) -> dict[str, dict[str
     for row in rows:
         line = best_line(row.newest or "", terms)
         mark = "withdrawn" if row.withdrawn_at else ""
-        own: dict[str, Any] = {"mark": mark, "text": "", "path": row.path}
+        own: dict[str, Any] = {"mark": mark, "text": "", "url": row.get_absolute_url()}
         if line is not None:
             own |= {"text": line.text, "line": line.number, "tells": line.tells}
         found[str(row.pk)] = own

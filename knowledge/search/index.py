@@ -17,6 +17,10 @@ LONGEST_TITLE, LONGEST_KEY = 300, 80
 # These hold in a scope; where one leaves a facet out, it holds for any value of it.
 SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
 PROVEN = (16, 4, 2, 1)  # attempts of a context
+# Kinds of which there are many. Their rows are parted by their keys, so that the newest are found
+# without reading all.
+MANY = (Kind.TRACK, Kind.ENTRY, Kind.ROUND)
+PART = 8_192
 SCOPE = ("op", "dtype", "backend", "platform", "arch", "symptom")
 
 
@@ -74,6 +78,8 @@ def search_row(entry: Entry) -> SearchRow:
     marks = {**facets, "kind": entry.kind, **dict.fromkeys(anywhere, "any")}
     if entry.kind == Kind.TRACK:
         marks["proven"] = proven(entry.weight)
+    if entry.kind in MANY:
+        marks["part"] = f"{entry.kind} {int(entry.key) // PART}"
     return SearchRow(
         kind=entry.kind,
         key=entry.key[:LONGEST_KEY],

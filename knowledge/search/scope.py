@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from knowledge.models import Kind, SearchRow
 from knowledge.search.aliases import FACETS, rows_of, shown_value
-from knowledge.search.candidates import FREQUENT, GROUPS, AskedWords, group_rows, scope_of
+from knowledge.search.candidates import GROUPS, AskedWords, group_rows, scope_of
 from knowledge.search.engine.expression import ButNot, all_of, holds_any
 from knowledge.search.engine.rows import newest_asked
 from knowledge.search.query import QueryFacet, SearchQuery
@@ -48,7 +48,7 @@ def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> Exclu
         *(holds_any(sorted(term.forms)) for term in asked.needed),
     ]
     outside = ButNot(all_of(parts), holds_any(rows_of(facet.name, facet.value)))
-    keys = newest_asked(outside, MOST_EXCLUDED + 1, frequent=asked.at_most > FREQUENT)
+    keys = newest_asked(outside, MOST_EXCLUDED + 1, asked.parts.get(Kind.TRACK, ()))
     held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
     counted = Counter(value for facets in held if (value := facets.get(facet.name)))
     return ExcludedByFacet(

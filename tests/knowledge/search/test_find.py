@@ -15,6 +15,7 @@ from knowledge.models import (
     SearchWord,
     Strategy,
 )
+from knowledge.search import candidates, index
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, put, remove
 from knowledge.search.rebuild import rebuild
@@ -213,3 +214,19 @@ def test_a_strategy_is_found_within_the_scopes_that_it_fits(learned):
     )
     record_attempts([attempt("tr.tile", 0.1, platform="h9", notes="stages")])
     assert slugs(platform="h9") == {"tr.tile"}
+
+
+def test_the_newest_of_many_are_found_part_by_part(learned, monkeypatch):
+    monkeypatch.setattr(index, "PART", 3)
+    rebuild()
+    asked = [("padding", {}), ("", {"op": "softmax"}), ("warps eight nowhere", {})]
+    whole = [found(text, **facets) for text, facets in asked]
+    monkeypatch.setattr(candidates, "FEW", -1)
+    assert [found(text, **facets).records() for text, facets in asked] == [
+        each.records() for each in whole
+    ]
+    monkeypatch.setattr(candidates, "MOST", 2)
+    hits = found("padding").kinds["entry"]
+    assert (hits.count, hits.more) == (2, True)
+    newest = Experience.objects.filter(notes__contains="padding").order_by("-pk")
+    assert {hit.key for hit in hits} == {str(entry.pk) for entry in newest[:2]}
