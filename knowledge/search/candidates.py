@@ -7,7 +7,7 @@ ranked. Single attempts and rounds are many: of those the newest are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from knowledge.models import Kind, SearchRow
@@ -27,7 +27,8 @@ from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
 from knowledge.search.tokens import words_of
 
 MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
-FEW = 3_000  # rows that are read to be sorted
+MOST_PROVEN = 500  # contexts, of which the best proven come first already
+FEW = 8_000  # rows that are read to be sorted
 MOST_LOOSE = 50_000  # rows that may hold some of the words; beyond it attempts need all of them
 COLUMNS = ("pk", "kind", "title", "words", "weight")
 
@@ -43,11 +44,12 @@ class RowGroup:
     newest: bool = False
     proven: bool = False
     unstated_holds: bool = False  # a facet that a row leaves out holds for any value
+    most: int = MOST
     text_holds: bool = False  # the words that a facet was read from hold too
 
 
 GROUPS = (
-    RowGroup((Kind.TRACK,), proven=True),
+    RowGroup((Kind.TRACK,), proven=True, most=MOST_PROVEN),
     RowGroup((Kind.LESSON, Kind.STRATEGY, Kind.GAP), unstated_holds=True),
     RowGroup((Kind.ENTRY,), newest=True),
     RowGroup((Kind.ROUND,), newest=True),
@@ -67,16 +69,18 @@ class GroupRows:
 class AskedWords:
     """The words of a query with what is known of them.
 
-    rows: of each word, 0 where none has it. at_most: rows that can hold all words and the scope.
+    rows: of each word, 0 where none has it. inside: facet of the scope → its rows. total: all rows.
     arch: of the platform of the scope; a strategy names no platform. parts: kind → the index words
-    that part its rows, the newest first.
+    that part its rows, the newest first. proven: contexts at each step of evidence.
     """
 
     terms: tuple[RankTerm, ...] = ()
     rows: tuple[int, ...] = ()
-    at_most: int = 0
+    inside: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
     arch: str = ""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    proven: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def needed(self) -> tuple[RankTerm, ...]:
@@ -91,6 +95,11 @@ class AskedWords:
         """Of how many words a row must hold at least one half."""
         return math.ceil(len(self.needed) / 2)
 
+    def at_most(self, without: str = "") -> int:
+        """Rows that can hold all words and the scope, or the scope without one facet."""
+        inside = (rows for name, rows in self.inside.items() if name != without)
+        return min((*self.rows, *inside), default=self.total)
+
 
 def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int) -> GroupRows:
     """The rows of a group. With fewer than `wanted` that hold all words, most are enough."""
@@ -104,11 +113,11 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
     rows: dict[int, RankRow] = {}
     if asked.all_known:
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
-        rows = _fetched(every, group, asked, asked.at_most)
-        found.more = len(rows) > MOST
+        rows = _fetched(every, group, asked, asked.at_most())
+        found.more = len(rows) > group.most
     if len(rows) < wanted and (some := _some(asked, group)):
         rows |= _fetched(AllOf((*inside, some)), group, asked, sum(asked.rows))
-    listed = list(rows.values())[:MOST]
+    listed = list(rows.values())[: group.most]
     found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
     return found
 
@@ -166,22 +175,24 @@ def _fetched(
     newest, or those of each step of evidence in turn, without reading the others.
     """
     if at_most > FEW and (group.newest or group.proven):
-        keys = _first_keys(wanted, group, asked.parts.get(group.kinds[0], ()))
+        keys = _first_keys(wanted, group, asked, at_most)
         rows = {row[0]: row for row in SearchRow.objects.filter(pk__in=keys).values_list(*COLUMNS)}
         found = [rows[key] for key in keys if key in rows]
     else:
         order = ("-pk",) if group.newest else ("-weight", "-pk")
-        found = list(rows_asked(wanted).order_by(*order).values_list(*COLUMNS)[: MOST + 1])
+        found = list(rows_asked(wanted).order_by(*order).values_list(*COLUMNS)[: group.most + 1])
     return {row[0]: RankRow(*row) for row in found}
 
 
-def _first_keys(wanted: Expression, group: RowGroup, parts: Sequence[str]) -> list[int]:
+def _first_keys(wanted: Expression, group: RowGroup, asked: AskedWords, at_most: int) -> list[int]:
+    parts = asked.parts.get(group.kinds[0], ())
     if group.newest:
-        return newest_asked(wanted, MOST + 1, parts)
+        return newest_asked(wanted, group.most + 1, parts=parts, at_most=at_most)
     keys: list[int] = []
     for step in PROVEN:
         reached = AllOf((wanted, Holds(f"proven={step}")))
-        keys += newest_asked(reached, MOST + 1 - len(keys), parts)
-        if len(keys) > MOST:
+        few = min(at_most, asked.proven.get(step, 0))
+        keys += newest_asked(reached, group.most + 1 - len(keys), parts=parts, at_most=few)
+        if len(keys) > group.most:
             break
     return keys

@@ -12,6 +12,7 @@ from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
 from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows
 from knowledge.search.engine.rows import by_index
 from knowledge.search.hits import SearchHit, hits_of
+from knowledge.search.index import PROVEN
 from knowledge.search.near import NearWord, near_words
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
@@ -126,15 +127,23 @@ def _asked(query: SearchQuery) -> AskedWords:
     """
     said = [w for f in query.facets if f.name != "kind" for w in words_of(f.said) if w != f.name]
     soft = [word for word in dict.fromkeys(said) if word not in query.words]
-    scope = [rows_of(name, value) for name, value in query.scope.items()]
-    known = words_known((*query.words, *soft), (mark for marks in scope for mark in marks))
+    scope = [mark for name, value in query.scope.items() for mark in rows_of(name, value)]
+    marks = (*scope, *(f"proven={step}" for step in PROVEN))
+    known = words_known((*query.words, *soft), marks)
     terms = [term_of(word, known.forms[word], known.total) for word in query.words]
     more = [term_of(word, known.forms[word], known.total, needed=False) for word in soft]
-    rows = tuple(sum(known.forms[word].values()) for word in query.words)
-    inside = (sum(known.marks[mark] for mark in marks) for marks in scope)
-    at_most = min((*rows, *inside), default=known.total)
-    arch = _arch_of(query.scope.get("platform", ""))
-    return AskedWords((*terms, *more), rows, at_most, arch, known.parts)
+    return AskedWords(
+        (*terms, *more),
+        tuple(sum(known.forms[word].values()) for word in query.words),
+        {
+            name: sum(known.marks[mark] for mark in rows_of(name, value))
+            for name, value in query.scope.items()
+        },
+        known.total,
+        _arch_of(query.scope.get("platform", "")),
+        known.parts,
+        {step: known.marks[f"proven={step}"] for step in PROVEN},
+    )
 
 
 def _arch_of(platform: str) -> str:

@@ -16,7 +16,7 @@ AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY = 300, 80
 # These hold in a scope; where one leaves a facet out, it holds for any value of it.
 SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
-PROVEN = (16, 4, 2, 1)  # attempts of a context
+PROVEN = (16, 4, 1)  # attempts of a context
 # Kinds of which there are many. Their rows are parted by their keys, so that the newest are found
 # without reading all.
 MANY = (Kind.TRACK, Kind.ENTRY, Kind.ROUND)

@@ -48,7 +48,12 @@ def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> Exclu
         *(holds_any(sorted(term.forms)) for term in asked.needed),
     ]
     outside = ButNot(all_of(parts), holds_any(rows_of(facet.name, facet.value)))
-    keys = newest_asked(outside, MOST_EXCLUDED + 1, asked.parts.get(Kind.TRACK, ()))
+    keys = newest_asked(
+        outside,
+        MOST_EXCLUDED + 1,
+        parts=asked.parts.get(Kind.TRACK, ()),
+        at_most=asked.at_most(without=facet.name),
+    )
     held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
     counted = Counter(value for facets in held if (value := facets.get(facet.name)))
     return ExcludedByFacet(

@@ -1,5 +1,7 @@
 """A search finds what both databases hold in the same order, and says what it leaves out."""
 
+from dataclasses import replace
+
 import pytest
 
 from knowledge.experience.indexed_lessons import index_lessons
@@ -15,7 +17,8 @@ from knowledge.models import (
     SearchWord,
     Strategy,
 )
-from knowledge.search import candidates, index
+from knowledge.search import candidates, find, index
+from knowledge.search.engine import rows
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, put, remove
 from knowledge.search.rebuild import rebuild
@@ -175,16 +178,16 @@ def test_more_than_a_thousand_attempts_are_not_counted(learned):
 
 def test_a_rebuild_brings_the_same_index(learned):
     before = [list(m.objects.order_by("pk").values_list()[:]) for m in (SearchWord,)]
-    rows = set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight"))
+    stored = set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight"))
     remove([("track", SearchRow.objects.filter(kind="track").values_list("key", flat=True)[0])])
     rebuild()
-    assert set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight")) == rows
+    assert set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight")) == stored
     assert [list(m.objects.order_by("pk").values_list()[:]) for m in (SearchWord,)] == before
     record_attempts([attempt("tr.new", 0.2, notes="novelword")])
-    rows = set(SearchRow.objects.values_list("kind", "key", "words"))
+    stored = set(SearchRow.objects.values_list("kind", "key", "words"))
     words = set(SearchWord.objects.filter(rows__gt=0).values_list("word", "rows"))
     rebuild()
-    assert set(SearchRow.objects.values_list("kind", "key", "words")) == rows
+    assert set(SearchRow.objects.values_list("kind", "key", "words")) == stored
     assert set(SearchWord.objects.values_list("word", "rows")) == words
 
 
@@ -222,10 +225,11 @@ def test_the_newest_of_many_are_found_part_by_part(learned, monkeypatch):
     asked = [("padding", {}), ("", {"op": "softmax"}), ("warps eight nowhere", {})]
     whole = [found(text, **facets) for text, facets in asked]
     monkeypatch.setattr(candidates, "FEW", -1)
+    monkeypatch.setattr(rows, "FEW", -1)
     assert [found(text, **facets).records() for text, facets in asked] == [
         each.records() for each in whole
     ]
-    monkeypatch.setattr(candidates, "MOST", 2)
+    monkeypatch.setattr(find, "GROUPS", [replace(group, most=2) for group in find.GROUPS])
     hits = found("padding").kinds["entry"]
     assert (hits.count, hits.more) == (2, True)
     newest = Experience.objects.filter(notes__contains="padding").order_by("-pk")
