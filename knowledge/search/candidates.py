@@ -7,7 +7,7 @@ ranked. Single attempts and rounds are many: of those the newest are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from knowledge.models import Kind, SearchRow
@@ -21,28 +21,35 @@ from knowledge.search.engine.expression import (
     holds_any,
 )
 from knowledge.search.engine.rows import newest_asked, rows_asked
+from knowledge.search.index import PROVEN
 from knowledge.search.query import QueryFacet, SearchQuery
 from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
 from knowledge.search.tokens import words_of
 
 MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
-FREQUENT = 20_000  # rows of each word from which on the newest rows are looked through first
+MOST_PROVEN = 500  # contexts, of which the best proven come first already
+FEW = 8_000  # rows that are read to be sorted
 MOST_LOOSE = 50_000  # rows that may hold some of the words; beyond it attempts need all of them
 COLUMNS = ("pk", "kind", "title", "words", "weight")
 
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Kinds whose rows hold in a scope in the same way. newest: which of too many are ranked."""
+    """Kinds whose rows hold in a scope in the same way.
+
+    newest, proven: which of too many are ranked; of a few all are.
+    """
 
     kinds: tuple[str, ...]
     newest: bool = False
+    proven: bool = False
     unstated_holds: bool = False  # a facet that a row leaves out holds for any value
+    most: int = MOST
     text_holds: bool = False  # the words that a facet was read from hold too
 
 
 GROUPS = (
-    RowGroup((Kind.TRACK,)),
+    RowGroup((Kind.TRACK,), proven=True, most=MOST_PROVEN),
     RowGroup((Kind.LESSON, Kind.STRATEGY, Kind.GAP), unstated_holds=True),
     RowGroup((Kind.ENTRY,), newest=True),
     RowGroup((Kind.ROUND,), newest=True),
@@ -60,10 +67,20 @@ class GroupRows:
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """The words of a query with what is known of them. rows: of each word, 0 where none has it."""
+    """The words of a query with what is known of them.
 
-    terms: tuple[RankTerm, ...]
-    rows: tuple[int, ...]
+    rows: of each word, 0 where none has it. inside: facet of the scope → its rows. total: all rows.
+    arch: of the platform of the scope; a strategy names no platform. parts: kind → the index words
+    that part its rows, the newest first. proven: contexts at each step of evidence.
+    """
+
+    terms: tuple[RankTerm, ...] = ()
+    rows: tuple[int, ...] = ()
+    inside: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
+    arch: str = ""
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    proven: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def needed(self) -> tuple[RankTerm, ...]:
@@ -78,23 +95,30 @@ class AskedWords:
         """Of how many words a row must hold at least one half."""
         return math.ceil(len(self.needed) / 2)
 
+    def at_most(self, without: str = "") -> int:
+        """Rows that can hold all words and the scope, or the scope without one facet."""
+        inside = (rows for name, rows in self.inside.items() if name != without)
+        return min((*self.rows, *inside), default=self.total)
+
 
 def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int) -> GroupRows:
     """The rows of a group. With fewer than `wanted` that hold all words, most are enough."""
     kinds = [kind for kind in group.kinds if query.kind in ("", kind)]
     if not kinds:
         return GroupRows()
-    inside = (holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group))
+    inside = [holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group)]
+    if asked.arch and group.unstated_holds:
+        inside.append(holds_any((*rows_of("arch", asked.arch), "arch=any")))
     found = GroupRows()
     rows: dict[int, RankRow] = {}
     if asked.all_known:
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
-        frequent = min(asked.rows, default=FREQUENT) >= FREQUENT
-        rows = _fetched(every, group, frequent=frequent)
-        found.more = len(rows) > MOST
+        rows = _fetched(every, group, asked, asked.at_most())
+        found.more = len(rows) > group.most
     if len(rows) < wanted and (some := _some(asked, group)):
-        rows |= _fetched(AllOf((*inside, some)), group, frequent=False)
-    found.rows = ranked(list(rows.values())[:MOST], asked.terms, asked.least)
+        rows |= _fetched(AllOf((*inside, some)), group, asked, sum(asked.rows))
+    listed = list(rows.values())[: group.most]
+    found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
     return found
 
 
@@ -132,6 +156,8 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     least = asked.least
     if group.newest:
         least = max(least, len(asked.needed) - 1)
+    elif group.unstated_holds:
+        least = max(1, least - len(asked.terms) + len(asked.needed))
     together = sorted(zip(asked.rows, asked.needed, strict=True), key=lambda each: each[0])
     rarest = together[: len(together) - least + 1]
     if group.newest and sum(rows for rows, _ in rarest) > MOST_LOOSE:
@@ -140,13 +166,33 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     return holds_any(forms) if forms and len(together) > 1 else None
 
 
-def _fetched(asked: Expression, group: RowGroup, *, frequent: bool) -> dict[int, RankRow]:
-    """At most one more than are ranked, so that it shows whether there are more."""
-    rows: Sequence[tuple[int, str, str, str, float]]
-    if group.newest:
-        keys = newest_asked(asked, MOST + 1, frequent=frequent)
-        found = SearchRow.objects.filter(pk__in=keys).order_by("-pk")
+def _fetched(
+    wanted: Expression, group: RowGroup, asked: AskedWords, at_most: int
+) -> dict[int, RankRow]:
+    """At most one more than are ranked, so that it shows whether there are more.
+
+    at_most: rows that can be asked for. A few are read and sorted; of many the index gives the
+    newest, or those of each step of evidence in turn, without reading the others.
+    """
+    if at_most > FEW and (group.newest or group.proven):
+        keys = _first_keys(wanted, group, asked, at_most)
+        rows = {row[0]: row for row in SearchRow.objects.filter(pk__in=keys).values_list(*COLUMNS)}
+        found = [rows[key] for key in keys if key in rows]
     else:
-        found = rows_asked(asked).order_by("-weight", "pk")[: MOST + 1]
-    rows = list(found.values_list(*COLUMNS))
-    return {row[0]: RankRow(*row) for row in rows}
+        order = ("-pk",) if group.newest else ("-weight", "-pk")
+        found = list(rows_asked(wanted).order_by(*order).values_list(*COLUMNS)[: group.most + 1])
+    return {row[0]: RankRow(*row) for row in found}
+
+
+def _first_keys(wanted: Expression, group: RowGroup, asked: AskedWords, at_most: int) -> list[int]:
+    parts = asked.parts.get(group.kinds[0], ())
+    if group.newest:
+        return newest_asked(wanted, group.most + 1, parts=parts, at_most=at_most)
+    keys: list[int] = []
+    for step in PROVEN:
+        reached = AllOf((wanted, Holds(f"proven={step}")))
+        few = min(at_most, asked.proven.get(step, 0))
+        keys += newest_asked(reached, group.most + 1 - len(keys), parts=parts, at_most=few)
+        if len(keys) > group.most:
+            break
+    return keys

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from knowledge.lookup.listing import FilterError
-from knowledge.models import Kind, SearchRow
-from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED
+from knowledge.models import Kind, Platform, SearchRow
+from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
 from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows
 from knowledge.search.engine.rows import by_index
 from knowledge.search.hits import SearchHit, hits_of
+from knowledge.search.index import PROVEN
 from knowledge.search.near import NearWord, near_words
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
@@ -115,7 +116,7 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
         facet_counts(row for group in groups for row in group.rows),
         forms=frozenset(form for term in asked.terms for form in term.forms),
     )
-    return found if found.found else replace(found, inside=values_in_scope(query))
+    return found if found.found else replace(found, inside=values_in_scope(query, asked))
 
 
 def _asked(query: SearchQuery) -> AskedWords:
@@ -126,12 +127,28 @@ def _asked(query: SearchQuery) -> AskedWords:
     """
     said = [w for f in query.facets if f.name != "kind" for w in words_of(f.said) if w != f.name]
     soft = [word for word in dict.fromkeys(said) if word not in query.words]
-    known = words_known((*query.words, *soft))
-    values = facet_values().rows.get("kind", {})
-    rows = sum(values.values())
-    terms = [term_of(word, known[word], rows) for word in query.words]
-    more = [term_of(word, known[word], rows, needed=False) for word in soft]
-    return AskedWords((*terms, *more), tuple(sum(known[word].values()) for word in query.words))
+    scope = [mark for name, value in query.scope.items() for mark in rows_of(name, value)]
+    marks = (*scope, *(f"proven={step}" for step in PROVEN))
+    known = words_known((*query.words, *soft), marks)
+    terms = [term_of(word, known.forms[word], known.total) for word in query.words]
+    more = [term_of(word, known.forms[word], known.total, needed=False) for word in soft]
+    return AskedWords(
+        (*terms, *more),
+        tuple(sum(known.forms[word].values()) for word in query.words),
+        {
+            name: sum(known.marks[mark] for mark in rows_of(name, value))
+            for name, value in query.scope.items()
+        },
+        known.total,
+        _arch_of(query.scope.get("platform", "")),
+        known.parts,
+        {step: known.marks[f"proven={step}"] for step in PROVEN},
+    )
+
+
+def _arch_of(platform: str) -> str:
+    known = Platform.objects.filter(slug=platform) if platform else Platform.objects.none()
+    return known.values_list("target", flat=True).first() or ""
 
 
 def _parted(groups: Sequence[GroupRows]) -> dict[str, list[RankedRow]]:
@@ -144,9 +161,9 @@ def _parted(groups: Sequence[GroupRows]) -> dict[str, list[RankedRow]]:
 
 def _section_of(found: RankedRow) -> str:
     if found.row.kind in SIDED:
-        if f"outcome={WORKED}" in found.marks:
+        if f"outcome={WORKED} " in found.row.words:
             return WORKED_SECTION
-        if f"outcome={FAILED}" in found.marks:
+        if f"outcome={FAILED} " in found.row.words:
             return DID_NOT_SECTION
     return found.row.kind
 

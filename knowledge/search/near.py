@@ -41,7 +41,8 @@ def near_words(word: str) -> NearWord:
 def _away(word: str, other: str) -> int | None:
     """How far a word is from another; None if it is not meant."""
     most = MOST_EDITS if len(word) > SHORTEST_PREFIX else 1
-    if abs(len(word) - len(other)) <= most:
+    # Each edit changes two letters of the set at most.
+    if abs(len(word) - len(other)) <= most and len(set(word) ^ set(other)) <= 2 * most:
         edits = edits_between(word, other, most)
         if edits <= most:
             return edits

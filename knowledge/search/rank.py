@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from knowledge.search.tokens import words_of
 
@@ -44,17 +45,25 @@ class RankRow:
 
 @dataclass(slots=True)
 class RankedRow:
-    """A row with what its words are worth. missing: words of the query that it does not hold."""
+    """A row with what its words are worth.
+
+    missing: words of the query that it does not hold. beside: words of the scope that it holds.
+    """
 
     row: RankRow
     score: float
     missing: tuple[str, ...]
-    marks: frozenset[str]
+    beside: int = 0
 
     @property
     def place(self) -> tuple[bool, float, float, int]:
         """Sort by this: the best come first."""
         return bool(self.missing), -self.score, -self.row.weight, -self.row.pk
+
+    @property
+    def marks(self) -> list[str]:
+        """The facets of the row as index words; they stand first."""
+        return list(takewhile(lambda word: "=" in word, self.row.words.split(" ")))
 
 
 def term_of(word: str, forms: Mapping[str, int], rows: int, *, needed: bool = True) -> RankTerm:
@@ -63,17 +72,22 @@ def term_of(word: str, forms: Mapping[str, int], rows: int, *, needed: bool = Tr
     return RankTerm(word, frozenset(forms), math.log(1 + (rows + 1) / (held + 1)), needed)
 
 
-def ranked(rows: Iterable[RankRow], terms: Sequence[RankTerm], least: int) -> list[RankedRow]:
-    """Those with `least` of the needed terms, the best first."""
-    split = [(row, row.words.split()) for row in rows]
-    if not split:
+def ranked(
+    rows: Sequence[RankRow], terms: Sequence[RankTerm], least: int, *, count_all: bool = False
+) -> list[RankedRow]:
+    """Those with `least` of the needed terms, the best first.
+
+    count_all: terms that are not needed count too, beside one at least that is.
+    """
+    if not rows:
         return []
-    usual = sum(len(words) for _, words in split) / len(split)
+    usual = sum(len(row.words) for row in rows) / len(rows)
     needed = sum(term.needed for term in terms)
     found = []
-    for row, words in split:
-        made = _scored(row, words, terms, usual)
-        if needed - len(made.missing) >= min(least, needed):
+    for row in rows:
+        made = _scored(row, terms, usual)
+        held = needed - len(made.missing)
+        if held + made.beside * (count_all and held > 0) >= min(least, needed):
             found.append(made)
     return sorted(found, key=lambda each: each.place)
 
@@ -90,23 +104,25 @@ def with_neighbours(
     return sorted(found, key=lambda each: each.place)
 
 
-def _scored(row: RankRow, words: list[str], terms: Sequence[RankTerm], usual: float) -> RankedRow:
-    marks = {word for word in words if "=" in word}
-    facets = {part for mark in marks for part in mark.partition("=")[2].split("-")}
-    title, held = set(words_of(row.title)), set(words)
-    length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(words) / usual))
-    score, missing = 0.0, []
+def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
+    held = f" {row.words} "
+    length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(held) / usual))
+    title: set[str] | None = None
+    score, missing, beside = 0.0, [], 0
     for term in terms:
-        if term.forms & title:
-            score += TITLE * term.tells
-        elif term.forms & facets:
+        forms = [form for form in term.forms if f" {form} " in held]
+        if forms:
+            if title is None:
+                title = set(words_of(row.title))
+            in_title = any(form in title for form in forms)
+            score += term.tells * (TITLE if in_title else BODY * length)
+            beside += not term.needed
+        elif any(f"={form} " in held for form in term.forms):
             score += FACET * term.tells
-        elif term.forms & held:
-            score += BODY * term.tells * length
         elif term.needed:
             missing.append(term.word)
     share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
-    return RankedRow(row, score * share, tuple(missing), frozenset(marks))
+    return RankedRow(row, score * share, tuple(missing), beside)
 
 
 def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:

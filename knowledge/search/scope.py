@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from django.db.models.fields.json import KeyTextTransform
-
+from knowledge.models import Kind, SearchRow
 from knowledge.search.aliases import FACETS, rows_of, shown_value
-from knowledge.search.candidates import GROUPS, MOST, AskedWords, group_rows, scope_of
+from knowledge.search.candidates import GROUPS, AskedWords, group_rows, scope_of
 from knowledge.search.engine.expression import ButNot, all_of, holds_any
-from knowledge.search.engine.rows import rows_asked
+from knowledge.search.engine.rows import newest_asked
 from knowledge.search.query import QueryFacet, SearchQuery
 from knowledge.search.rank import RankedRow
 
 CONTEXTS = GROUPS[0]
 MOST_VALUES = 5
+MOST_EXCLUDED = 100  # contexts that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,32 @@ def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> Exclu
         *(holds_any(sorted(term.forms)) for term in asked.needed),
     ]
     outside = ButNot(all_of(parts), holds_any(rows_of(facet.name, facet.value)))
-    found = list(
-        rows_asked(outside)
-        .order_by("-weight", "pk")
-        .values_list(KeyTextTransform(facet.name, "facets"), flat=True)[: MOST + 1]
+    keys = newest_asked(
+        outside,
+        MOST_EXCLUDED + 1,
+        parts=asked.parts.get(Kind.TRACK, ()),
+        at_most=asked.at_most(without=facet.name),
     )
-    counted = Counter(each for each in found if each)
+    held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
+    counted = Counter(value for facets in held if (value := facets.get(facet.name)))
     return ExcludedByFacet(
-        facet, min(len(found), MOST), len(found) > MOST, tuple(counted.most_common(MOST_VALUES))
+        facet,
+        min(len(keys), MOST_EXCLUDED),
+        len(keys) > MOST_EXCLUDED,
+        tuple(counted.most_common(MOST_VALUES)),
     )
 
 
-def facet_counts(rows: Iterable[RankedRow]) -> dict[str, tuple[tuple[str, int], ...]]:
+FacetCounts = dict[str, tuple[tuple[str, int], ...]]
+
+
+def facet_counts(rows: Iterable[RankedRow]) -> FacetCounts:
     """Facet → its values in these rows with how many have each, the most frequent first."""
     counted: Counter[str] = Counter()
     for each in rows:
-        counted.update(each.marks)
+        # A strategy fits many scopes; what was tried is counted.
+        fits = each.row.kind == Kind.STRATEGY
+        counted.update(mark for mark in each.marks if not fits or mark.startswith("kind="))
     found: dict[str, list[tuple[str, int]]] = {name: [] for name in FACETS}
     for word, count in sorted(counted.items(), key=lambda each: (-each[1], each[0])):
         name, value = shown_value(word)
@@ -72,9 +82,11 @@ def facet_counts(rows: Iterable[RankedRow]) -> dict[str, tuple[tuple[str, int], 
     return {name: tuple(values) for name, values in found.items()}
 
 
-def values_in_scope(query: SearchQuery) -> dict[str, tuple[tuple[str, int], ...]]:
+def values_in_scope(
+    query: SearchQuery, asked: AskedWords
+) -> dict[str, tuple[tuple[str, int], ...]]:
     """What the scope holds without the words: the values of the facets that it leaves open."""
-    everything = group_rows(query, AskedWords((), ()), CONTEXTS, 0)
+    everything = group_rows(query, replace(asked, terms=(), rows=()), CONTEXTS, 0)
     counts = facet_counts(everything.rows)
     open_ones = (name for name in counts if name not in query.scope and name != "kind")
     return {name: counts[name][:MOST_VALUES] for name in open_ones if counts[name]}

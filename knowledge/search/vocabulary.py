@@ -52,12 +52,43 @@ def facet_values() -> FacetValues:
     return FacetValues(found)
 
 
-def words_known(words: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Word → itself and its likenesses that stand in the index, with the number of rows.
+@dataclass(frozen=True)
+class KnownWords:
+    """Words of a query: each with its forms that the index has and their rows.
 
-    A word that has neither gets an empty dict; one query.
+    marks: of index words, their rows. parts: kind → the words of its parts, the newest first.
+    total: all rows.
+    """
+
+    forms: Mapping[str, Mapping[str, int]]
+    marks: Mapping[str, int]
+    parts: Mapping[str, tuple[str, ...]]
+    total: int
+
+
+def words_known(words: Iterable[str], marks: Iterable[str]) -> KnownWords:
+    """What the index knows of these words with their likenesses, and of these facets; one query.
+
+    A word that has neither itself nor a likeness there gets no forms.
     """
     forms = {word: (word, *likenesses(word)) for word in words}
-    wanted = {form for each in forms.values() for form in each}
-    rows = dict(SearchWord.objects.filter(word__in=wanted, rows__gt=0).values_list("word", "rows"))
-    return {word: {f: rows[f] for f in each if f in rows} for word, each in forms.items()}
+    kinds = [f"kind={kind}" for kind in Kind.values]
+    listed = tuple(marks)
+    wanted = {form for each in forms.values() for form in each} | {*kinds, *listed}
+    asked = Q(word__in=wanted) | Q(word__startswith="part=")
+    rows = dict(SearchWord.objects.filter(asked, rows__gt=0).values_list("word", "rows"))
+    parts: dict[str, list[str]] = {}
+    for word in sorted(
+        (word for word in rows if word.startswith("part=")), key=_part, reverse=True
+    ):
+        parts.setdefault(word.removeprefix("part=").partition("-")[0], []).append(word)
+    return KnownWords(
+        {word: {f: rows[f] for f in each if f in rows} for word, each in forms.items()},
+        {mark: rows.get(mark, 0) for mark in listed},
+        {kind: tuple(words) for kind, words in parts.items()},
+        sum(rows.get(kind, 0) for kind in kinds),
+    )
+
+
+def _part(word: str) -> int:
+    return int(word.rpartition("-")[2])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -11,11 +12,11 @@ from django.db.models import QuerySet
 
 from knowledge.models import SearchRow
 from knowledge.search.engine import fts5, tsquery
-from knowledge.search.engine.expression import Expression
+from knowledge.search.engine.expression import AllOf, Expression, holds_any
 
-# Before the whole index is asked for the newest rows, the newest of all are looked through: of
-# words that many rows hold, the thousand newest are among them.
-WINDOW = 20_000
+FEW = 30_000  # rows of the rarest word: an index reads as many at once
+MOST_PARTS = 12  # that are asked at once: each is one more word for every row to be held against
+MORE = 1.3  # times as many parts as should be enough are asked
 
 
 @contextmanager
@@ -31,21 +32,32 @@ def rows_asked(asked: Expression) -> QuerySet[SearchRow]:
     return SearchRow.objects.extra(where=[engine.CONDITION], params=[engine.written(asked)])
 
 
-def newest_asked(asked: Expression, most: int, *, frequent: bool) -> list[int]:
+def newest_asked(asked: Expression, most: int, *, parts: Sequence[str], at_most: int) -> list[int]:
     """The keys of the newest rows that are asked for, newest first, `most` at most.
 
-    frequent: each of its words stands in many rows.
+    parts: the index words that part all such rows, the newest first. at_most: rows that can be
+    asked for. An index cannot give the newest of many rows without reading all, so the newest parts
+    are asked first, and the whole where they hold too few to go on so.
     """
-    if frequent and connection.vendor == "postgresql":
-        last = SearchRow.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        recent = rows_asked(asked).filter(pk__gt=last - WINDOW).order_by("-pk")
-        found = list(recent.values_list("pk", flat=True)[:most])
+    if at_most <= FEW:
+        return _newest(asked, most)
+    found = _newest(_within(asked, parts[:1]), most)
+    if len(found) == most:
+        return found
+    needed = math.ceil(most / len(found) * MORE) if found else len(parts)
+    if needed < min(MOST_PARTS, len(parts)):
+        found = _newest(_within(asked, parts[:needed]), most)
         if len(found) == most:
             return found
-    engine = _engine()
-    with connection.cursor() as cursor:
-        cursor.execute(engine.NEWEST, [engine.written(asked), most])
-        return [key for (key,) in cursor.fetchall()]
+    return _newest(asked, most)
+
+
+def _within(asked: Expression, parts: Sequence[str]) -> Expression:
+    return AllOf((asked, holds_any(parts))) if parts else asked
+
+
+def _newest(asked: Expression, most: int) -> list[int]:
+    return list(rows_asked(asked).order_by("-pk").values_list("pk", flat=True)[:most])
 
 
 def _engine() -> ModuleType:

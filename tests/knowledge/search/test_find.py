@@ -1,12 +1,24 @@
 """A search finds what both databases hold in the same order, and says what it leaves out."""
 
+from dataclasses import replace
+
 import pytest
 
 from knowledge.experience.indexed_lessons import index_lessons
 from knowledge.experience.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.lookup.listing import FilterError
-from knowledge.models import Experience, ExperienceOrigin, Lesson, SearchRow, SearchWord, Strategy
+from knowledge.models import (
+    Experience,
+    ExperienceOrigin,
+    Lesson,
+    Platform,
+    SearchRow,
+    SearchWord,
+    Strategy,
+)
+from knowledge.search import candidates, find, index
+from knowledge.search.engine import rows
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, put, remove
 from knowledge.search.rebuild import rebuild
@@ -155,7 +167,7 @@ def test_rare_words_and_titles_come_first(learned):
         )
     )
     assert titles(found("padding kind:strategy").kinds["strategy"])[0] == "padding"
-    assert titles(found("swizzle tiles kind:strategy").kinds["strategy"]) == ["rows", "tiles"]
+    assert titles(found("swizzle padding kind:strategy").kinds["strategy"])[0] == "rows"
 
 
 def test_more_than_a_thousand_attempts_are_not_counted(learned):
@@ -166,14 +178,59 @@ def test_more_than_a_thousand_attempts_are_not_counted(learned):
 
 def test_a_rebuild_brings_the_same_index(learned):
     before = [list(m.objects.order_by("pk").values_list()[:]) for m in (SearchWord,)]
-    rows = set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight"))
+    stored = set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight"))
     remove([("track", SearchRow.objects.filter(kind="track").values_list("key", flat=True)[0])])
     rebuild()
-    assert set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight")) == rows
+    assert set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight")) == stored
     assert [list(m.objects.order_by("pk").values_list()[:]) for m in (SearchWord,)] == before
     record_attempts([attempt("tr.new", 0.2, notes="novelword")])
-    rows = set(SearchRow.objects.values_list("kind", "key", "words"))
+    stored = set(SearchRow.objects.values_list("kind", "key", "words"))
     words = set(SearchWord.objects.filter(rows__gt=0).values_list("word", "rows"))
     rebuild()
-    assert set(SearchRow.objects.values_list("kind", "key", "words")) == rows
+    assert set(SearchRow.objects.values_list("kind", "key", "words")) == stored
     assert set(SearchWord.objects.values_list("word", "rows")) == words
+
+
+def test_a_strategy_is_found_within_the_scopes_that_it_fits(learned):
+    for slug, backend, ops, archs in [
+        ("ge.ring", "hip", ["matmul"], ["gfx950"]),
+        ("tr.tile", "triton", [], []),
+    ]:
+        Strategy.objects.create(
+            slug=slug, kind="technique", title="Ring of stages", backend=backend, ops=ops,
+            archs=archs, document="docs/x.md", line=1,
+        )  # fmt: skip
+    rebuild()
+
+    def slugs(**scope):
+        return {hit.key for hit in found("stages", **scope).kinds.get("strategy", ())}
+
+    assert slugs() == {"ge.ring", "tr.tile"}
+    assert slugs(op="gemm") == {"ge.ring", "tr.tile"}
+    assert slugs(op="softmax") == {"tr.tile"}
+    record_attempts([attempt("x", 0.1, platform="m", arch="gfx950", backend="flydsl")])
+    assert slugs(arch="cdna4") == {"ge.ring", "tr.tile"}
+    assert slugs(arch="hopper") == {"tr.tile"}
+    assert slugs(backend="flydsl") == {"ge.ring"}
+    Platform.objects.create(
+        slug="h9", name="H 9", vendor="NVIDIA", arch="Hopper", kind="gpu", target="sm_90a"
+    )
+    record_attempts([attempt("tr.tile", 0.1, platform="h9", notes="stages")])
+    assert slugs(platform="h9") == {"tr.tile"}
+
+
+def test_the_newest_of_many_are_found_part_by_part(learned, monkeypatch):
+    monkeypatch.setattr(index, "PART", 3)
+    rebuild()
+    asked = [("padding", {}), ("", {"op": "softmax"}), ("warps eight nowhere", {})]
+    whole = [found(text, **facets) for text, facets in asked]
+    monkeypatch.setattr(candidates, "FEW", -1)
+    monkeypatch.setattr(rows, "FEW", -1)
+    assert [found(text, **facets).records() for text, facets in asked] == [
+        each.records() for each in whole
+    ]
+    monkeypatch.setattr(find, "GROUPS", [replace(group, most=2) for group in find.GROUPS])
+    hits = found("padding").kinds["entry"]
+    assert (hits.count, hits.more) == (2, True)
+    newest = Experience.objects.filter(notes__contains="padding").order_by("-pk")
+    assert {hit.key for hit in hits} == {str(entry.pk) for entry in newest[:2]}
