@@ -14,10 +14,14 @@ class CampaignsConfig(AppConfig):
 
     def ready(self) -> None:
         from campaigns.records.target.used_specs import uses_in_campaigns
+        from campaigns.reports.rounds.found import all_rounds
         from knowledge.lookup.usage import register
+        from knowledge.search.rebuild import register as register_source
 
         post_migrate.connect(grant_campaign_permissions, sender=self)
+        post_migrate.connect(learn_earlier_rounds, sender=self)
         register(uses_in_campaigns)
+        register_source(all_rounds)
 
 
 def grant_campaign_permissions(**signal: Any) -> None:
@@ -31,3 +35,20 @@ def grant_campaign_permissions(**signal: Any) -> None:
         group, _ = Group.objects.get_or_create(name=role)
         if role in RUNS_CAMPAIGNS:
             group.permissions.add(*found)
+
+
+def learn_earlier_rounds(**signal: Any) -> None:
+    """Take the rounds of before into the experience; run after `migrate`, with the newest tables.
+
+    A flush sends the same signal, and a migration to an older state has other tables.
+    """
+    from django.db import connections
+    from django.db.migrations.executor import MigrationExecutor
+
+    from campaigns.steps.learning.catch_up import catch_up
+
+    if "plan" not in signal:
+        return
+    executor = MigrationExecutor(connections[signal["using"]])
+    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        catch_up(most=None)

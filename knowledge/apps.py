@@ -10,5 +10,16 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         from knowledge.curation.people import ensure_roles
+        from knowledge.experience.indexed import all_entries, all_tracks
+        from knowledge.experience.indexed_lessons import all_gaps, all_lessons
+        from knowledge.experience.indexed_strategies import all_strategies
+        from knowledge.search.rebuild import fill_when_empty, register
+        from knowledge.search.sources import all_documents, all_specs
 
+        for source in (
+            *(all_tracks, all_entries, all_lessons, all_gaps),
+            *(all_strategies, all_specs, all_documents),
+        ):
+            register(source)
         post_migrate.connect(ensure_roles, sender=self)
+        post_migrate.connect(fill_when_empty, sender=self)

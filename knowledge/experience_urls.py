@@ -3,12 +3,21 @@
 from django.urls import path
 
 from knowledge.views.experience.entry import entry
+from knowledge.views.experience.entry_changes import STEPS, change_entry
+from knowledge.views.experience.export import export_csv, export_json, export_md
 from knowledge.views.experience.gaps import gaps
 from knowledge.views.experience.home import home
-from knowledge.views.experience.import_page import import_page
+from knowledge.views.experience.import_page import (
+    answer_import,
+    confirm,
+    drop,
+    import_page,
+    undo,
+)
 from knowledge.views.experience.imports import imports
 from knowledge.views.experience.lesson import lesson
 from knowledge.views.experience.lessons import lessons
+from knowledge.views.experience.pictures import effects_csv, places_csv
 from knowledge.views.experience.search import search
 from knowledge.views.experience.strategies import strategies
 from knowledge.views.experience.strategy import strategy
@@ -19,7 +28,13 @@ __all__ = ["search"]
 app_name = "experience"
 urlpatterns = [
     path("", home, name="home"),
+    path("effects.csv", effects_csv, name="effects_csv"),
+    path("places.csv", places_csv, name="places_csv"),
     path("e/<uuid:key>/", entry, name="entry"),
+    *(
+        path(f"e/<uuid:key>/{verb}", change_entry, {"verb": verb}, name=f"{verb}_entry")
+        for verb in STEPS
+    ),
     path("t/<int:pk>/", track, name="track"),
     path("lessons/", lessons, name="lessons"),
     path("lessons/<uuid:key>/", lesson, name="lesson"),
@@ -28,4 +43,11 @@ urlpatterns = [
     path("gaps/", gaps, name="gaps"),
     path("imports/", imports, name="imports"),
     path("imports/<int:pk>/", import_page, name="import"),
+    path("imports/<int:pk>/answer/", answer_import, name="import_answer"),
+    path("imports/<int:pk>/confirm/", confirm, name="import_confirm"),
+    path("imports/<int:pk>/drop/", drop, name="import_drop"),
+    path("imports/<int:pk>/undo/", undo, name="import_undo"),
+    path("export.json", export_json, name="export_json"),
+    path("export.csv", export_csv, name="export_csv"),
+    path("export.md", export_md, name="export_md"),
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.marks import Frame
-from campaigns.charts.scale import Scale, ScaleKind, Tick, outward_125, ticks_125, ticks_linear
+from knowledge.charts.frame import Frame
+from knowledge.charts.scale import Scale, ScaleKind, Tick, outward_125, ticks_125, ticks_linear
 
 FRAME = Frame(width=720, height=300, left=80, right=704, top=34, bottom=244)
 LOG_FROM = 10

@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.marks import (
-    MOST_ROWS,
-    Cell,
-    Chart,
-    Frame,
-    Mark,
-    NoChart,
-    Point,
-    Row,
-    Segment,
-    fewer,
-    full,
-    left_out,
-)
-from campaigns.charts.scale import Scale, ScaleKind, ticks_linear
+from campaigns.charts.marks import MOST_ROWS, Chart, Mark, NoChart, Point, Row, fewer, left_out
 from campaigns.rules.noise.gain import ONE_SESSION, Gain
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
+from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 
 TITLE = "Change per round"
 COLUMNS = ("Round", "Verdict", "Change, %", "Low, %", "High, %", "Pairs")

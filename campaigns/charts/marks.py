@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 from campaigns.charts.glyphs import GLYPHS, Glyph
-from campaigns.charts.scale import Scale, Tick
 from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.scale import Scale, Tick
 
 MERGE_DISTANCE = 12
 # A page with three charts stays readable, and quick to load, with so many rows in each table twin.
@@ -30,28 +31,6 @@ class Letters:
 
 # As charts.css has them: on a phone the drawing shrinks, and its letters do not.
 WIDE, NARROW = Letters(8, 14), Letters(13, 23)
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The whole drawing and the plot area inside it, in SVG units."""
-
-    width: float
-    height: float
-    left: float
-    right: float
-    top: float
-    bottom: float
-
-    @property
-    def view_box(self) -> str:
-        """The value of the svg element's viewBox."""
-        return f"0 0 {self.width:g} {self.height:g}"
-
-    @property
-    def middle_x(self) -> float:
-        """Half way across the plot area."""
-        return (self.left + self.right) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +58,6 @@ class Label:
     y: float
     text: str
     minor: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A straight line."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A table cell: what is shown, and the full value for its title and for exports."""
-
-    text: str
-    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +148,6 @@ def left_out(shown: int, everything: int) -> str:
     return (
         f" Drawn: {shown} of {everything} rounds, all accepted ones among them; the list has all."
     )
-
-
-def full(value: float | None) -> str:
-    """Write a value with all the digits that matter, for data attributes and exports."""
-    return "" if value is None else f"{value:.12g}"
 
 
 def merge_labels(marks: Iterable[Mark], dx: float = 13, dy: float = 4) -> tuple[Label, ...]:

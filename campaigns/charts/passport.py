@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.charts.deltas import Box
-from campaigns.charts.marks import Cell, Frame, NoChart, Segment, full
-from campaigns.charts.scale import Scale, ScaleKind, Tick, ticks_linear
+from campaigns.charts.marks import NoChart
 from campaigns.rules.noise.passport import Length
 from campaigns.rules.wording import change, digits, duration, share
+from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 
 TITLE = "A kernel against itself"
 COLUMNS = (

@@ -10,22 +10,21 @@ from campaigns.charts.marks import (
     MOST_ROWS,
     NARROW,
     WIDE,
-    Cell,
     Chart,
-    Frame,
     Label,
     Mark,
     NoChart,
     Point,
     Row,
-    Segment,
     fewer,
-    full,
     left_out,
     merge_labels,
     thinned,
 )
-from campaigns.charts.scale import (
+from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.wording import digits, duration
+from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.scale import (
     Scale,
     ScaleKind,
     Tick,
@@ -33,8 +32,6 @@ from campaigns.charts.scale import (
     ticks_125,
     ticks_linear,
 )
-from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.wording import digits, duration
 
 TITLE = "Progress"
 FRAME = Frame(width=720, height=400, left=80, right=704, top=74, bottom=344)

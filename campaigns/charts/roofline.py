@@ -10,22 +10,22 @@ from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import (
     LINE_DISTANCE,
     MOST_ROWS,
-    Cell,
     Chart,
-    Frame,
     Label,
     Mark,
     NoChart,
     Point,
     Row,
-    Segment,
     arrows,
     fewer,
-    full,
     left_out,
     merge_labels,
 )
-from campaigns.charts.scale import (
+from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
+from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.wording import digits, share
+from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.scale import (
     Scale,
     ScaleKind,
     Tick,
@@ -34,9 +34,6 @@ from campaigns.charts.scale import (
     ticks_125,
     ticks_of_two,
 )
-from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
-from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.wording import digits, share
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
 TITLE = "Roofline"

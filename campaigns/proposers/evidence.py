@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from knowledge.experience.terms import Bottleneck
+
 NOTHING = "no measurement of the incumbent is available"
 
 
@@ -81,3 +83,12 @@ class Facts:
 def read_facts(evidence: Mapping[str, Any]) -> Facts:
     """Take what is known from the mapping; unknown keys are left alone."""
     return msgspec.convert(evidence, Facts, strict=False)
+
+
+def bottleneck_of(facts: Facts) -> Bottleneck:
+    """What limits the incumbent by the roofline, which knows no more than memory and compute."""
+    bounds = {case.bound for case in facts.cases if case.bound}
+    if len(bounds) > 1:
+        return Bottleneck.MIXED
+    known = {Bottleneck.MEMORY.value, Bottleneck.COMPUTE.value}
+    return Bottleneck(bounds.pop()) if bounds and bounds <= known else Bottleneck.UNKNOWN

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import math
+from knowledge.charts.digits import digits as digits
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-
-
-def digits(value: float, figures: int = 3) -> str:
-    """Write a number with so many significant figures and never with an exponent: 34.3, 0.0042."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
-    rounded = float(f"{value:.{figures - 1}e}")
-    places = max(0, figures - 1 - math.floor(math.log10(abs(rounded))))
-    return f"{rounded:,.{places}f}"
 
 
 def signed(value: float, figures: int = 3) -> str:

@@ -61,7 +61,15 @@ KINDS = {
     EvaluationKind.REPRODUCE: "on another device",
 }
 # First part of a page's path → the navigation entry that it belongs to.
-PLACES = {"": "home", "c": "campaigns", "p": "campaigns", "w": "wiki", "workers": "workers"}
+PLACES = {
+    "": "home",
+    "c": "campaigns",
+    "p": "campaigns",
+    "w": "wiki",
+    "x": "experience",
+    "search": "experience",
+    "workers": "workers",
+}
 
 register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import Http404
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from knowledge.api.parameters import Pages, parameters
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.curation.proposal import Proposal, submit
@@ -38,33 +37,14 @@ TEXTS = {
 }
 MAY_BE_EMPTY = ("source_url", "rank", "note")
 OTHERS = ("qualifiers", "replaces")
-LONGEST_PAGE = 500
-LONGEST_PARAMETER = 500  # characters
 LONGEST_QUALIFIER = 80
-MOST_DIGITS = 9
-NUL = "\0"  # PostgreSQL compares no text with it
-
-
-class Pages(PageNumberPagination):
-    """`?page=`, and `?page_size=` from 1 to `LONGEST_PAGE`. FilterError for anything else."""
-
-    page_size = 100
-
-    def get_page_size(self, request: Request) -> int:
-        size = _number(request, "page_size", self.page_size)
-        if not 1 <= size <= LONGEST_PAGE:
-            raise FilterError("page_size", f"{size}; accepted: 1 to {LONGEST_PAGE}")
-        return size
-
-    def get_page_number(self, request: Request, paginator: Paginator[Any]) -> int:
-        return _number(request, "page", 1)
 
 
 class SpecsView(ApiView):
     """GET lists (`?platform=&metric=&state=&evidence=&rank=&q=`); POST proposes one value."""
 
     def get(self, request: Request) -> Response:
-        asked = _parameters(request, (*Filters.names(), "page", "page_size"))
+        asked = parameters(request, (*Filters.names(), "page", "page_size"))
         rows = specs_matching(Filters(**{k: v for k, v in asked.items() if k in Filters.names()}))
         pages = Pages()
         shown = pages.paginate_queryset(rows, request, view=self)
@@ -79,7 +59,7 @@ class LookupView(ApiView):
     """GET `?platform=&metric=&<qualifier>=`: the approved answer, or how to obtain it."""
 
     def get(self, request: Request) -> Response:
-        asked = _parameters(request, ("platform", "metric", *QUALIFIERS))
+        asked = parameters(request, ("platform", "metric", *QUALIFIERS))
         for name in ("platform", "metric"):
             if name not in asked:
                 raise FilterError(name, "is needed, such as ?platform=h200-sxm&metric=l2_size")
@@ -108,28 +88,6 @@ VERBS: dict[str, Callable[[Spec, Any, str, dict[str, Any]], object]] = {
     "retire": lambda spec, by, why, body: retire(spec, by, why, _spec_named(body, "successor")),
 }
 ALSO: dict[str, tuple[str, ...]] = {"retire": ("successor",)}  # what it reads beside `why`
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    """The number that a parameter holds. FilterError for what is none."""
-    asked = request.query_params.get(name, str(default))
-    if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
-        raise FilterError(name, f"'{asked}'; accepted: a number from 1")
-    return int(asked)
-
-
-def _parameters(request: Request, accepted: tuple[str, ...]) -> dict[str, str]:
-    """The parameters of an address. FilterError for one that is unknown, empty or given twice."""
-    found: dict[str, str] = {}
-    for name, values in request.query_params.lists():
-        if name not in accepted:
-            raise FilterError(name, f"unknown parameter; accepted: {', '.join(accepted)}")
-        if len(values) != 1 or not values[0] or NUL in values[0]:
-            raise FilterError(name, "accepted: one value, not empty, without NUL characters")
-        if len(values[0]) > LONGEST_PARAMETER:
-            raise FilterError(name, f"accepted: up to {LONGEST_PARAMETER} characters")
-        found[name] = values[0]
-    return found
 
 
 def _only(body: dict[str, Any], *accepted: str) -> None:

@@ -23,11 +23,14 @@ from knowledge.models import (
     Action,
     Flag,
     FlagAnswer,
+    Kind,
     Spec,
     SpecChange,
     SpecState,
 )
 from knowledge.models.spec import SpecQuerySet
+from knowledge.search.index import remove
+from knowledge.search.sources import index_specs
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 
@@ -117,6 +120,7 @@ def put_out_of_use(
             _require_legal(spec, SpecState.RETIRED)
         rows = Spec.objects.filter(pk__in=[spec.pk for spec in some])
         rows.update(state=SpecState.RETIRED)
+        remove((Kind.SPEC, str(spec.pk)) for spec in some)
         for spec in some:
             spec.state = SpecState.RETIRED
         SpecChange.objects.bulk_create(
@@ -166,6 +170,8 @@ def enter(spec: Spec, state: SpecState, **columns: Any) -> None:
     _require_legal(spec, state)
     if not Spec.objects.filter(pk=spec.pk, state=spec.state).update(state=state, **columns):
         raise Conflict(who_was_first(spec))
+    if spec.state == SpecState.RETIRED:
+        index_specs([spec])
     spec.state = state
     for name, value in columns.items():
         setattr(spec, name, value)

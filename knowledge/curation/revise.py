@@ -26,6 +26,7 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.models.document import text_hash
+from knowledge.search.sources import index_document
 from knowledge.specs.citation import CitationLine, CitationState
 from knowledge.specs.tracking.anchoring import Anchor, Reanchor
 
@@ -79,6 +80,8 @@ def store_text(
         author=by,
         batch=batch,
     )
+    document.title = title
+    index_document(document, text)
     return StoredRevision(revision, tuple(drifts(document, text)))
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from knowledge.curation.history import entry_of
 from knowledge.models import Action, Citation, Platform, Revision, Spec, SpecChange, SpecState
+from knowledge.search.sources import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
 
 Row = TypeVar("Row")
@@ -50,6 +51,7 @@ def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
     SpecChange.objects.bulk_create(
         _first_entry(spec, each, by) for spec, each in zip(specs, new, strict=True)
     )
+    index_specs(specs)
     return specs
 
 

@@ -22,9 +22,11 @@ from knowledge.models import (
     Revision,
     Spec,
     SpecChange,
+    SpecState,
     Waiver,
 )
 from knowledge.models.actor import COMMAND
+from knowledge.search.sources import index_specs
 from knowledge.specs.facts import SpecFacts
 
 LONGEST_REASON = 500  # characters; the column of a waiver's reason
@@ -62,6 +64,8 @@ def bring_back(
         why = f"imported ({origin}, {kept.file})"
         record(spec, ENTERED[kept.state], None, why, after=spec.shown)
     Flag.objects.bulk_create(_flag(spec, flag) for flag in kept.flags)
+    if kept.state != SpecState.RETIRED:
+        index_specs([spec])
     return spec
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.experience.catalogue.names import StrategyNames, load_names
+from knowledge.experience.disagreements import find_disagreements
 from knowledge.experience.indexed import index_entries
+from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.experience.names import family_of, place_of
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
 from knowledge.experience.track import refresh
@@ -31,6 +34,8 @@ class NewExperience:
     strategy: as its source names it. platform: a slug of the wiki or a name; arch: needed only
     where the platform is not in the wiki. shapes: the sizes of each measured case.
     scope_class: the config class that it is about; "" for the class that follows from the shapes.
+    named: what its source calls the strategy, where `strategy` is the catalogue's name for that.
+    uuid: of an entry that comes back from a file; "" makes a new one.
     """
 
     strategy: str
@@ -69,6 +74,8 @@ class NewExperience:
     campaign: int | None = None
     round: int | None = None
     happened_at: datetime.datetime | None = None
+    named: str = ""
+    uuid: str = ""
 
 
 def record_attempts(
@@ -86,6 +93,8 @@ def record_attempts(
         made = Experience.objects.bulk_create(rows)
         refresh(row.track_id for row in made)
         index_entries(made)
+        weigh_lessons(made)
+        find_disagreements(made)
     return made
 
 
@@ -122,6 +131,7 @@ def _row(
     attempt: NewExperience, track: TrackRecord, by: Any, batch: ExperienceImport | None
 ) -> Experience:
     return Experience(
+        uuid=uuid.UUID(attempt.uuid) if attempt.uuid else uuid.uuid4(),
         track=track,
         origin=attempt.origin,
         label=attempt.label,
@@ -130,7 +140,7 @@ def _row(
         round=attempt.round,
         proposer=attempt.proposer,
         problem=attempt.problem,
-        strategy_name=attempt.strategy,
+        strategy_name=(attempt.named or attempt.strategy)[:300],
         title=attempt.title[:300],
         change=attempt.change,
         evidence=list(attempt.evidence),

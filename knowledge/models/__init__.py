@@ -17,6 +17,7 @@ from knowledge.models.experience import (
 from knowledge.models.flag import DRIFT, Flag, FlagAnswer, FlagKind
 from knowledge.models.guarded import Immutable
 from knowledge.models.lesson import (
+    IN_USE,
     ConflictState,
     Disagreement,
     Gap,
@@ -35,6 +36,7 @@ from knowledge.models.waiver import Waiver
 
 __all__ = [
     "DRIFT",
+    "IN_USE",
     "Action",
     "Adoption",
     "Batch",

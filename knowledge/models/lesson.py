@@ -8,12 +8,15 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from knowledge.models.actor import actor
 from knowledge.models.experience import Experience, ExperienceImport
 from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Scoped(models.Model):
     """Base of what holds in a scope; "" is any."""
+
+    SCOPE = ("op", "dtype", "backend", "platform", "arch", "strategy")
 
     op = models.CharField(max_length=60, blank=True)
     dtype = models.CharField(max_length=20, blank=True)
@@ -28,8 +31,7 @@ class Scoped(models.Model):
     @property
     def scope(self) -> dict[str, str]:
         """The fields of its scope that are set."""
-        names = ("op", "dtype", "backend", "platform", "arch", "strategy")
-        return {name: getattr(self, name) for name in names if getattr(self, name)}
+        return {name: getattr(self, name) for name in self.SCOPE if getattr(self, name)}
 
 
 class LessonState(models.TextChoices):
@@ -40,6 +42,10 @@ class LessonState(models.TextChoices):
     ANTI_PATTERN = "anti_pattern", "anti-pattern"
     RETURNED = "returned", "returned"
     RETRACTED = "retracted", "retracted"
+
+
+# What machines read.
+IN_USE = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
 
 
 class LessonSource(models.TextChoices):
@@ -80,12 +86,27 @@ class Lesson(Scoped):
     class Meta:
         ordering = ["-pk"]
         indexes = [models.Index(fields=["state", "op", "backend"], name="lesson_scope")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["op", "dtype", "backend", "platform", "arch", "strategy"],
+                condition=models.Q(source=LessonSource.REFUSED_TRICK),
+                name="one_anti_pattern_per_trick",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.takeaway.partition("\n")[0][:120]
 
     def get_absolute_url(self) -> str:
         return reverse("experience:lesson", args=[self.uuid])
+
+    @property
+    def in_use(self) -> bool:
+        return self.state in IN_USE
+
+    @property
+    def proposer(self) -> str:
+        return actor(self.proposed_by, None)
 
 
 class LessonEvidence(Guarded):
@@ -132,6 +153,22 @@ class LessonChange(Guarded):
     def __str__(self) -> str:
         return f"{self.lesson}: {self.state}"
 
+    @property
+    def who(self) -> str:
+        return actor(self.by, None)
+
+    @property
+    def done(self) -> str:
+        """What was done, in words."""
+        if not self.after:
+            return "found" if self.state == LessonState.ANTI_PATTERN else "proposed"
+        if "state" not in self.after:
+            return "edited"
+        if self.state != LessonState.PROPOSED:
+            return "approved" if self.state in IN_USE else self.get_state_display()
+        restored = self.before["state"] == LessonState.RETRACTED
+        return "restored as a proposal" if restored else "proposed again"
+
 
 class GapState(models.TextChoices):
     OPEN = "open", "open"
@@ -167,7 +204,15 @@ class Gap(Scoped):
         return self.question[:120]
 
     def get_absolute_url(self) -> str:
-        return reverse("experience:gaps") + f"#gap-{self.pk}"
+        return reverse("experience:gaps") + f"?state={self.state}#gap-{self.pk}"
+
+    @property
+    def asker(self) -> str:
+        return actor(self.asked_by, None)
+
+    @property
+    def closer(self) -> str:
+        return actor(self.closed_by, None)
 
 
 class ConflictState(models.TextChoices):
@@ -208,3 +253,11 @@ class Disagreement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first} against {self.second or self.lesson}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("experience:disagreement", args=[self.pk])
+
+    @property
+    def who(self) -> str:
+        """Who decided it."""
+        return actor(self.by, None)

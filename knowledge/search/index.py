@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from django.db import connection
 from django.db.models import Q
 
-from knowledge.models import SearchRow, SearchWord
-from knowledge.search.tokens import index_words
+from knowledge.models import Kind, SearchRow, SearchWord
+from knowledge.search.tokens import LONGEST_WORD, index_words
 
 AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY = 300, 80
+# These hold in a scope; where one leaves a facet out, it holds for any value of it.
+SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
+PROVEN = (16, 4, 2, 1)  # attempts of a context
+SCOPE = ("op", "dtype", "backend", "platform", "arch", "symptom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,10 @@ def search_row(entry: Entry) -> SearchRow:
     """The row of an entry, not stored yet."""
     title = entry.title[:LONGEST_TITLE]
     facets = {name: value for name, value in entry.facets.items() if value}
+    anywhere = [name for name in SCOPE if entry.kind in SCOPED and name not in facets]
+    marks = {**facets, "kind": entry.kind, **dict.fromkeys(anywhere, "any")}
+    if entry.kind == Kind.TRACK:
+        marks["proven"] = proven(entry.weight)
     return SearchRow(
         kind=entry.kind,
         key=entry.key[:LONGEST_KEY],
@@ -70,15 +78,26 @@ def search_row(entry: Entry) -> SearchRow:
         title=title,
         body=entry.body,
         facets=facets,
-        words=index_words((title, entry.body, entry.also), {**facets, "kind": entry.kind}),
+        words=index_words((title, entry.body, entry.also), marks),
         weight=entry.weight,
     )
 
 
-def _count(rows: Sequence[SearchRow], step: int) -> None:
+def proven(weight: float) -> str:
+    """The step of evidence that a context has reached, so that the best are found first."""
+    return str(next(step for step in PROVEN if weight >= step or step == PROVEN[-1]))
+
+
+def counted_words(rows: Sequence[SearchRow]) -> Counter[str]:
+    """In how many of these rows each of their words stands."""
     counts: Counter[str] = Counter()
     for row in rows:
-        counts.update(word for word in row.words.split() if "=" not in word)
+        counts.update(word for word in row.words.split() if len(word) <= LONGEST_WORD)
+    return counts
+
+
+def _count(rows: Sequence[SearchRow], step: int) -> None:
+    counts = counted_words(rows)
     if not counts:
         return
     table = SearchWord._meta.db_table

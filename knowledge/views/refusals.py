@@ -16,11 +16,19 @@ View = Callable[..., HttpResponse]
 
 
 def refused(
-    request: HttpRequest, error: Exception, *, spec: Spec | None = None, status: int
+    request: HttpRequest,
+    error: Exception,
+    *,
+    spec: Spec | None = None,
+    back: str = "",
+    status: int,
 ) -> HttpResponse:
-    """One page for both: what was not done, the last change of the value, and the way back."""
+    """One page for both: what was not done, the last change of the value, and the way back.
+
+    back: the address of the page that is about what was not changed, if it is no value.
+    """
     last = spec.changes.select_related("by").first() if spec is not None else None
-    context = {"message": str(error), "spec": spec, "last": last, "status": status}
+    context = {"message": str(error), "spec": spec, "last": last, "back": back, "status": status}
     return render(request, "knowledge/conflict.html", context, status=status)
 
 

@@ -75,13 +75,18 @@ def no_note(source: Source) -> str:
     return ""
 
 
+def no_compiler() -> str:
+    """For backends that name none."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """suffix: the file name ending of its candidates. kinds: device kinds that can time them.
 
     kernels: the names of the kernels that a source text defines. refuses: why a source text can
     not be judged with arguments laid out so on a device, or "". note: what people should know of
-    how a source is built, or "".
+    how a source is built, or "". compiler: its name and version on this host, or "".
     """
 
     name: str
@@ -91,6 +96,7 @@ class Backend:
     kernels: Callable[[str], tuple[str, ...]] = no_kernels
     refuses: Callable[[Collection[Layout], str, str], str] = no_refusal
     note: Callable[[Source], str] = no_note
+    compiler: Callable[[], str] = no_compiler
 
 
 class UnknownBackend(ValueError):

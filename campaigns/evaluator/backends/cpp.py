@@ -6,7 +6,12 @@ import re
 import shutil
 
 from campaigns.evaluator.backends.base import Backend, register
-from campaigns.evaluator.builds.compile import Unsupported, check_flags, compile_or_fail
+from campaigns.evaluator.builds.compile import (
+    Unsupported,
+    check_flags,
+    compile_or_fail,
+    version_line,
+)
 from campaigns.evaluator.builds.native_loop import NativeLoop
 from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
@@ -43,6 +48,14 @@ def compiler() -> str:
     raise Unsupported(f"no C++ compiler on PATH; install one of {', '.join(COMPILERS)}")
 
 
+def compiler_version() -> str:
+    """What the compiler calls itself; "" without one."""
+    try:
+        return version_line(compiler())
+    except Unsupported:
+        return ""
+
+
 class CppKernel:
     starts_programs = False
 
@@ -77,4 +90,4 @@ class CppKernel:
         return HostPlan(calls, self._loop.over(self._library.solve, rows))
 
 
-register(Backend("cpp", ".cpp", ("cpu",), CppKernel, note=openmp_note))
+register(Backend("cpp", ".cpp", ("cpu",), CppKernel, note=openmp_note, compiler=compiler_version))

@@ -7,7 +7,12 @@ import re
 import shutil
 
 from campaigns.evaluator.backends.base import Backend, register
-from campaigns.evaluator.builds.compile import Unsupported, check_flags, compile_or_fail
+from campaigns.evaluator.builds.compile import (
+    Unsupported,
+    check_flags,
+    compile_or_fail,
+    version_line,
+)
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
 from campaigns.evaluator.builds.shared_object import Library, write_source
 from campaigns.evaluator.contract import Job, Source
@@ -48,6 +53,12 @@ def toolkit_program(name: str) -> str | None:
     return next((found for place in places if (found := shutil.which(name, path=place))), None)
 
 
+def compiler_version() -> str:
+    """What the compiler calls itself; "" without one."""
+    found = toolkit_program("nvcc")
+    return version_line(found) if found else ""
+
+
 class CudaKernel:
     starts_programs = False
 
@@ -82,4 +93,4 @@ class CudaKernel:
         return DevicePlan(self._library.calls(layout, memory, slots), stream, layout, memory)
 
 
-register(Backend("cuda", ".cu", ("gpu",), CudaKernel, cuda_kernels))
+register(Backend("cuda", ".cu", ("gpu",), CudaKernel, cuda_kernels, compiler=compiler_version))

@@ -12,6 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,14 @@ class TritonKernel:
         return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
 
 
+def compiler_version() -> str:
+    """The installed Triton, which compiles by itself; "" without it."""
+    try:
+        return f"triton {metadata.version('triton')}"
+    except metadata.PackageNotFoundError:
+        return ""
+
+
 def keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
     return {
         arg.name: arg.value if isinstance(arg, ScalarArg) else memory.tensor(layout, slot, arg)
@@ -159,4 +168,14 @@ def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
     return found
 
 
-register(Backend("triton", ".py", ("gpu",), TritonKernel, triton_kernels, refuses))
+register(
+    Backend(
+        "triton",
+        ".py",
+        ("gpu",),
+        TritonKernel,
+        triton_kernels,
+        refuses,
+        compiler=compiler_version,
+    )
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 from campaigns.evaluator.builds.flags import TUNING, is_tuning
@@ -14,6 +15,21 @@ class BuildFailed(Exception):
 
 class Unsupported(Exception):
     """This host cannot build or run this kind of candidate."""
+
+
+def version_line(program: str) -> str:
+    """The line of its `--version` that names a release; "" where it does not answer.
+
+    program: a trusted one, by its path; it runs outside the sandbox.
+    """
+    try:
+        said = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    lines = [line.strip() for line in said.stdout.splitlines() if re.search(r"\d+\.\d+", line)]
+    return next((line for line in lines if "release" in line), lines[0] if lines else "")
 
 
 def check_flags(flags: tuple[str, ...]) -> None:

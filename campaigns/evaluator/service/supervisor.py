@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import (
     Job,
     Outcome,
@@ -85,8 +86,16 @@ def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) 
     return replace(
         report,
         wall_s={**report.wall_s, "total": time.monotonic() - started},
-        environment={**report.environment, "crew": origin},
+        environment={**report.environment, "crew": origin, "compiler": _compiler(job)},
     )
+
+
+def _compiler(job: Job) -> str:
+    """After the measurement, and outside the sandbox: it is asked for its version, no more."""
+    try:
+        return base.get(job.backend).compiler()
+    except base.UnknownBackend:
+        return ""
 
 
 def _blame_full_disk(report: Report, scratch: Path) -> Report:

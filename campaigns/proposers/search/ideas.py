@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import (
-    Category,
-    Draft,
-    Hypothesis,
-    MetricDirection,
-    Situation,
-    Variant,
-)
-from campaigns.proposers.evidence import Facts, read_facts
+from campaigns.proposers.base import Category, Situation, Variant
+from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
+from campaigns.proposers.search.advised import told_values
 from campaigns.proposers.search.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
-from campaigns.proposers.search.values import values_to_try
+from campaigns.proposers.search.idea import Idea
+from campaigns.proposers.search.values import may_have, values_to_try
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 
@@ -27,48 +21,6 @@ STEP_GAIN = 1.05
 FLAG_GAIN = 1.06
 RISKY_FLAG_GAIN = 1.03
 TUNED = {"num_warps": Category.REGISTERS, "num_stages": Category.PIPELINE}
-
-
-@dataclass(frozen=True, slots=True)
-class Idea:
-    """One possible round. expected: the speed-up hoped for (1.2 = 1.2x faster)."""
-
-    strategy: str
-    title: str
-    change: str
-    rationale: str
-    risks: str
-    expected: float
-    params: Mapping[str, Param]
-    candidates: tuple[Variant, ...]
-    bucket: Bucket
-    category: Category
-
-    @property
-    def key(self) -> tuple[str, tuple[tuple[str, object], ...]]:
-        """What makes two ideas the same one."""
-        return self.strategy, tuple(sorted(self.params.items()))
-
-    def capped(self, room: float) -> Idea:
-        """The idea expecting no more than the physical floor leaves room for."""
-        return replace(self, expected=min(self.expected, room))
-
-    def draft(self, facts: Facts) -> Draft:
-        """The round to propose, with the numbers it rests on."""
-        hypothesis = Hypothesis(
-            strategy=self.strategy,
-            title=self.title,
-            change=self.change,
-            rationale=self.rationale,
-            evidence=facts.sentences(),
-            expected_metric="time per call",
-            expected_direction=MetricDirection.DOWN,
-            expected_amount=round(1.0 - 1.0 / self.expected, 3),
-            risks=self.risks,
-            params=self.params,
-            bucket=self.bucket,
-        )
-        return Draft(hypothesis, self.candidates)
 
 
 def recipe_ideas(situation: Situation) -> Iterator[Idea]:
@@ -99,9 +51,19 @@ def recipe_ideas(situation: Situation) -> Iterator[Idea]:
 def tunable_ideas(situation: Situation) -> Iterator[Idea]:
     """One sweep for each tunable of the incumbent's source."""
     for tunable in find_tunables(situation.source, situation.backend):
-        values = values_to_try(tunable, situation.backend)
+        values = dict.fromkeys(
+            (*_told(situation, tunable), *values_to_try(tunable, situation.backend))
+        )
         if values:
-            yield _sweep(situation, tunable, values)
+            yield _sweep(situation, tunable, tuple(values))
+
+
+def _told(situation: Situation, tunable: Tunable) -> Iterator[int]:
+    """The best value elsewhere, where the source has another one and may have this."""
+    for value in told_values(situation, f"tune.{tunable.name}", tunable.name):
+        if isinstance(value, int) and may_have(tunable, value, situation.backend):
+            yield value
+            return
 
 
 def _sweep(situation: Situation, tunable: Tunable, values: tuple[int, ...]) -> Idea:

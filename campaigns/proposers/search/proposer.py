@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from campaigns.proposers.base import Attempt, Draft, Failure, Situation, Variant, register
 from campaigns.proposers.evidence import read_facts
-from campaigns.proposers.search.ideas import Idea, flag_ideas, recipe_ideas, tunable_ideas
+from campaigns.proposers.search.advised import advised
+from campaigns.proposers.search.idea import Idea
+from campaigns.proposers.search.ideas import flag_ideas, recipe_ideas, tunable_ideas
 from campaigns.proposers.search.repairs import repairs
 
 LEAST_EXPECTED = 1.005
@@ -20,7 +22,9 @@ LEAST_EXPECTED = 1.005
 class Search:
     """Proposes the untried idea with the largest expected gain, until none is left.
 
-    After a stagnation review the directions that it named come first, in its order.
+    After a stagnation review the directions that it named come first, in its order; then what the
+    team's experience recommends. What did not work in this context elsewhere comes last, and what
+    would be the same experiment again is left out (R36, R38).
     """
 
     name = "search"
@@ -34,7 +38,7 @@ class Search:
         best = (
             min(named, key=lambda idea: situation.directions.index(idea.strategy))
             if named
-            else max(left, key=lambda idea: (idea.expected, idea.strategy))
+            else max(left, key=lambda idea: idea.order)
         )
         return best.draft(read_facts(situation.evidence))
 
@@ -56,8 +60,9 @@ def _ideas(situation: Situation) -> Iterator[Idea]:
     room = 1.0 / share if share else math.inf
     for finder in (recipe_ideas, tunable_ideas, flag_ideas):
         for idea in finder(situation):
-            capped = idea.capped(room)
-            if capped.expected >= LEAST_EXPECTED:
+            known = advised(idea, situation)
+            capped = known.capped(room) if known else None
+            if capped and capped.expected >= LEAST_EXPECTED:
                 yield capped
 
 

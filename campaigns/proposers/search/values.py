@@ -20,8 +20,12 @@ def values_to_try(tunable: Tunable, backend: str) -> tuple[int, ...]:
     if value is None or value < 1:
         return ()
     steps = (value * 2, value // 2, value * 4, value // 4)
-    limit = _limit(tunable, backend)
-    return tuple(v for v in steps if 1 <= v <= limit and v != value)[:MOST_CANDIDATES]
+    return tuple(v for v in steps if may_have(tunable, v, backend))[:MOST_CANDIDATES]
+
+
+def may_have(tunable: Tunable, value: int, backend: str) -> bool:
+    """Whether this is another value than the present one, within the limits of a device."""
+    return 1 <= value <= _limit(tunable, backend) and value != tunable.value
 
 
 def _near(ladder: tuple[int, ...], value: int) -> tuple[int, ...]:

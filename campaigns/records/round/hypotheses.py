@@ -29,6 +29,7 @@ class StoredHypothesis:
     bucket: Bucket | None = None
     work_us: float | None = None
     step_us: float | None = None
+    follows: tuple[str, ...] = ()
 
     @property
     def declared(self) -> Declared:

@@ -1,4 +1,4 @@
-"""The certainty of a gain: noise floor, bootstrap interval, label (R11, R12, R14; law 5)."""
+"""The certainty of a gain: noise floor, bootstrap interval (R11, R12, R14; law 5)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import random
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import accumulate
 
 from campaigns.rules.noise.means import geomean
@@ -17,7 +16,6 @@ LEAST_FLOOR = 0.01
 LEAST_PAIRS = 5
 # A gain below this needs a second, independent session.
 ONE_SESSION = 0.02
-SUCCESS = 0.05
 RESAMPLES = 2000
 KIND = "95% bootstrap of the geometric-mean ratio"
 POOLED_KIND = "95% bootstrap of the mean of {n} sessions, widened to their estimates"
@@ -28,16 +26,6 @@ _DEVIATIONS_95 = 1.96
 
 Pair = tuple[float, float]
 Pairs = Sequence[Pair]
-
-
-class EffectLabel(StrEnum):
-    """The size of a change, in the words of R12."""
-
-    SUCCESS = "success"
-    SMALL = "small"
-    MICRO = "micro"
-    TIE = "tie"
-    REGRESSION = "regression"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +101,6 @@ def improved(gain: Gain, floor: float) -> bool:
 def regressed(gain: Gain, floor: float) -> bool:
     """Whether the interval lies below zero and the loss exceeds the noise floor."""
     return gain.high < 0 and gain.gain < -floor
-
-
-def label(gain: float, floor: float) -> EffectLabel:
-    """Name the size of a change, regardless of its certainty."""
-    if gain < -floor:
-        return EffectLabel.REGRESSION
-    if gain <= floor:
-        return EffectLabel.TIE
-    if gain >= SUCCESS:
-        return EffectLabel.SUCCESS
-    return EffectLabel.SMALL if gain >= ONE_SESSION else EffectLabel.MICRO
 
 
 def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:

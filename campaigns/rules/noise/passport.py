@@ -21,9 +21,10 @@ from campaigns.rules.noise.drift import (
     change_within,
     step_in,
 )
-from campaigns.rules.noise.gain import LEAST_FLOOR, SUCCESS, interval, noise_floor, stray
+from campaigns.rules.noise.gain import LEAST_FLOOR, interval, noise_floor, stray
 from campaigns.rules.verdict.one_session import both_arms, clock_pairs
 from campaigns.rules.wording import duration, gain_words, share
+from knowledge.experience.terms import SUCCESS
 
 # Half of the least floor. A smaller bias lies below the floor, although the narrow interval of many
 # pooled pairs may exclude zero.

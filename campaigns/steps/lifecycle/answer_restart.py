@@ -23,6 +23,7 @@ from campaigns.records.stop_history import history_of
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.stop.restart import masked
 from campaigns.rules.verdict.decision import Reason
+from campaigns.steps.learning.hide import hide_rounds
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -48,6 +49,7 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
         Restart.objects.create(
             campaign=campaign, after=after, answer=answer, why=why, seed=seed, masked=hidden
         )
+        hide_rounds(campaign, hidden, f"partial restart of campaign {campaign.pk}")
         numbers = ", ".join(map(str, hidden)) or "none"
         hides = f"hidden from the proposer: rounds {numbers}" if taken else "no round is hidden"
         record(campaign, "restart", f"partial restart {answer.value} {why}; {hides}", rounds=hidden)

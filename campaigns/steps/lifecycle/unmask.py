@@ -11,6 +11,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.records.restart_mask import masked_rounds
+from campaigns.steps.learning.hide import show_rounds
 
 
 def unmask(campaign: Campaign, number: int) -> None:
@@ -19,4 +20,5 @@ def unmask(campaign: Campaign, number: int) -> None:
         raise IllegalTransition(f"campaign: round {number} is not hidden")
     with transaction.atomic():
         Unmasking.objects.create(campaign=campaign, number=number)
+        show_rounds(campaign, {number}, "shown to the proposer again")
         record(campaign, "unmasked", f"round {number} is no longer hidden")

@@ -7,6 +7,7 @@ from django.utils import timezone
 from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
+from campaigns.steps.learning.catch_up import catch_up
 from campaigns.steps.recovery.release_vanished import release_vanished
 from campaigns.steps.recovery.tell_idle import tell_idle
 from campaigns.workers.notify import AGAIN, Next
@@ -15,6 +16,7 @@ from campaigns.workers.notify import AGAIN, Next
 def reconcile() -> list[tuple[Campaign, Next]]:
     """Run at worker start and a few times a minute; running it more often does no harm."""
     release_vanished(Evaluation.objects.all())
+    catch_up()
     working = Campaign.objects.filter(state__in=WORKING).select_related("platform")
     for campaign in working:
         tell_idle(campaign)

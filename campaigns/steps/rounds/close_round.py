@@ -19,11 +19,14 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.policies import stop_policy_of
 from campaigns.records.stop_history import history_of
+from campaigns.reports.rounds.found import round_rows
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.rounds.climb import Climb, climb
 from campaigns.steps.rounds.commit_accepted import commit_accepted
+from campaigns.steps.rounds.learn import try_to_learn
 from campaigns.workers.notify import AGAIN, NOTHING, Next
+from knowledge.search.index import put
 
 
 def close_round(round_: Round) -> Next:
@@ -46,6 +49,9 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
+        put(round_rows(round_))
+    # After a crash before this, `reconcile` learns it.
+    try_to_learn(round_)
     # Only a closed round can no longer change, so that the same commit can be made again.
     if accepted:
         commit_accepted(campaign)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +15,7 @@ from campaigns.proposers.base import Draft
 from campaigns.proposers.drafts import stored_draft
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.workers.notify import AGAIN, NOTHING, Next
+from knowledge.models import Adoption, Experience
 
 
 def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = None) -> Next:
@@ -36,6 +38,7 @@ def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = 
             draft=stored_draft(draft.candidates),
             against=campaign.incumbent,
         )
+        _adopt(round_, draft.hypothesis.follows)
         record(
             campaign,
             "round_opened",
@@ -43,3 +46,17 @@ def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = 
             round=round_,
         )
     return AGAIN
+
+
+def _adopt(round_: Round, uuids: Iterable[str]) -> None:
+    """Write down which entries the round follows: "used in round 7"."""
+    entries = Experience.objects.filter(uuid__in=list(uuids)).select_related("track")
+    Adoption.objects.bulk_create(
+        Adoption(
+            campaign=round_.campaign_id,
+            round=round_.number,
+            strategy=entry.track.strategy,
+            entry=entry,
+        )
+        for entry in entries.order_by("pk")
+    )

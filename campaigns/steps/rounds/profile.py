@@ -24,6 +24,7 @@ from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.records.round.sessions import deciding_report
 from campaigns.records.target.targets import CaseTarget, target_of
 from campaigns.rules.verdict.gates import decisive_samples
+from campaigns.steps.learning.tell_learned import tell_learned
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -46,6 +47,7 @@ def profile(campaign: Campaign) -> Next:
         if made is not None:
             made.save()
             record(campaign, "profiled", _words(made, incumbent), evidence=made.pk)
+            tell_learned(campaign)
     return AGAIN
 
 

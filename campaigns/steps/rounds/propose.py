@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from campaigns.models import Campaign
 from campaigns.proposers.base import Draft, proposer
+from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.proposers.situation import situation_of
 
 
@@ -13,7 +16,9 @@ def propose(campaign: Campaign) -> Draft | None:
     The same campaign at the same round gets the same answer, so that a repeat after a crash
     changes nothing. Raises ValueError where its scope is no config class of the campaign.
     """
-    situation = situation_of(campaign)
+    situation = replace(
+        situation_of(campaign), learned=advice_for(campaign), spent=spent_for(campaign)
+    )
     draft = proposer(campaign.proposer).propose(situation)
     if draft is not None and draft.hypothesis.scope not in ("", *situation.classes):
         accepted = ", ".join(situation.classes) or "none, without class columns"

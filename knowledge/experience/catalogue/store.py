@@ -14,9 +14,10 @@ from knowledge.experience.catalogue.read import (
     StrategyFacts,
     read_catalogue,
 )
+from knowledge.experience.indexed_strategies import strategy_row
 from knowledge.models import Kind, Revision, Strategy
 from knowledge.models.document import SHIPPED_ORIGIN
-from knowledge.search.index import Entry, put, remove
+from knowledge.search.index import put, remove
 
 # Only documents with these words can hold a table of the catalogue.
 MARKS = ("what to do", "why it fails", "catalogue")
@@ -81,23 +82,10 @@ def _store(wanted: Iterable[StrategyFacts]) -> None:
         row.withdrawn = True
     Strategy.objects.bulk_create(new)
     Strategy.objects.bulk_update([*changed, *gone], [*StrategyFacts.__slots__, "withdrawn"])
-    put(_indexed(row) for row in (*new, *changed))
+    put(strategy_row(row) for row in (*new, *changed))
     remove((Kind.STRATEGY, row.slug) for row in gone)
 
 
 def _columns(facts: StrategyFacts) -> dict[str, Any]:
     values = asdict(facts) | {"withdrawn": False}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
-
-
-def _indexed(row: Strategy) -> Entry:
-    said = (row.use_when, row.what, row.verify, row.failure, row.instead)
-    return Entry(
-        kind=Kind.STRATEGY,
-        key=row.slug,
-        url=row.get_absolute_url(),
-        title=f"{row.slug}: {row.title}",
-        body="\n".join(filter(None, said)),
-        facets={"strategy": row.slug, "backend": row.backend},
-        also=" ".join((*row.aliases, *row.limits, *row.vendors, *row.archs, *row.ops)),
-    )

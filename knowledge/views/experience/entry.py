@@ -1,18 +1,99 @@
-"""One attempt."""
+"""One attempt: what it did, where, why it was tried, what followed from it."""
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
 
-from knowledge.models import Experience
+from knowledge.curation.people import may_review
+from knowledge.experience.merging import MOST_OF_GROUP, are_opposite
+from knowledge.experience.staleness import stale_words
+from knowledge.experience.summary import strategy_urls
+from knowledge.experience.wording import gain_words
+from knowledge.models import Disagreement, EntryStanding, Experience, Platform
+
+MOST_ADOPTIONS = 20
 
 
 @require_safe
 def entry(request: HttpRequest, key: UUID) -> HttpResponse:
-    """One attempt."""
-    found = get_object_or_404(Experience, uuid=key)
-    return render(request, "knowledge/experience/entry.html", {"entry": found})
+    """The page of one attempt; people see it whatever its standing is."""
+    return entry_page(request, entry_at(key), {})
+
+
+def entry_at(key: UUID) -> Experience:
+    """The entry with its context, or 404."""
+    rows = Experience.objects.select_related("track", "merged_into__track", "batch", "author")
+    found: Experience = get_object_or_404(rows, uuid=key)
+    return found
+
+
+def entry_page(
+    request: HttpRequest, found: Experience, errors: dict[str, str], status: int = 200
+) -> HttpResponse:
+    """The page; with `errors` of a refused form, field → message, and what was typed."""
+    track = found.track
+    conflicts = Disagreement.objects.filter(Q(first=found) | Q(second=found))
+    context: dict[str, Any] = {
+        "entry": found,
+        "track": track,
+        "strategy_url": strategy_urls([track.strategy])[track.strategy],
+        "platform": Platform.objects.filter(slug=track.platform).first(),
+        "stale": stale_words(found),
+        "prediction": _prediction(found),
+        "metrics": _metrics(found),
+        "evidence": found.lessons.select_related("lesson"),
+        "adoptions": found.adoptions.all()[:MOST_ADOPTIONS],
+        "merged": found.merged.select_related("track")[:MOST_OF_GROUP],
+        "conflicts": conflicts.select_related("first__track", "second__track", "lesson"),
+        "changes": found.changes.select_related("by", "other__track"),
+        "rerun": optional_url("round_rerun", found.campaign, found.round),
+        "new_lesson": optional_url("experience:lesson_new"),
+        "may_decide": may_review(request.user),
+        "same": _same_idea(found),
+        "errors": errors,
+        "said": request.POST,
+    }
+    return render(request, "knowledge/experience/entry.html", context, status=status)
+
+
+def optional_url(name: str, *args: Any) -> str:
+    """The address of this name; "" where there is none or an argument is missing."""
+    if None in args:
+        return ""
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
+
+
+def _prediction(found: Experience) -> str:
+    """What was predicted, and what became of it."""
+    if found.expected_gain is None:
+        return ""
+    told = gain_words(found.expected_gain).partition(",")[0]
+    measured = gain_words(found.gain, found.gain_low, found.gain_high)
+    borne = f": {found.borne}" if found.borne else ""
+    return f"predicted {told}, measured {measured}{borne}"
+
+
+def _metrics(found: Experience) -> list[tuple[str, Any, Any]]:
+    """(metric, before, after) of what was measured beside the time."""
+    before, after = (found.metrics.get(when) or {} for when in ("before", "after"))
+    return [(name, before.get(name), after.get(name)) for name in {**before, **after}]
+
+
+def _same_idea(found: Experience) -> list[tuple[Experience, bool]]:
+    """Entries of the same idea and context to merge it into, and whether that needs a decision."""
+    if not found.params_key or found.standing != EntryStanding.COUNTS:
+        return []
+    rows = Experience.objects.filter(
+        track=found.track, params_key=found.params_key, standing=EntryStanding.COUNTS
+    ).exclude(pk=found.pk)
+    return [(row, are_opposite(row, found)) for row in rows.order_by("pk")[:MOST_OF_GROUP]]

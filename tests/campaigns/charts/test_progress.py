@@ -3,8 +3,8 @@ import re
 import pytest
 
 from campaigns.charts.progress import FRAME, ProgressChart, ProgressPoint, TargetLine, build
-from campaigns.charts.scale import ScaleKind
 from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.charts.scale import ScaleKind
 from tests.campaigns.charts.builders import progress_points
 
 TARGET = TargetLine(31.1, "134 MB ÷ 4.8 TB/s = 28.0 µs; ÷ 90 % = 31.1 µs")

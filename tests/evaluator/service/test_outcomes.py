@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ def test_it_passes_and_times_an_honest_candidate(judge):
     report = judge(source(), incumbent=source())
     assert report.outcome is Outcome.PASSED, report.reason
     assert report.environment["crew"] == "started for this job"
+    assert re.search(r"(g\+\+|clang).*\d+\.\d+", report.environment["compiler"])
     (case,) = report.cases
     assert case.correct
     assert case.margin is not None

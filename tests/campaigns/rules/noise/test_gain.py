@@ -5,15 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import (
-    EffectLabel,
     _median_chances,
     improved,
     interval,
-    label,
     noise_floor,
     regressed,
 )
 from campaigns.rules.noise.means import geomean
+from knowledge.experience.terms import SUCCESS
 
 TIMES = st.floats(min_value=1e-3, max_value=1e6)
 PAIRS = st.dictionaries(
@@ -84,7 +83,7 @@ def test_r11_it_almost_never_accepts_the_same_kernel_twice():
     rng = random.Random(11)
     runs = [interval(noisy(rng, 0.0, 0.01, 30), seed) for seed in range(200)]
     assert sum(improved(run, noise_floor(0.01)) for run in runs) <= 10
-    assert not any(label(run.gain, 0.02) is EffectLabel.SUCCESS for run in runs)
+    assert not any(run.gain >= SUCCESS for run in runs)
 
 
 def test_r11_it_finds_a_true_gain_of_five_percent():
@@ -108,23 +107,6 @@ def test_r12_it_takes_the_noise_floor(sigma, floor):
 def test_it_refuses_an_impossible_deviation(sigma):
     with pytest.raises(ValueError, match="sigma_aa"):
         noise_floor(sigma)
-
-
-@pytest.mark.parametrize(
-    ("gain", "expected"),
-    [
-        (0.05, EffectLabel.SUCCESS),
-        (0.0499, EffectLabel.SMALL),
-        (0.02, EffectLabel.SMALL),
-        (0.0199, EffectLabel.MICRO),
-        (0.01, EffectLabel.TIE),
-        (-0.008, EffectLabel.TIE),
-        (-0.009, EffectLabel.TIE),
-        (-0.0101, EffectLabel.REGRESSION),
-    ],
-)
-def test_it_labels_changes_by_size(gain, expected):
-    assert label(gain, 0.01) is expected
 
 
 def test_r47_it_keeps_the_earliest_round_within_noise_as_the_incumbent():

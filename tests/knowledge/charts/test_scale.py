@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.charts.scale import (
+from knowledge.charts.scale import (
     Scale,
     ScaleKind,
     nice_step,

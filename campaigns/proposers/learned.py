@@ -1,0 +1,189 @@
+"""What the team's experience says to a campaign, as plain values for its proposer (R36, R38)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from django.db.models import QuerySet
+
+from campaigns.evaluator.contract import Param
+from campaigns.models import Campaign, Evaluation, Round
+from campaigns.proposers.base import Advice, Spent
+from campaigns.proposers.evidence import bottleneck_of, read_facts
+from campaigns.records.round.case_shapes import shapes_of
+from campaigns.records.round.incumbent_evidence import evidence_of
+from campaigns.records.round.measured_on import COMPILER_PATH
+from knowledge.experience.recommend.ask import recommend
+from knowledge.experience.recommend.question import Hit, Question
+from knowledge.experience.terms import AttemptLabel, shape_class, size_log2
+from knowledge.experience.wording import gain_words
+from knowledge.models import EntryStanding, Experience, Strategy
+
+MOST_ADVISED = 5
+MOST_FOLLOWED = 5
+MOST_ROWS = 500
+WORKED = tuple(label for label in AttemptLabel if label.worked)
+
+
+def question_of(campaign: Campaign) -> Question:
+    """What a campaign asks of the team's experience now."""
+    evidence = evidence_of(campaign)
+    return Question(
+        op=campaign.problem.op,
+        backend=campaign.backend,
+        platform=campaign.platform.slug,
+        arch=campaign.platform.target,
+        dtype=campaign.problem.dtype,
+        bottleneck=bottleneck_of(read_facts(evidence.facts if evidence else {})),
+        size_log2=size_log2(shapes_of(campaign.case_rows)),
+    )
+
+
+def advice_for(campaign: Campaign) -> tuple[Advice, ...]:
+    """What experience recommends to try, best first."""
+    asked = question_of(campaign)
+    hits = recommend(asked, MOST_ADVISED).hits
+    strategies = Strategy.objects.filter(slug__in=[hit.strategy for hit in hits])
+    aliases = {row.slug: (*row.aliases, *row.recipes) for row in strategies}
+    tracks = [track for hit in hits for track in hit.tracks]
+    rows = _counting().filter(track__in=tracks, label__in=WORKED).order_by("-happened_at")
+    by_strategy: dict[str, list[Experience]] = defaultdict(list)
+    for row in rows[:MOST_ROWS]:
+        by_strategy[row.track.strategy].append(row)
+    return tuple(
+        _advice(hit, by_strategy[hit.strategy], aliases.get(hit.strategy, ()), asked)
+        for hit in hits
+    )
+
+
+def _advice(
+    hit: Hit, rows: Sequence[Experience], aliases: Iterable[str], asked: Question
+) -> Advice:
+    here = [row for row in rows if _is_here(row, asked)]
+    chains = _best_first(here or rows)
+    best = [chain[-1] for chain in chains]
+    cited = [str(row.uuid) for row in best]
+    tried = f"worked in {hit.worked} of {hit.tried} attempts"
+    gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
+    return Advice(
+        strategy=hit.strategy,
+        names=_names(hit.strategy, aliases, rows),
+        gain=statistics.median(map(_total, chains)) if chains else hit.gain_median,
+        params=_params(best),
+        is_here=bool(here),
+        entries=tuple(dict.fromkeys((*cited, *hit.entries)))[:MOST_FOLLOWED],
+        words=f"{tried}, median {gain}; {hit.scope}",
+    )
+
+
+def _names(slug: str, aliases: Iterable[str], rows: Iterable[Experience]) -> tuple[str, ...]:
+    """What proposers may call it. An alias for many, `tune.*`, stands only for those that worked,
+    where it is known which did."""
+    used = {row.strategy_name for row in rows}
+    plain = [alias for alias in aliases if not alias.endswith("*")]
+    wide = [alias for alias in aliases if alias.endswith("*")]
+    open_ended = [one for one in wide if not any(fnmatchcase(name, one) for name in used)]
+    return tuple(dict.fromkeys((slug, *sorted(used), *plain, *open_ended)))
+
+
+def _best_first(rows: Iterable[Experience]) -> list[list[Experience]]:
+    """The gains of a strategy in each campaign, in their order; the largest total first.
+
+    A number that was doubled twice is best at its last value, and not where it gained most.
+    """
+    chains: dict[tuple[object, str], list[Experience]] = defaultdict(list)
+    for row in rows:
+        chains[row.campaign or row.uuid, row.strategy_name].append(row)
+    listed = [sorted(chain, key=lambda row: (row.round or 0, row.pk)) for chain in chains.values()]
+    return sorted(listed, key=lambda chain: (-_total(chain), chain[-1].pk))
+
+
+def _total(chain: Iterable[Experience]) -> float:
+    """What a chain of gains comes to: 10 % after 10 % is 0.21."""
+    return math.prod(1 + (row.gain or 0.0) for row in chain) - 1
+
+
+def _params(best: Iterable[Experience]) -> tuple[tuple[tuple[str, Param], ...], ...]:
+    found = (tuple(sorted(row.params.items())) for row in best if row.params)
+    return tuple(dict.fromkeys(found))[:MOST_ADVISED]
+
+
+def _is_here(row: Experience, asked: Question) -> bool:
+    """Whether it is from this very context, so that its values need no screening again."""
+    track = row.track
+    mine = (asked.op, asked.backend, asked.platform, asked.dtype, shape_class(asked.size_log2))
+    return (track.op, track.backend, track.platform, track.dtype, track.shape_class) == mine
+
+
+def spent_for(campaign: Campaign) -> tuple[Spent, ...]:
+    """Ideas that other campaigns tried in this context without a gain, newest first (R36)."""
+    asked, incumbent = question_of(campaign), campaign.incumbent
+    rows = _counting().filter(
+        track__op=asked.op,
+        track__backend=asked.backend,
+        track__platform=asked.platform,
+        track__dtype=asked.dtype,
+        track__shape_class=shape_class(asked.size_log2),
+        campaign__isnull=False,
+    )
+    others = list(rows.exclude(campaign=campaign.pk).order_by("-happened_at")[:MOST_ROWS])
+    digest = incumbent.digest if incumbent else ""
+    rivals, compiler = _rivals(others), _compiler(campaign)
+    same = {row.pk for row in others if rivals.get((row.campaign, row.round)) == digest}
+    # What worked on another source may still be a failure on this one, and the other way round.
+    worked = {(row.params_key, row.pk in same) for row in others if row.label in WORKED}
+    anywhere = {key for key, _ in worked}
+    found: dict[tuple[str, str], Spent] = {}
+    for row in others:
+        on_this = row.pk in same
+        redeemed = (row.params_key, True) in worked if on_this else row.params_key in anywhere
+        if row.label in WORKED or redeemed:
+            continue
+        one = _spent(row, on_this, compiler)
+        known = found.get((row.params_key, row.strategy_name))
+        if known is None or (one.is_same and not known.is_same):
+            found[row.params_key, row.strategy_name] = one
+    return tuple(found.values())
+
+
+def _spent(row: Experience, on_this: bool, compiler: str) -> Spent:
+    """on_this: it started from the source that is the incumbent. compiler: the one in use now."""
+    newer = bool(compiler and row.compiler and compiler != row.compiler)
+    return Spent(
+        strategy=row.strategy_name,
+        params=tuple(sorted(row.params.items())),
+        is_same=on_this and not newer,
+        entry=str(row.uuid),
+        words=f"campaign {row.campaign}, round {row.round}: {_outcome(row)}",
+        news=f"it is built with {compiler} now" if on_this else "the incumbent is another source",
+    )
+
+
+def _outcome(row: Experience) -> str:
+    if row.gain is None:
+        return row.reason.replace("_", " ") or row.label
+    return gain_words(row.gain, row.gain_low, row.gain_high)
+
+
+def _rivals(rows: Iterable[Experience]) -> dict[tuple[int | None, int | None], str]:
+    """Campaign and round → the digest of the source that the round started from."""
+    campaigns = {row.campaign for row in rows}
+    found = Round.objects.filter(campaign__in=campaigns).exclude(against=None)
+    return {
+        (campaign, number): digest
+        for campaign, number, digest in found.values_list("campaign", "number", "against__digest")
+    }
+
+
+def _compiler(campaign: Campaign) -> str:
+    """The one that this campaign's last measurement was built with."""
+    own = Evaluation.objects.filter(candidate__round__campaign=campaign).exclude(report={})
+    return str(own.order_by("-pk").values_list(COMPILER_PATH, flat=True).first() or "")
+
+
+def _counting() -> QuerySet[Experience]:
+    return Experience.objects.filter(standing=EntryStanding.COUNTS).select_related("track")

@@ -1,0 +1,56 @@
+"""A closed round as it stands in the search index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.urls import reverse
+
+from campaigns.models import Round, RoundState
+from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.models import Kind
+from knowledge.search.aliases import FAILED, WORKED
+from knowledge.search.index import Entry
+
+AT_ONCE = 500
+# What a verdict says of the idea; the others leave it open.
+OUTCOMES = {
+    VerdictWord.ACCEPTED: WORKED,
+    VerdictWord.NO_CHANGE: FAILED,
+    VerdictWord.REJECTED: FAILED,
+}
+
+
+def all_rounds() -> Iterator[Entry]:
+    """Every closed round that tried something."""
+    rows = Round.objects.filter(state=RoundState.CLOSED, verdict__isnull=False).order_by("pk")
+    related = ("campaign__problem", "campaign__platform", "verdict")
+    for row in rows.select_related(*related).iterator(AT_ONCE):
+        yield from round_rows(row)
+
+
+def round_rows(round_: Round) -> Iterator[Entry]:
+    """A round with its hypothesis, its verdict and where it was tried; none of a baseline."""
+    campaign, verdict = round_.campaign, round_.verdict
+    idea = hypothesis_of(round_)
+    if idea is None:
+        return
+    problem, platform = campaign.problem, campaign.platform
+    yield Entry(
+        kind=Kind.ROUND,
+        key=str(round_.pk),
+        url=reverse("round", args=[campaign.pk, round_.number]),
+        title=f"Round {round_.number} of {campaign.title}: {idea.title or idea.strategy}",
+        body="\n".join(filter(None, (verdict.sentence, idea.change, idea.rationale))),
+        facets={
+            "op": problem.op,
+            "dtype": problem.dtype,
+            "backend": campaign.backend,
+            "platform": platform.slug,
+            "arch": platform.target,
+            "strategy": idea.strategy,
+            "outcome": OUTCOMES.get(VerdictWord(verdict.word), ""),
+        },
+        also=f"{problem.title} {verdict.reason} {' '.join(idea.evidence)}",
+    )

@@ -1,0 +1,201 @@
+"""Names of a file as ours: by the alias table, the wiki, the catalogue, and what a person answered.
+
+A name that none of them holds is a question, with the nearest known names. It is never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from knowledge.curation.errors import CurationError
+from knowledge.experience.catalogue.names import load_names
+from knowledge.experience.readers.spellings import (
+    EMPTY,
+    TABLES,
+    architecture,
+    nearest,
+    nearest_of,
+    our_name,
+    our_names,
+)
+from knowledge.experience.recommend.question import Question
+from knowledge.experience.terms import Bottleneck
+from knowledge.lookup.platform_names import PlatformNames, of_architecture
+from knowledge.models import Platform, Strategy, TrackRecord
+
+KEEP = "="  # the answer that keeps a name as it is
+AVOID, LEAVE_OUT = "avoid", "leave out"
+CACHED_ANSWERS = (AVOID, LEAVE_OUT)
+LONGEST = {"op": 60, "dtype": 20, "backend": 40, "platform": 80, "bottleneck": 20, "strategy": 120}
+
+
+@dataclass(slots=True)
+class NameQuestion:
+    """A name that is not known. key: what its answer is stored under. near: what may be meant.
+
+    rows: how many have it. first: the place of one, about: what that is. kept: what keeping means.
+    """
+
+    key: str
+    field: str
+    name: str
+    near: list[str]
+    rows: int
+    first: str
+    about: str
+    answer: str = ""
+    kept: str = "keep as it is"
+
+    def stored(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class NameBook:
+    """Resolves the names of one import, and collects the questions."""
+
+    def __init__(self, answers: Mapping[str, str]) -> None:
+        self.answers = answers
+        self.questions: dict[str, NameQuestion] = {}
+        rows = Platform.objects.values_list("slug", "name", "aliases")
+        self._platforms = PlatformNames.of(rows)
+        self._here = {
+            name: set(TrackRecord.objects.order_by().values_list(name, flat=True).distinct())
+            for name in ("op", "backend", "platform", "strategy")
+        }
+        strategies = Strategy.objects.values_list("slug", "title", "aliases")
+        self._spelled = {
+            said: slug for slug, title, aliases in strategies for said in (slug, title, *aliases)
+        }
+        self._names = load_names()
+        self._known: dict[tuple[str, str, str], str | None] = {}
+
+    def name(self, field: str, name: str, place: str, about: str = "") -> str:
+        """Our name of a field with a table; asked where nothing has it."""
+        return self._resolve(field, name.strip(), place, about, backend="")
+
+    def strategy(self, name: str, backend: str, place: str, about: str = "") -> str:
+        """The catalogue's name; one that is answered for this row alone goes first."""
+        own = self.answers.get(f"strategy@{place}", "")
+        if own:
+            return name if own == KEEP else own
+        return self._resolve("strategy", name.strip(), place, about, backend=backend)
+
+    def place(self, name: str, at: str, about: str = "") -> tuple[str, str]:
+        """Platform and architecture of a chip; one of them is "" where only the other is known."""
+        said = self._resolve("platform", name.strip(), at, about, backend="")
+        arch = architecture(said)
+        return ("", arch) if arch else (said, "")
+
+    def blank(self, field: str, place: str, about: str, kept: str) -> None:
+        """Ask what a row that names nothing is about; `kept` leaves it so."""
+        if not self.answers.get(f"{field}@{place}"):
+            self._ask(f"{field}:", field, "", place, about).kept = kept
+
+    def cached(self, place: str, about: str) -> str:
+        """What to do with a lesson that advises a forbidden cache."""
+        key = f"lesson@{place}"
+        question = self._ask(key, "lesson", "a cache by identity", place, about)
+        question.near, question.kept = list(CACHED_ANSWERS), "keep it as good advice"
+        return question.answer
+
+    def _resolve(self, field: str, name: str, place: str, about: str, *, backend: str) -> str:
+        if name in EMPTY:
+            return self._blank_answer(field)
+        key = (field, name, backend)
+        if key not in self._known:
+            self._known[key] = self._look_up(field, name, backend)
+        known = self._known[key]
+        if known is not None:
+            return known
+        question = self._ask(f"{field}:{name}", field, name, place, about)
+        return question.answer if question.answer not in ("", KEEP) else name
+
+    def _blank_answer(self, field: str) -> str:
+        found = self.answers.get(f"{field}:", "")
+        return "" if found == KEEP else found
+
+    def _look_up(self, field: str, name: str, backend: str) -> str | None:
+        if field in TABLES:
+            found = our_name(field, name)
+            return name if found is None and name in self._here.get(field, ()) else found
+        if field == "platform":
+            return self._platform(name)
+        slug = self._names.slug(name, backend)
+        return slug if slug in self._names.slugs or name in self._here["strategy"] else None
+
+    def _platform(self, name: str) -> str | None:
+        arch = architecture(name)
+        if arch:
+            return arch
+        slug = self._platforms.slug(name)
+        if slug is not None:
+            return slug
+        targets = {platform.target for platform in of_architecture(name)} - {""}
+        if len(targets) == 1:
+            return str(targets.pop())
+        return name if name in self._here["platform"] else None
+
+    def _ask(self, key: str, field: str, name: str, place: str, about: str) -> NameQuestion:
+        found = self.questions.get(key)
+        if found is None:
+            answer = self.answers.get(key, "")
+            near = self._near(field, name)
+            found = NameQuestion(key, field, name, near, 0, place, about, answer)
+            self.questions[key] = found
+        found.rows += 1
+        return found
+
+    def _near(self, field: str, name: str) -> list[str]:
+        if not name:
+            return []
+        if field in TABLES:
+            return nearest_of(field, name)
+        if field == "platform":
+            return self._platforms.nearest(name)
+        return nearest(name, self._names.slugs, self._spelled)
+
+
+def our_question(said: Mapping[str, str]) -> Question:
+    """A question in our names, from op, backend, platform, dtype and bottleneck as written.
+
+    platform: also a name or an architecture. CurationError names what is not known, and what is
+    near.
+    """
+    book = NameBook({})
+    platform, arch = book.place(said["platform"], "")
+    names: dict[str, Any] = {
+        name: book.name(name, said[name], "") for name in ("op", "backend", "dtype")
+    }
+    bottleneck = book.name("bottleneck", said["bottleneck"], "") or Bottleneck.UNKNOWN
+    for question in book.questions.values():
+        near = f"; perhaps {', '.join(question.near)}" if question.near else ""
+        raise CurationError(question.field, f"'{question.name[:60]}' is not known{near}")
+    return Question(platform=platform, arch=arch, bottleneck=bottleneck, **names)
+
+
+def choices_of(field: str) -> list[str]:
+    """All names of a field that an answer may be."""
+    if field == "lesson":
+        return list(CACHED_ANSWERS)
+    if field in TABLES:
+        return our_names(field)
+    table = Platform if field == "platform" else Strategy
+    return list(table.objects.order_by("slug").values_list("slug", flat=True))
+
+
+def require_answer(field: str, answer: str) -> str:
+    """The answer as it is stored. CurationError where it is no name of this field."""
+    said = answer.strip()
+    if said in ("", KEEP):
+        return said
+    if field == "platform" and architecture(said):
+        return architecture(said)
+    if field in TABLES:
+        said = our_name(field, said) or said
+    accepted = choices_of(field)
+    if said not in accepted:
+        near = nearest(said, accepted) or accepted[:10]
+        raise CurationError(field, f"'{said[:60]}'; accepted: {', '.join(near)}, … or {KEEP}")
+    return said

@@ -1,0 +1,44 @@
+"""The lessons that hold in a context, and those that say nearly the same."""
+
+from __future__ import annotations
+
+from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
+
+from knowledge.experience.nearness import nearest
+from knowledge.models import IN_USE, Lesson, LessonState
+
+LOOKED_AT = 500  # newest lessons that a new one is compared with
+MOST_SIMILAR = 3
+
+
+def lessons_for(
+    *, op: str, backend: str, platform: str, arch: str, dtype: str, limit: int = 5
+) -> list[Lesson]:
+    """What machines may read in this context: the most specific first, then the best confirmed.
+
+    A lesson holds where each field of its scope is empty or the same; "" is unknown and meets only
+    lessons without that field.
+    """
+    asked = {"op": op, "backend": backend, "platform": platform, "arch": arch, "dtype": dtype}
+    found: QuerySet[Lesson] = Lesson.objects.filter(state__in=IN_USE)
+    specific = Value(0, output_field=IntegerField())
+    for name, value in asked.items():
+        found = found.filter(Q(**{name: ""}) | Q(**{name: value}))
+        specific = specific + Case(When(**{name: ""}, then=0), default=1)  # type: ignore[assignment]
+    ranked = found.annotate(specific=specific, trust=F("confirmed") - F("contradicted"))
+    return list(ranked.order_by("-specific", "-trust", "-pk")[:limit])
+
+
+def similar_lessons(
+    takeaway: str, *, strategy: str = "", besides: Lesson | None = None
+) -> list[Lesson]:
+    """Lessons that nobody retracted with nearly this takeaway, the nearest first."""
+    known = Lesson.objects.exclude(state=LessonState.RETRACTED)
+    if besides is not None:
+        known = known.exclude(pk=besides.pk)
+    listed = list(known[:LOOKED_AT])
+    return nearest(f"{takeaway} {strategy}", listed, _words, MOST_SIMILAR)
+
+
+def _words(lesson: Lesson) -> str:
+    return f"{lesson.takeaway} {lesson.strategy}"

@@ -1,0 +1,113 @@
+"""A lesson as somebody writes it: four fields, all mandatory, a scope, and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from uuid import UUID
+
+from knowledge.curation.errors import CurationError
+from knowledge.curation.wording import require_storable
+from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.models import EntryStanding, Experience, Lesson, LessonSource
+
+# Field → the most characters, and what it says. Short records help more than long texts.
+LONGEST = {"takeaway": 600, "context": 2000, "signal": 2000, "applicability": 1000}
+MEANS = {
+    "takeaway": "What to do, or not to do, next time",
+    "context": "What was tried, and on what",
+    "signal": "What was measured that says so: a counter, a time, a failure",
+    "applicability": "Where it holds, and where it does not",
+}
+MOST_EVIDENCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class NewLesson:
+    """A lesson that is not stored yet; see `knowledge.models.lesson.Lesson`.
+
+    evidence: uuids of the entries that it rests on. avoid: it says what not to do.
+    """
+
+    context: str
+    signal: str
+    takeaway: str
+    applicability: str
+    avoid: bool = False
+    op: str = ""
+    dtype: str = ""
+    backend: str = ""
+    platform: str = ""
+    arch: str = ""
+    strategy: str = ""
+    evidence: Sequence[str] = ()
+    source: LessonSource = LessonSource.PERSON
+    campaign: int | None = None
+
+    @property
+    def scope(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in Lesson.SCOPE}
+
+    @property
+    def columns(self) -> dict[str, str | bool]:
+        """What an edit may change."""
+        return {name: getattr(self, name) for name in LONGEST} | self.scope | {"avoid": self.avoid}
+
+
+def checked(new: NewLesson) -> NewLesson:
+    """The same without outer blanks, its strategy as the catalogue names it.
+
+    CurationError names the field that is empty, too long or no database text.
+    """
+    found = {name: _text(name, getattr(new, name), most) for name, most in LONGEST.items()}
+    for name in Lesson.SCOPE:
+        found[name] = _scope(name, getattr(new, name))
+    found["strategy"] = catalogue_slug(found["strategy"], found["backend"])
+    return replace(new, **found)  # type: ignore[arg-type]  # texts alone
+
+
+def entries_of(uuids: Sequence[str]) -> list[Experience]:
+    """The entries that count, in this order; one that was merged is the one that it is in now."""
+    if len(uuids) > MOST_EVIDENCE:
+        raise CurationError("evidence", f"{len(uuids)} entries; accepted: at most {MOST_EVIDENCE}")
+    found = {}
+    for text in uuids:
+        entry = _entry(text)
+        found[entry.pk] = entry
+    return list(found.values())
+
+
+def rewritten(lesson: Lesson) -> NewLesson:
+    """A stored lesson as it was written."""
+    names = [each.name for each in fields(NewLesson) if each.name not in ("evidence", "source")]
+    return NewLesson(
+        **{name: getattr(lesson, name) for name in names}, source=LessonSource(lesson.source)
+    )
+
+
+def _entry(text: str) -> Experience:
+    try:
+        entry = Experience.objects.select_related("track", "merged_into").get(uuid=UUID(text))
+    except (ValueError, Experience.DoesNotExist):
+        raise CurationError(
+            "evidence", f"no entry '{text[:60]}'; accepted: the id of an attempt"
+        ) from None
+    while entry.merged_into is not None:
+        entry = entry.merged_into
+    if entry.standing != EntryStanding.COUNTS:
+        raise CurationError(
+            "evidence", f"{entry.uuid} is {entry.standing}; accepted: attempts that count"
+        )
+    return entry
+
+
+def _text(name: str, text: str, most: int) -> str:
+    plain = text.replace("\r\n", "\n").strip()
+    if not plain:
+        raise CurationError(name, f"it is empty; accepted: {MEANS[name].lower()}")
+    return require_storable(name, plain, most)
+
+
+def _scope(name: str, text: str) -> str:
+    longest: int = Lesson._meta.get_field(name).max_length or 0
+    return require_storable(name, " ".join(text.split()), longest)

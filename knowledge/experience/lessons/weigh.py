@@ -1,0 +1,109 @@
+"""New attempts confirm or contradict the lessons in whose scope they are, by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from knowledge.curation.store import chunks
+from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.terms import AttemptLabel
+from knowledge.models import (
+    IN_USE,
+    ConflictState,
+    Disagreement,
+    EntryStanding,
+    Experience,
+    Lesson,
+    LessonEvidence,
+    TrackRecord,
+)
+
+FAILED = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
+
+
+def weigh_lessons(entries: Iterable[Experience]) -> None:
+    """Hold new entries against the lessons on their strategy; a contradiction asks for a review.
+
+    An attempt without a change says nothing about what to do, and confirms what to avoid.
+    """
+    counting = [each for each in entries if each.standing == EntryStanding.COUNTS]
+    with transaction.atomic():
+        for some in chunks([each for each in counting if each.track.strategy]):
+            _weigh(some)
+
+
+def recount(lessons: Sequence[Lesson]) -> None:
+    """Count anew what confirms and what contradicts these lessons, of the entries that count.
+
+    Run it in a transaction: whoever counts one lesson at the same time waits.
+    """
+    counts = Q(entry__standing=EntryStanding.COUNTS)
+    for lesson in lessons:
+        Lesson.objects.select_for_update().get(pk=lesson.pk)
+        found = lesson.evidence.aggregate(
+            confirmed=Count("pk", filter=counts & Q(agrees=True)),
+            contradicted=Count("pk", filter=counts & Q(agrees=False)),
+        )
+        Lesson.objects.filter(pk=lesson.pk).update(**found)
+        lesson.confirmed, lesson.contradicted = found["confirmed"], found["contradicted"]
+
+
+def reweigh(entries: Iterable[Experience]) -> None:
+    """Count the lessons on these entries anew, as the entries count no longer, or again."""
+    with transaction.atomic():
+        for some in chunks(list(entries)):
+            lessons = Lesson.objects.filter(evidence__entry__in=some).distinct()
+            listed = list(lessons.order_by("pk"))
+            recount(listed)
+            index_lessons(listed)
+
+
+def covers(lesson: Lesson, track: TrackRecord) -> bool:
+    """Whether this context is in the lesson's scope."""
+    return all(getattr(track, name) == wanted for name, wanted in lesson.scope.items())
+
+
+def agrees(lesson: Lesson, entry: Experience) -> bool | None:
+    """Whether the entry confirms the lesson; None where it says nothing."""
+    label = AttemptLabel(entry.label)
+    if lesson.avoid:
+        return not label.worked
+    if label.worked:
+        return True
+    return False if label in FAILED else None
+
+
+def _weigh(counting: Sequence[Experience]) -> None:
+    strategies = {entry.track.strategy for entry in counting}
+    lessons = Lesson.objects.select_for_update().filter(state__in=IN_USE, strategy__in=strategies)
+    listed = list(lessons.order_by("pk"))
+    known = LessonEvidence.objects.filter(lesson__in=listed, entry__in=counting)
+    weighed = set(known.values_list("lesson", "entry"))
+    found = [
+        LessonEvidence(lesson=lesson, entry=entry, agrees=said)
+        for lesson in listed
+        for entry in counting
+        if covers(lesson, entry.track)
+        and (lesson.pk, entry.pk) not in weighed
+        and (said := agrees(lesson, entry)) is not None
+    ]
+    LessonEvidence.objects.bulk_create(found, ignore_conflicts=True)
+    _open_disagreements([each for each in found if not each.agrees])
+    touched = {each.lesson_id: each.lesson for each in found}
+    recount(list(touched.values()))
+    index_lessons(touched.values())
+
+
+def _open_disagreements(against: Sequence[LessonEvidence]) -> None:
+    """One open question a lesson; what contradicts it further is counted there."""
+    first = {each.lesson_id: each for each in reversed(against)}
+    asked = Disagreement.objects.filter(lesson__in=first, state=ConflictState.OPEN)
+    for key in asked.values_list("lesson", flat=True):
+        first.pop(key, None)
+    Disagreement.objects.bulk_create(
+        (Disagreement(first=each.entry, lesson=each.lesson) for each in first.values()),
+        ignore_conflicts=True,
+    )

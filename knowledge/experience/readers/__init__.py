@@ -1,0 +1,1 @@
+"""PURE: files of other systems and of our own, as drafts of attempts, lessons and gaps."""

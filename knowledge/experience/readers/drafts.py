@@ -1,0 +1,141 @@
+"""PURE: what a file says, before anything of it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# What a file names in words of its own; see `readers.spellings`.
+NAMED = ("op", "dtype", "backend", "platform", "bottleneck", "strategy")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFault:
+    """One thing that cannot be read: where, which field, and what is accepted."""
+
+    file: str
+    line: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        named = f"{self.field}: " if self.field else ""
+        return f"{self.file}:L{self.line}: {named}{self.message}"
+
+
+class ReadRefused(ValueError):
+    """A row that cannot be read."""
+
+    def __init__(self, line: int, field: str, message: str) -> None:
+        super().__init__(f"L{line}: {field}: {message}")
+        self.line = line
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptDraft:
+    """One attempt as a file has it.
+
+    names: field → name, of `NAMED`; "" is not said. values: further fields of
+    `knowledge.experience.record.NewExperience`, in our words. ours: the names are ours already.
+    merged_into: the uuid that it is merged into.
+    """
+
+    file: str
+    line: int
+    names: Mapping[str, str]
+    values: Mapping[str, Any]
+    ours: bool = False
+    merged_into: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:L{self.line}"
+
+    @property
+    def about(self) -> str:
+        """What was tried, in a line."""
+        values = self.values
+        told = (values.get("title"), values.get("change"), self.names.get("strategy"))
+        return str(next(filter(None, told), values.get("notes", ""))).partition("\n")[0][:160]
+
+
+@dataclass(frozen=True, slots=True)
+class LessonDraft:
+    """One lesson as a file has it; see `knowledge.models.lesson` for its four texts.
+
+    evidence: uuid of an entry → whether it agrees. state: as it was there; "" where a file has no
+    states. cached: why its advice is a forbidden cache; "" if it is none.
+    """
+
+    file: str
+    line: int
+    names: Mapping[str, str]
+    context: str
+    signal: str
+    takeaway: str
+    applicability: str
+    avoid: bool = False
+    uuid: str = ""
+    state: str = ""
+    evidence: Mapping[str, bool] = field(default_factory=dict)
+    ours: bool = False
+    cached: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:L{self.line}"
+
+    @property
+    def about(self) -> str:
+        return self.takeaway.partition("\n")[0][:160]
+
+
+@dataclass(frozen=True, slots=True)
+class GapDraft:
+    """One open question as a file has it. names: its scope."""
+
+    file: str
+    line: int
+    names: Mapping[str, str]
+    question: str
+    uuid: str = ""
+    query: str = ""
+    state: str = "open"
+    why: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:L{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRow:
+    """One row that is not taken, and why."""
+
+    file: str
+    line: int
+    about: str
+    why: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:L{self.line}"
+
+
+@dataclass(slots=True)
+class ReadFiles:
+    """What some files hold. formats: the names of those that were recognised."""
+
+    formats: list[str] = field(default_factory=list)
+    attempts: list[AttemptDraft] = field(default_factory=list)
+    lessons: list[LessonDraft] = field(default_factory=list)
+    gaps: list[GapDraft] = field(default_factory=list)
+    left_out: list[SkippedRow] = field(default_factory=list)
+    faults: list[ReadFault] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return len(self.attempts) + len(self.lessons) + len(self.gaps)

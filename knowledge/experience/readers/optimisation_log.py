@@ -1,0 +1,116 @@
+"""PURE: `experiences.json`, the log of attempts of the second source system.
+
+One array; each element has kernel, backend, chip, dims, bottleneck, metrics before and after, an
+optimization as name{param=value}, and an outcome. What it spells in many ways, it spells here too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from knowledge.experience.readers.dims import shape_of, strategy_and_params
+from knowledge.experience.readers.drafts import AttemptDraft, ReadRefused, SkippedRow
+from knowledge.experience.readers.json_rows import JsonRow
+from knowledge.experience.readers.judging import ACCEPTED, judge
+from knowledge.experience.readers.spellings import EMPTY
+
+FORMAT = "experiences.json"
+METRICS = ("memory_sol_pct", "sm_sol_pct", "latency_ms", "achieved_occupancy")
+FIELDS = (
+    *("id", "date", "iteration", "kernel", "backend", "chip", "dims", "bottleneck_before"),
+    *("dominant_stall", "metrics_before", "metrics_after", "optimization", "hypothesis"),
+    *("outcome", "speedup", "notes", "merged_count", "merged_from_iters", "dtype"),
+)
+MARKS = {"kernel", "outcome", "metrics_before"}  # what tells this format from another array
+OUR_METRIC = {
+    "memory_sol_pct": "memory_sol",
+    "sm_sol_pct": "sm_sol",
+    "latency_ms": "latency_ms",
+    "achieved_occupancy": "occupancy",
+}
+LEAST_LATENCY_MS = 1e-9
+
+
+def read_log_row(file: str, row: JsonRow) -> AttemptDraft:
+    """One attempt. ReadRefused names the field that is wrong."""
+    row.only(*FIELDS)
+    stated = row.text("outcome").strip()
+    if stated.casefold() not in ACCEPTED:
+        row.refuse("outcome", f"'{stated[:60]}'; accepted: {', '.join(ACCEPTED)}")
+    metrics = {when: _metrics(row, f"metrics_{when}") for when in ("before", "after")}
+    gain, measured = _gain(row, metrics)
+    label, note = judge(stated, gain)
+    strategy, params = strategy_and_params(row.text("optimization", 300))
+    shape = shape_of(row.text("dims", 300))
+    hypothesis, stall = row.text("hypothesis").strip(), row.text("dominant_stall", 200).strip()
+    iteration = row.text("iteration", 40).strip()
+    number = row.count("id")
+    values: dict[str, Any] = {
+        "label": label,
+        "gain": gain,
+        "params": params,
+        "shapes": [shape] if shape else [],
+        "title": hypothesis.partition("\n")[0][:300] or strategy,
+        "change": hypothesis,
+        "evidence": [f"dominant stall: {stall}"] if stall else [],
+        "metrics": {when: found for when, found in metrics.items() if found},
+        "baseline": "the version before it" if gain is not None else "",
+        "notes": "\n".join(filter(None, (row.text("notes").strip(), note, measured))),
+        "external": _external(number, iteration),
+        "happened_at": row.moment("date"),
+    }
+    names = {
+        "op": row.text("kernel", 60).strip(),
+        "dtype": row.text("dtype", 20).strip(),
+        "backend": row.text("backend", 40).strip(),
+        "platform": row.text("chip", 80).strip(),
+        "bottleneck": row.text("bottleneck_before", 40).strip(),
+        "strategy": strategy,
+    }
+    return AttemptDraft(file, row.line, names, values)
+
+
+def twice(drafts: list[AttemptDraft]) -> tuple[list[AttemptDraft], list[SkippedRow]]:
+    """The attempts without those that stand in the log a second time, and these."""
+    seen: dict[str, AttemptDraft] = {}
+    kept, left_out = [], []
+    for draft in drafts:
+        told = {k: v for k, v in draft.values.items() if k not in ("external", "happened_at")}
+        first = seen.setdefault(repr((sorted(draft.names.items()), sorted(told.items()))), draft)
+        if first is draft:
+            kept.append(draft)
+        else:
+            why = f"recorded twice: it says the same as L{first.line}"
+            left_out.append(SkippedRow(draft.file, draft.line, draft.about, why))
+    return kept, left_out
+
+
+def _external(number: int | None, iteration: str) -> str:
+    said = ("" if number is None else f"{FORMAT} {number}", "" if iteration in EMPTY else iteration)
+    return " ".join(filter(None, said))
+
+
+def _metrics(row: JsonRow, name: str) -> dict[str, float]:
+    inside = row.row(name)
+    try:
+        inside.only(*METRICS)
+    except ReadRefused as refused:
+        raise ReadRefused(refused.line, f"{name}.{refused.field}", refused.message) from None
+    found = {ours: inside.number(theirs) for theirs, ours in OUR_METRIC.items()}
+    return {ours: value for ours, value in found.items() if value is not None}
+
+
+def _gain(row: JsonRow, metrics: dict[str, dict[str, float]]) -> tuple[float | None, str]:
+    """The gain over the version before, and how well it is known."""
+    before, after = (metrics[when].get("latency_ms") for when in ("before", "after"))
+    for when, latency in (("before", before), ("after", after)):
+        if latency is not None and latency < LEAST_LATENCY_MS:
+            row.refuse(f"metrics_{when}", f"latency_ms {latency}; accepted: above 0")
+    if before is not None and after is not None:
+        return before / after - 1, ""
+    speedup = row.number("speedup")
+    if speedup is not None and speedup <= 0:
+        row.refuse("speedup", f"{speedup}; accepted: above 0, or null")
+    if speedup is None:
+        return None, ""
+    return speedup - 1, "Its gain comes from a speedup that was rounded to two decimals."

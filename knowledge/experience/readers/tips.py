@@ -1,0 +1,159 @@
+"""PURE: `tips.md`, the lessons of the third source system, and the lessons of our own Markdown.
+
+A tips file lies at <gpu>/<op>/<backend>/tips.md. An entry is a heading that says when, which round
+and what became of it, and four fields: Context, Signal, Takeaway, Applicability. Ours have a
+heading with their UUID and state, and their scope as a fifth field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from uuid import UUID
+
+from knowledge.experience.readers.drafts import LessonDraft, ReadRefused
+from knowledge.experience.readers.json_rows import LONGEST_TEXT
+
+FORMAT, OWN_FORMAT = "tips.md", "kopt Markdown"
+NAME = "tips.md"
+HEADING = re.compile(
+    r"###\s+(?P<when>.*?)\bround-(?P<round>\d+)\s*(?:—|–|-+)\s*(?P<outcome>[A-Za-z_ ]+?)\s*"
+)
+OWN_HEADING = re.compile(r"###\s+lesson (?P<uuid>[0-9a-f-]{36}) — (?P<state>[a-z -]+?)\s*")
+ANY_HEADING = re.compile(r"#{1,6}\s")
+FIELD = re.compile(r"[-*]\s+(?:\*\*)?(?P<name>[A-Z][a-z]+)(?:\*\*)?:(?:\*\*)?\s*(?P<text>.*)")
+SCOPE_LINE = re.compile(r"(Operator|Backend|GPU):\s*(\S+)")
+SCOPE_PART = re.compile(r"(op|dtype|backend|platform|arch|strategy)=(\S+)")
+EVIDENCE_PART = re.compile(r"(agrees|disagrees) ([0-9a-f-]{36})")
+TEXTS = ("context", "signal", "takeaway", "applicability")
+ACCEPTED = ("ACCEPTED", "ROLLED BACK", "ROLLED_BACK")
+ESCAPED = re.compile(r"^\\(?=[#*\-+>]|\d+[.)])", re.MULTILINE)  # what our Markdown escapes
+STATES = ("proposed", "active", "anti-pattern", "returned", "retracted")
+# A cache that only a benchmark can hit: its key is the identity of an activation or a gradient.
+CACHES = re.compile(r"\b(weakref|lru_cache|data_ptr|memoi[sz]e\w*|id\()", re.IGNORECASE)
+WHY_CACHED = "it advises a cache keyed on the identity of a tensor"
+
+
+@dataclass(slots=True)
+class _TipSection:
+    """A heading with the fields below it, each with its line."""
+
+    line: int
+    heading: str
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+
+def is_tips(path: str, text: str) -> bool:
+    """Whether a Markdown file holds lessons in one of these two forms."""
+    lines = text.splitlines()
+    found = any(HEADING.fullmatch(line) or OWN_HEADING.fullmatch(line) for line in lines)
+    return found or PurePosixPath(path).name == NAME
+
+
+def read_tips(path: str, text: str) -> Iterator[LessonDraft | ReadRefused]:
+    """The lessons of a file; in the place of one that cannot be read, why."""
+    scope = _scope_of_path(path) or _scope_of_header(text)
+    for section in _sections(text):
+        try:
+            own = OWN_HEADING.fullmatch(section.heading)
+            yield _own(path, section, own) if own else _tip(path, section, scope)
+        except ReadRefused as refused:
+            yield refused
+
+
+def _sections(text: str) -> Iterator[_TipSection]:
+    here: _TipSection | None = None
+    name = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if ANY_HEADING.match(line):
+            if here is not None:
+                yield here
+            here = _TipSection(number, line) if line.startswith("### ") else None
+            name = ""
+            continue
+        found = FIELD.fullmatch(line)
+        if here is None:
+            continue
+        if found is not None:
+            name = found["name"].lower()
+            here.texts.setdefault(name, []).append(found["text"])
+            here.lines.setdefault(name, number)
+        elif name:
+            here.texts[name].append(line.strip())
+    if here is not None:
+        yield here
+
+
+def _tip(path: str, section: _TipSection, scope: Mapping[str, str]) -> LessonDraft:
+    found = HEADING.fullmatch(section.heading)
+    if found is None:
+        message = f"'{section.heading[:60]}'; accepted: ### <time> round-<n> — {ACCEPTED[0]}"
+        raise ReadRefused(section.line, "heading", message)
+    outcome = found["outcome"].strip().upper()
+    if outcome not in ACCEPTED:
+        said = f"'{outcome[:40]}'; accepted: {', '.join(ACCEPTED)}"
+        raise ReadRefused(section.line, "outcome", said)
+    texts: dict[str, Any] = _four(section)
+    avoid = outcome != "ACCEPTED"
+    cached = "" if avoid or not CACHES.search(texts["takeaway"]) else WHY_CACHED
+    return LessonDraft(path, section.line, dict(scope), **texts, avoid=avoid, cached=cached)
+
+
+def _own(path: str, section: _TipSection, heading: re.Match[str]) -> LessonDraft:
+    state = heading["state"]
+    if state not in STATES:
+        message = f"'{state}'; accepted: {', '.join(STATES)}"
+        raise ReadRefused(section.line, "state", message)
+    try:
+        uuid = str(UUID(heading["uuid"]))
+    except ValueError:
+        raise ReadRefused(section.line, "heading", "accepted: a lesson with its UUID") from None
+    scope = dict(SCOPE_PART.findall(_text(section, "scope")))
+    evidence = {
+        u: said == "agrees" for said, u in EVIDENCE_PART.findall(_text(section, "evidence"))
+    }
+    return LessonDraft(
+        path,
+        section.line,
+        scope,
+        **{name: ESCAPED.sub("", text) for name, text in _four(section).items()},
+        avoid=state == "anti-pattern" or "avoid" in section.texts,
+        uuid=uuid,
+        state=state.replace("-", "_"),
+        evidence=evidence,
+        ours=True,
+    )
+
+
+def _four(section: _TipSection) -> dict[str, str]:
+    texts = {name: _text(section, name) for name in TEXTS}
+    for name, text in texts.items():
+        if not text:
+            raise ReadRefused(section.line, name, "is missing; accepted: all four fields")
+        if len(text) > LONGEST_TEXT:
+            said = f"{len(text)} characters; accepted: at most {LONGEST_TEXT}"
+            raise ReadRefused(section.lines[name], name, said)
+    return texts
+
+
+def _text(section: _TipSection, name: str) -> str:
+    """The text of a field; blank lines within part it, and none stand around it."""
+    return "\n".join(section.texts.get(name, [])).strip()
+
+
+def _scope_of_path(path: str) -> dict[str, str]:
+    parts = PurePosixPath(path).parts
+    if len(parts) < 4 or parts[-1] != NAME:
+        return {}
+    return {"platform": parts[-4], "op": parts[-3], "backend": parts[-2]}
+
+
+def _scope_of_header(text: str) -> dict[str, str]:
+    """From the line `Operator: … — Backend: … — GPU: …` above the first tip."""
+    names = {"Operator": "op", "Backend": "backend", "GPU": "platform"}
+    head = text.partition("\n### ")[0]
+    return {names[name]: said for name, said in SCOPE_LINE.findall(head)}

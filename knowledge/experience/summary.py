@@ -1,0 +1,161 @@
+"""What all that was tried adds up to: in numbers, by strategy, and by platform and operation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from knowledge.experience.track import bounds
+from knowledge.models import EntryStanding, Experience, Strategy, TrackRecord
+
+MOST_STRATEGIES = 15
+# The newest of a scope: their medians take a quarter of a second to look up and to sort.
+MOST_GAINS = 20_000
+WORKED = F("successes") + F("smalls") + F("micros")
+
+
+@dataclass(frozen=True, slots=True)
+class ChartScope:
+    """Which attempts a picture is of; "" is any."""
+
+    op: str = ""
+    backend: str = ""
+    platform: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Those that are set."""
+        named = {"op": self.op, "backend": self.backend, "platform": self.platform}
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def words(self) -> str:
+        """For a heading: "matmul with triton on h200"."""
+        first = self.op or "all operations"
+        with_ = f" with {self.backend}" if self.backend else ""
+        return f"{first}{with_}{f' on {self.platform}' if self.platform else ''}"
+
+    def tracks(self) -> QuerySet[TrackRecord]:
+        return TrackRecord.objects.filter(tried__gt=0, **self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class ExperienceTotals:
+    """Of all attempts that count."""
+
+    attempts: int
+    worked: int
+    strategies: int
+
+    @property
+    def share(self) -> float:
+        return self.worked / self.attempts if self.attempts else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyEffect:
+    """One strategy within a scope. n: measured gains; median, low, high as of a track record."""
+
+    strategy: str
+    tried: int
+    worked: int
+    n: int = 0
+    median: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceShare:
+    """The attempts of one operation on one platform."""
+
+    platform: str
+    op: str
+    tried: int
+    worked: int
+
+
+def totals() -> ExperienceTotals:
+    """What there is; three numbers in one query."""
+    found = TrackRecord.objects.filter(tried__gt=0).aggregate(
+        attempts=Sum("tried"), good=Sum(WORKED), strategies=Count("strategy", distinct=True)
+    )
+    return ExperienceTotals(found["attempts"] or 0, found["good"] or 0, found["strategies"])
+
+
+def effects_of(scope: ChartScope, limit: int = MOST_STRATEGIES) -> list[StrategyEffect]:
+    """The strategies of a scope that were tried most, each over all of its contexts there."""
+    counts = list(
+        scope.tracks()
+        .order_by()
+        .values_list("strategy")
+        .annotate(n=Sum("tried"), good=Sum(WORKED))
+        .order_by("-n", "strategy")[:limit]
+    )
+    gains = _gains(scope, [strategy for strategy, _, _ in counts])
+    return [
+        StrategyEffect(strategy, tried, worked, *_spread(gains.get(strategy, [])))
+        for strategy, tried, worked in counts
+    ]
+
+
+def places_of(scope: ChartScope) -> list[PlaceShare]:
+    """Share of attempts that worked by platform and operation; the scope's own are ignored."""
+    tracks = ChartScope(backend=scope.backend).tracks().exclude(Q(platform="") | Q(op=""))
+    rows = (
+        tracks.order_by()
+        .values_list("platform", "op")
+        .annotate(n=Sum("tried"), good=Sum(WORKED))
+        .order_by("platform", "op")
+    )
+    return [PlaceShare(*row) for row in rows]
+
+
+def scope_choices() -> dict[str, list[str]]:
+    """Field → the values that have attempts, for the selects of a page."""
+    tracks = TrackRecord.objects.filter(tried__gt=0).order_by()
+    return {
+        name: sorted(filter(None, tracks.values_list(name, flat=True).distinct()))
+        for name in ("op", "backend", "platform")
+    }
+
+
+def strategy_urls(names: Iterable[str]) -> dict[str, str]:
+    """Name → the page of the strategy, or the search for one that the catalogue does not hold."""
+    wanted = set(names)
+    known = set(Strategy.objects.filter(slug__in=wanted).values_list("slug", flat=True))
+    return {
+        name: reverse("experience:strategy", args=[name])
+        if name in known
+        else f"{reverse('search')}?{urlencode({'q': name})}"
+        for name in wanted
+    }
+
+
+def _gains(scope: ChartScope, strategies: list[str]) -> dict[str, list[float]]:
+    wanted = {f"track__{name}": value for name, value in scope.fields.items()}
+    rows = (
+        Experience.objects.filter(
+            standing=EntryStanding.COUNTS, track__strategy__in=strategies, **wanted
+        )
+        .exclude(gain=None)
+        .order_by("-pk")
+        .values_list("track__strategy", "gain")[:MOST_GAINS]
+    )
+    found: dict[str, list[float]] = defaultdict(list)
+    for strategy, gain in rows:
+        found[strategy].append(gain)
+    return found
+
+
+def _spread(gains: list[float]) -> tuple[int, float | None, float | None, float | None]:
+    if not gains:
+        return 0, None, None, None
+    ranked, n = sorted(gains), len(gains)
+    low, high = bounds(n)
+    return n, ranked[(n - 1) // 2], ranked[low], ranked[high]

@@ -1,0 +1,1 @@
+"""Stored experience as JSON, CSV and Markdown."""

@@ -1,0 +1,85 @@
+"""Which part of what was learned somebody wants: by operation, backend, platform and more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from django.db.models import Q, QuerySet
+
+from knowledge.experience.terms import AttemptLabel, Bottleneck
+from knowledge.lookup.listing import FilterError
+from knowledge.models import EntryStanding, Experience, Gap, Lesson
+
+OUTCOMES = {
+    "worked": [label.value for label in AttemptLabel if label.worked],
+    "failed": [label.value for label in AttemptLabel if not label.worked],
+} | {label.value: [label.value] for label in AttemptLabel}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What an export or a list holds; "" is any. outcome: a label, worked or failed.
+
+    standing: only entries of that standing; "" all but the withdrawn. FilterError names a value
+    that nothing can have.
+    """
+
+    op: str = ""
+    backend: str = ""
+    platform: str = ""
+    dtype: str = ""
+    strategy: str = ""
+    bottleneck: str = ""
+    outcome: str = ""
+    standing: str = ""
+
+    def __post_init__(self) -> None:
+        choices = {
+            "bottleneck": [each.value for each in Bottleneck],
+            "outcome": list(OUTCOMES),
+            "standing": list(EntryStanding.values),
+        }
+        for name in self.names():
+            value = getattr(self, name)
+            if "\0" in value:
+                raise FilterError(name, "accepted: text without NUL characters")
+            if value and name in choices and value not in choices[name]:
+                raise FilterError(name, f"'{value[:60]}'; accepted: {', '.join(choices[name])}")
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """The fields that say where it holds, as far as they are set."""
+        named = ("op", "backend", "platform", "dtype", "strategy")
+        return {name: getattr(self, name) for name in named if getattr(self, name)}
+
+    def entries(self) -> QuerySet[Experience]:
+        """The attempts, the newest first."""
+        wanted = {f"track__{name}": value for name, value in self.scope.items()}
+        found = Experience.objects.filter(**wanted).select_related("track", "merged_into")
+        if self.bottleneck:
+            found = found.filter(
+                Q(track__bottleneck=self.bottleneck)
+                | Q(track__bottleneck__startswith=f"{self.bottleneck}_")
+            )
+        if self.outcome:
+            found = found.filter(label__in=OUTCOMES[self.outcome])
+        if self.standing:
+            return found.filter(standing=self.standing)
+        return found.exclude(standing=EntryStanding.WITHDRAWN)
+
+    def lessons(self) -> QuerySet[Lesson]:
+        """The lessons in this scope; those about anything are in every scope."""
+        found = Lesson.objects.prefetch_related("evidence__entry")
+        for name, value in self.scope.items():
+            found = found.filter(Q(**{name: value}) | Q(**{name: ""}))
+        return found
+
+    def gaps(self) -> QuerySet[Gap]:
+        found = Gap.objects.all()
+        for name, value in self.scope.items():
+            found = found.filter(Q(**{name: value}) | Q(**{name: ""}))
+        return found

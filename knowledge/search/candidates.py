@@ -1,0 +1,176 @@
+"""The rows that may answer a query: found by the index, few enough to be ranked in full.
+
+Contexts, lessons, strategies, values and documents are few, and the best proven of them are
+ranked. Single attempts and rounds are many: of those the newest are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from knowledge.models import Kind, SearchRow
+from knowledge.search.aliases import rows_of
+from knowledge.search.engine.expression import (
+    AllOf,
+    AnyOf,
+    Expression,
+    Holds,
+    all_of,
+    holds_any,
+)
+from knowledge.search.engine.rows import newest_asked, rows_asked
+from knowledge.search.index import PROVEN
+from knowledge.search.query import QueryFacet, SearchQuery
+from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
+from knowledge.search.tokens import words_of
+
+MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
+FEW = 3_000  # rows that are read to be sorted
+FREQUENT = 20_000  # rows that may be asked for, from which on the newest are looked through first
+MOST_LOOSE = 50_000  # rows that may hold some of the words; beyond it attempts need all of them
+COLUMNS = ("pk", "kind", "title", "words", "weight")
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Kinds whose rows hold in a scope in the same way.
+
+    newest, proven: which of too many are ranked; of a few all are.
+    """
+
+    kinds: tuple[str, ...]
+    newest: bool = False
+    proven: bool = False
+    unstated_holds: bool = False  # a facet that a row leaves out holds for any value
+    text_holds: bool = False  # the words that a facet was read from hold too
+
+
+GROUPS = (
+    RowGroup((Kind.TRACK,), proven=True),
+    RowGroup((Kind.LESSON, Kind.STRATEGY, Kind.GAP), unstated_holds=True),
+    RowGroup((Kind.ENTRY,), newest=True),
+    RowGroup((Kind.ROUND,), newest=True),
+    RowGroup((Kind.SPEC, Kind.DOCUMENT), text_holds=True),
+)
+
+
+@dataclass(slots=True)
+class GroupRows:
+    """What was found of a group: rows in order, how many hold all words, and whether more do."""
+
+    rows: list[RankedRow] = field(default_factory=list)
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWords:
+    """The words of a query with what is known of them.
+
+    rows: of each word, 0 where none has it. at_most: rows that can hold all words and the scope.
+    """
+
+    terms: tuple[RankTerm, ...] = ()
+    rows: tuple[int, ...] = ()
+    at_most: int = 0
+
+    @property
+    def needed(self) -> tuple[RankTerm, ...]:
+        return tuple(term for term in self.terms if term.needed)
+
+    @property
+    def all_known(self) -> bool:
+        return all(term.forms for term in self.needed)
+
+    @property
+    def least(self) -> int:
+        """Of how many words a row must hold at least one half."""
+        return math.ceil(len(self.needed) / 2)
+
+
+def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int) -> GroupRows:
+    """The rows of a group. With fewer than `wanted` that hold all words, most are enough."""
+    kinds = [kind for kind in group.kinds if query.kind in ("", kind)]
+    if not kinds:
+        return GroupRows()
+    inside = (holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group))
+    found = GroupRows()
+    rows: dict[int, RankRow] = {}
+    if asked.all_known:
+        every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
+        rows = _fetched(every, group, asked.at_most)
+        found.more = len(rows) > MOST
+    if len(rows) < wanted and (some := _some(asked, group)):
+        rows |= _fetched(AllOf((*inside, some)), group, sum(asked.rows))
+    found.rows = ranked(list(rows.values())[:MOST], asked.terms, asked.least)
+    return found
+
+
+def scope_of(query: SearchQuery, group: RowGroup) -> list[Expression]:
+    """The conditions of a query's scope on the rows of a group."""
+    parts = []
+    for facet in query.facets:
+        if facet.name == "kind" or (facet.name == "outcome" and _soft(facet, group)):
+            continue
+        parts.append(_holds(facet, group))
+    return parts
+
+
+def _soft(facet: QueryFacet, group: RowGroup) -> bool:
+    """Whether the text says an outcome of rows that have none."""
+    return bool(facet.said) and (group.unstated_holds or group.text_holds)
+
+
+def _holds(facet: QueryFacet, group: RowGroup) -> Expression:
+    words = list(rows_of(facet.name, facet.value))
+    if group.unstated_holds:
+        words.append(f"{facet.name}=any")
+    held = holds_any(words)
+    if group.text_holds and facet.said:
+        said = [word for word in words_of(facet.said) if word != facet.name]
+        return AnyOf((held, all_of(Holds(word) for word in said)))
+    return held
+
+
+def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
+    """Rows of which some may hold `least` words; None where none can, or too many may.
+
+    What holds k of n words holds one of any n - k + 1: the rarest of them are asked for.
+    """
+    least = asked.least
+    if group.newest:
+        least = max(least, len(asked.needed) - 1)
+    together = sorted(zip(asked.rows, asked.needed, strict=True), key=lambda each: each[0])
+    rarest = together[: len(together) - least + 1]
+    if group.newest and sum(rows for rows, _ in rarest) > MOST_LOOSE:
+        return None
+    forms = [form for _, term in rarest for form in sorted(term.forms)]
+    return holds_any(forms) if forms and len(together) > 1 else None
+
+
+def _fetched(asked: Expression, group: RowGroup, at_most: int) -> dict[int, RankRow]:
+    """At most one more than are ranked, so that it shows whether there are more.
+
+    at_most: rows that can be asked for. A few are read and sorted; of many the index gives the
+    newest, or those of each step of evidence in turn, without reading the others.
+    """
+    if at_most > FEW and (group.newest or group.proven):
+        keys = _first_keys(asked, group, frequent=at_most > FREQUENT)
+        found = SearchRow.objects.filter(pk__in=keys)
+    elif group.newest:
+        found = rows_asked(asked).order_by("-pk")[: MOST + 1]
+    else:
+        found = rows_asked(asked).order_by("-weight", "-pk")[: MOST + 1]
+    return {row[0]: RankRow(*row) for row in found.values_list(*COLUMNS)}
+
+
+def _first_keys(asked: Expression, group: RowGroup, *, frequent: bool) -> list[int]:
+    if group.newest:
+        return newest_asked(asked, MOST + 1, frequent=frequent)
+    keys: list[int] = []
+    for step in PROVEN:
+        reached = AllOf((asked, Holds(f"proven={step}")))
+        keys += newest_asked(reached, MOST + 1 - len(keys), frequent=frequent and step == 1)
+        if len(keys) > MOST:
+            break
+    return keys

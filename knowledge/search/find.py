@@ -1,0 +1,185 @@
+"""Search over everything that the team has: one query, its hits by kind, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from knowledge.lookup.listing import FilterError
+from knowledge.models import Kind, SearchRow
+from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
+from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows
+from knowledge.search.engine.rows import by_index
+from knowledge.search.hits import SearchHit, hits_of
+from knowledge.search.near import NearWord, near_words
+from knowledge.search.query import SearchQuery, parse_query
+from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
+from knowledge.search.scope import ExcludedByFacet, excluded_by, facet_counts, values_in_scope
+from knowledge.search.tokens import words_of
+from knowledge.search.vocabulary import facet_values, words_known
+
+WORKED_SECTION, DID_NOT_SECTION = "worked", "did_not"
+SIDED = (Kind.TRACK, Kind.LESSON)  # what has an outcome that a person compares
+CLOSER = 3  # times as many rows as are shown get a closer look
+MOST_NEAR_WORDS = 3
+MOST_ACCEPTED = 40
+LONGEST_SHOWN = 80  # characters of a value that is refused
+
+
+@dataclass(frozen=True, slots=True)
+class KindHits:
+    """The best rows of one section. count: of rows with all words; where there is none, with most.
+
+    more: there are more than the count says. partial: no row holds all words.
+    """
+
+    rows: tuple[SearchHit, ...] = ()
+    count: int = 0
+    more: bool = False
+    partial: bool = False
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """What a query found. worked, did_not: contexts and lessons with an outcome; kinds: the rest.
+
+    forms: the words to mark in texts. facets: facet → value → rows with it among those found.
+    inside: without any hit, what the scope holds without the words.
+    """
+
+    query: SearchQuery
+    worked: KindHits = KindHits()
+    did_not: KindHits = KindHits()
+    kinds: Mapping[str, KindHits] = field(default_factory=dict)
+    excluded: tuple[ExcludedByFacet, ...] = ()
+    near: tuple[NearWord, ...] = ()
+    facets: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    inside: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    forms: frozenset[str] = frozenset()
+
+    @property
+    def sections(self) -> dict[str, KindHits]:
+        """Name → hits, in the order of the page."""
+        return {WORKED_SECTION: self.worked, DID_NOT_SECTION: self.did_not, **self.kinds}
+
+    @property
+    def found(self) -> bool:
+        return any(len(each) for each in self.sections.values())
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every hit in the order of the page, flat, as files have it."""
+        return [hit.record(name) for name, hits in self.sections.items() for hit in hits]
+
+
+def ask(text: str, facets: Mapping[str, str]) -> SearchQuery:
+    """Read a query with the values that rows have. FilterError for a facet that has no such one."""
+    known = facet_values().known
+    chosen = {}
+    for name, value in facets.items():
+        if not value:
+            continue
+        if name not in FACETS:
+            raise FilterError(name, f"unknown facet; accepted: {', '.join(FACETS)}")
+        meant = SAID.get(name, {}).get(value.lower(), value)
+        same = [each for each in known[name] if words_of(each) == words_of(meant)]
+        if not same:
+            raise FilterError(name, _accepted(value, known[name]))
+        chosen[name] = same[0]
+    return parse_query(text, chosen, known)
+
+
+def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
+    """Find what answers the query, `per_kind` rows of each section at most."""
+    if query.empty:
+        return SearchResults(query)
+    with by_index():
+        asked = _asked(query)
+        groups = [group_rows(query, asked, group, per_kind) for group in GROUPS]
+        excluded = excluded_by(query, asked) if query.scope else ()
+    parts = _parted(groups)
+    sections = _sections(parts, groups, asked.terms, per_kind)
+    found = SearchResults(
+        query,
+        sections.pop(WORKED_SECTION, KindHits()),
+        sections.pop(DID_NOT_SECTION, KindHits()),
+        {kind: sections[kind] for kind in Kind.values if kind in sections},
+        excluded,
+        _near(asked),
+        facet_counts(row for group in groups for row in group.rows),
+        forms=frozenset(form for term in asked.terms for form in term.forms),
+    )
+    return found if found.found else replace(found, inside=values_in_scope(query, asked))
+
+
+def _asked(query: SearchQuery) -> AskedWords:
+    """The query's words with what is known of them, and softly those that its scope was read from.
+
+    The scope holds for every row of evidence, but a lesson for any operation is the better one if
+    it speaks of this one.
+    """
+    said = [w for f in query.facets if f.name != "kind" for w in words_of(f.said) if w != f.name]
+    soft = [word for word in dict.fromkeys(said) if word not in query.words]
+    scope = [rows_of(name, value) for name, value in query.scope.items()]
+    known = words_known((*query.words, *soft), (mark for marks in scope for mark in marks))
+    terms = [term_of(word, known.forms[word], known.total) for word in query.words]
+    more = [term_of(word, known.forms[word], known.total, needed=False) for word in soft]
+    rows = tuple(sum(known.forms[word].values()) for word in query.words)
+    inside = (sum(known.marks[mark] for mark in marks) for marks in scope)
+    return AskedWords((*terms, *more), rows, min((*rows, *inside), default=known.total))
+
+
+def _parted(groups: Sequence[GroupRows]) -> dict[str, list[RankedRow]]:
+    """Section → its rows, the best first."""
+    parts: dict[str, list[RankedRow]] = {}
+    for each in (row for group in groups for row in group.rows):
+        parts.setdefault(_section_of(each), []).append(each)
+    return {name: sorted(rows, key=lambda row: row.place) for name, rows in parts.items()}
+
+
+def _section_of(found: RankedRow) -> str:
+    if found.row.kind in SIDED:
+        if f"outcome={WORKED} " in found.row.words:
+            return WORKED_SECTION
+        if f"outcome={FAILED} " in found.row.words:
+            return DID_NOT_SECTION
+    return found.row.kind
+
+
+def _sections(
+    parts: Mapping[str, list[RankedRow]],
+    groups: Sequence[GroupRows],
+    terms: Sequence[RankTerm],
+    per_kind: int,
+) -> dict[str, KindHits]:
+    """Section → its best rows, after a closer look at those that come first."""
+    close = {name: rows[: CLOSER * per_kind] for name, rows in parts.items()}
+    rows = SearchRow.objects.in_bulk([each.row.pk for found in close.values() for each in found])
+    texts = {pk: row.body for pk, row in rows.items()}
+    best = {name: with_neighbours(found, texts, terms)[:per_kind] for name, found in close.items()}
+    hits = hits_of(best, rows, terms)
+    capped = {each.row.kind for group in groups if group.more for each in group.rows}
+    made = {}
+    for name, found in parts.items():
+        whole = sum(not each.missing for each in found)
+        more = bool(whole) and not capped.isdisjoint(each.row.kind for each in found)
+        made[name] = KindHits(tuple(hits[name]), whole or len(found), more, not whole)
+    return made
+
+
+def _near(asked: AskedWords) -> tuple[NearWord, ...]:
+    unknown = [term.word for term in asked.needed if not term.forms][:MOST_NEAR_WORDS]
+    return tuple(near for near in map(near_words, unknown) if near.instead)
+
+
+def _accepted(value: str, known: Sequence[str]) -> str:
+    listed = sorted(known)
+    more = f" and {len(listed) - MOST_ACCEPTED} more" if len(listed) > MOST_ACCEPTED else ""
+    accepted = f"{', '.join(listed[:MOST_ACCEPTED])}{more}" if listed else "none yet"
+    return f"'{value[:LONGEST_SHOWN]}'; accepted: {accepted}"

@@ -1,0 +1,204 @@
+"""Ranked rows as what a page shows of them: read now, where the index may be older than a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import OuterRef, Subquery
+
+from knowledge.models import (
+    Document,
+    EntryStanding,
+    Experience,
+    Kind,
+    Lesson,
+    LessonState,
+    Revision,
+    SearchRow,
+    Spec,
+    SpecState,
+    TrackRecord,
+)
+from knowledge.search.lines import around, best_line
+from knowledge.search.rank import RankedRow, RankTerm
+
+FACTS = ("tried", "worked", "confirmed", "contradicted", "gain", "gain_low", "gain_high")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One thing that was found.
+
+    text: its words around those that match. facets: its own. mark: why it does not count, such as
+    "masked" or "retired"; "" where it does. missing: words of the query that it does not hold.
+    line: of a document, counted from 1. facts: tried, worked, gain and what else its kind has.
+    """
+
+    kind: str
+    key: str
+    url: str
+    title: str
+    text: str = ""
+    facets: Mapping[str, str] = field(default_factory=dict)
+    mark: str = ""
+    missing: tuple[str, ...] = ()
+    line: int | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> str:
+        """worked, failed, or "" for what is neither."""
+        return self.facets.get("outcome", "")
+
+    def record(self, section: str) -> dict[str, Any]:
+        """Everything but its score, flat, as files have it."""
+        own = {
+            "section": section,
+            "kind": self.kind,
+            "key": self.key,
+            "title": self.title,
+            "text": self.text,
+            "mark": self.mark,
+            "line": self.line,
+            "without": " ".join(self.missing),
+        }
+        facts = {name: self.facts.get(name) for name in FACTS}
+        return own | facts | {"url": self.url}
+
+
+def hits_of(
+    sections: Mapping[str, Sequence[RankedRow]],
+    rows: Mapping[int, SearchRow],
+    terms: Sequence[RankTerm],
+) -> dict[str, list[SearchHit]]:
+    """The hits of each section, in the order of its rows; a row whose thing is gone is left out.
+
+    rows: key of a ranked row → the row in full.
+    """
+    forms = {form for term in terms for form in term.forms}
+    every = [rows[e.row.pk] for each in sections.values() for e in each if e.row.pk in rows]
+    facts = _facts(every, terms)
+    found: dict[str, list[SearchHit]] = {}
+    for name, each in sections.items():
+        hits = [
+            _hit(rows[one.row.pk], one, facts[key], forms)
+            for one in each
+            if one.row.pk in rows and (key := (one.row.kind, rows[one.row.pk].key)) in facts
+        ]
+        # A document is as good as its best line.
+        hits.sort(key=lambda hit: (bool(hit.missing), -float(hit.facts.get("tells", 0))))
+        found[name] = hits
+    return found
+
+
+def _hit(row: SearchRow, found: RankedRow, facts: Mapping[str, Any], forms: set[str]) -> SearchHit:
+    line = facts.get("line")
+    return SearchHit(
+        kind=row.kind,
+        key=row.key,
+        url=f"{row.url}#L{line}" if line else row.url,
+        title=row.title,
+        text=around(facts.get("text", row.body), forms),
+        facets=row.facets,
+        mark=facts.get("mark", ""),
+        missing=found.missing,
+        line=line,
+        facts=facts,
+    )
+
+
+Facts = dict[tuple[str, str], dict[str, Any]]
+
+
+def _facts(rows: Iterable[SearchRow], terms: Sequence[RankTerm]) -> Facts:
+    """(kind, key) → what is known of it now; nothing for a row whose thing is gone."""
+    keys: dict[str, list[str]] = {}
+    for row in rows:
+        keys.setdefault(row.kind, []).append(row.key)
+    found: Facts = {}
+    for kind, listed in keys.items():
+        read = READ.get(kind)
+        known = _documents(listed, terms) if kind == Kind.DOCUMENT else read and read(listed)
+        for key in listed:
+            if known is None:
+                found[kind, key] = {}
+            elif key in known:
+                found[kind, key] = known[key]
+    return found
+
+
+def _tracks(keys: list[str]) -> dict[str, dict[str, Any]]:
+    return {
+        str(row.pk): {
+            "tried": row.tried,
+            "worked": row.worked,
+            "gain": row.gain_median,
+            "gain_low": row.gain_low if row.gains > 1 else None,
+            "gain_high": row.gain_high if row.gains > 1 else None,
+            "gains": row.gains,
+            "shape_class": row.shape_class,
+        }
+        for row in TrackRecord.objects.filter(pk__in=keys)
+    }
+
+
+def _entries(keys: list[str]) -> dict[str, dict[str, Any]]:
+    return {
+        str(row.pk): {
+            "gain": row.gain,
+            "gain_low": row.gain_low,
+            "gain_high": row.gain_high,
+            "label": row.label,
+            "round_url": row.round_url,
+            "mark": ""
+            if row.standing == EntryStanding.COUNTS
+            else EntryStanding(row.standing).label,
+        }
+        for row in Experience.objects.filter(pk__in=keys)
+    }
+
+
+def _lessons(keys: list[str]) -> dict[str, dict[str, Any]]:
+    counts = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
+    return {
+        str(row.pk): {
+            "confirmed": row.confirmed,
+            "contradicted": row.contradicted,
+            "applicability": row.applicability,
+            "mark": "" if row.state in counts else LessonState(row.state).label,
+        }
+        for row in Lesson.objects.filter(pk__in=keys)
+    }
+
+
+def _specs(keys: list[str]) -> dict[str, dict[str, Any]]:
+    rows = Spec.objects.filter(pk__in=keys).only("state")
+    return {
+        str(row.pk): {"mark": "" if row.state == SpecState.APPROVED else SpecState(row.state).label}
+        for row in rows
+    }
+
+
+def _documents(keys: list[str], terms: Sequence[RankTerm]) -> dict[str, dict[str, Any]]:
+    """With the line of the newest text that matches; the index does not keep the text."""
+    newest = Revision.objects.filter(document=OuterRef("pk")).order_by("-number")
+    rows = Document.objects.filter(pk__in=keys).annotate(newest=Subquery(newest.values("text")[:1]))
+    found = {}
+    for row in rows:
+        line = best_line(row.newest or "", terms)
+        mark = "withdrawn" if row.withdrawn_at else ""
+        own: dict[str, Any] = {"mark": mark, "text": "", "path": row.path}
+        if line is not None:
+            own |= {"text": line.text, "line": line.number, "tells": line.tells}
+        found[str(row.pk)] = own
+    return found
+
+
+READ: dict[str, Callable[[list[str]], dict[str, dict[str, Any]]]] = {
+    Kind.TRACK: _tracks,
+    Kind.ENTRY: _entries,
+    Kind.LESSON: _lessons,
+    Kind.SPEC: _specs,
+}

@@ -1,0 +1,186 @@
+"""PURE: what somebody typed, as the words and the scope that it asks for.
+
+Nothing of it is a search language: quotes, stars and brackets part words like any other sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote_plus
+
+from knowledge.search.aliases import FACETS, SAID, STANDS_FOR, STOP, said_words
+from knowledge.search.tokens import words_of
+
+MOST_CHARACTERS, MOST_WORDS = 500, 32
+LONGEST_ENCODED = 1_500  # characters of an address, which holds 2,000 in all
+LONGEST_PHRASE = 3  # words
+NAMED = re.compile(r"(?<![^\s(\"'])(" + "|".join(FACETS) + r")[:=]([\w.+-]+)")
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+PLUS_PLUS = re.compile(r"\bc\+\+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFacet:
+    """One facet of the scope. said: the words of the text that it was read from; "" if chosen."""
+
+    name: str
+    value: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What is asked for: the text as kept, its words, the scope, and what was done to the text."""
+
+    text: str = ""
+    words: tuple[str, ...] = ()
+    facets: tuple[QueryFacet, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        return not self.words and not self.facets
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """Facet → value, without the kind."""
+        return {each.name: each.value for each in self.facets if each.name != "kind"}
+
+    @property
+    def kind(self) -> str:
+        return next((each.value for each in self.facets if each.name == "kind"), "")
+
+    def text_without(self, facet: QueryFacet) -> str:
+        """The text without the words that a facet was read from."""
+        if not facet.said:
+            return self.text
+        parts = [re.escape(part) for part in words_of(facet.said)]
+        pattern = r"[\W_]*".join(parts).replace("cpp", r"(?:cpp|c\+\+)")
+        return " ".join(re.sub(pattern, " ", self.text, count=1, flags=re.IGNORECASE).split())
+
+
+def parse_query(
+    text: str, facets: Mapping[str, str], known: Mapping[str, Iterable[str]] | None = None
+) -> SearchQuery:
+    """Read a text. facets: chosen beside it; they win over what the text says.
+
+    known: facet → the values that rows have. A word becomes a facet where it can only mean one
+    value, and where it is known; without `known` the table of aliases alone decides.
+    """
+    kept, notes = _cut(text)
+    chosen = [QueryFacet(name, facets[name]) for name in FACETS if facets.get(name)]
+    read = _Reader(known, {each.name: each.value for each in chosen})
+    words, found = read.read(_named(kept, read))
+    facets_found = sorted((*chosen, *read.named, *found), key=lambda f: FACETS.index(f.name))
+    telling = _telling(words, alone=not facets_found)
+    return SearchQuery(kept, telling, tuple(facets_found), tuple(notes))
+
+
+def _cut(text: str) -> tuple[str, list[str]]:
+    """The text as far as it is read, and what was left out."""
+    kept, notes = " ".join(UNSTORABLE.sub(" ", text).split()), []
+    if len(kept) > MOST_CHARACTERS:
+        notes.append(f"Only the first {MOST_CHARACTERS} characters are looked for.")
+        kept = kept[:MOST_CHARACTERS].rstrip()
+    while len(quote_plus(kept)) > LONGEST_ENCODED:
+        kept = kept[: len(kept) * 3 // 4].rstrip()
+        notes = [f"Only the first {len(kept)} characters are looked for."]
+    parts = kept.split()
+    if len(parts) > MOST_WORDS:
+        notes.append(f"Only the first {MOST_WORDS} words are looked for.")
+        kept = " ".join(parts[:MOST_WORDS])
+    return kept, notes
+
+
+def _named(text: str, read: _Reader) -> str:
+    """The text without what names its facet, as in "op:matmul"."""
+    return NAMED.sub(lambda found: read.take_named(found[1], found[2], found[0]), text)
+
+
+def _telling(words: list[str], *, alone: bool) -> tuple[str, ...]:
+    """Each word once, without those that every text has, unless there is nothing else."""
+    telling = [word for word in words if word not in STOP]
+    if alone and not telling:
+        telling = words
+    return tuple(dict.fromkeys(telling))[:MOST_WORDS]
+
+
+class _Reader:
+    """What words mean, given the values that rows have and the facets that are chosen already."""
+
+    def __init__(self, known: Mapping[str, Iterable[str]] | None, taken: dict[str, str]) -> None:
+        self.known = None if known is None else {k: set(v) for k, v in known.items()}
+        self.taken = taken
+        self.named: list[QueryFacet] = []
+        self.meanings = self._meanings()
+
+    def take_named(self, name: str, value: str, said: str) -> str:
+        """Note a facet that the text names itself; the text that is left of it."""
+        meant = SAID.get(name, {}).get(value.lower(), value)
+        if name in self.taken or not self._is_known(name, meant):
+            return said
+        self.taken[name] = meant
+        self.named.append(QueryFacet(name, meant, said))
+        return " "
+
+    def read(self, text: str) -> tuple[list[str], list[QueryFacet]]:
+        """The words that stay words, and the facets that the others mean."""
+        parts = words_of(PLUS_PLUS.sub("cpp", text))
+        words: list[str] = []
+        found: list[QueryFacet] = []
+        at = 0
+        while at < len(parts):
+            for length in range(min(LONGEST_PHRASE, len(parts) - at), 0, -1):
+                phrase = tuple(parts[at : at + length])
+                name, value = self.meanings.get(phrase, ("", ""))
+                if not name or self.taken.get(name, value) != value:
+                    continue
+                if name not in self.taken:
+                    self.taken[name] = value
+                    found.append(QueryFacet(name, value, " ".join(phrase)))
+                at += length
+                break
+            else:
+                words.append(parts[at])
+                at += 1
+        return words, found
+
+    def _is_known(self, name: str, value: str) -> bool:
+        if self.known is None:
+            return name != "kind"
+        same = STANDS_FOR.get(name, {}).get(value, (value,))
+        return not self.known.get(name, set()).isdisjoint(same)
+
+    def _meanings(self) -> dict[tuple[str, ...], tuple[str, str]]:
+        """Phrase → its facet and value, for phrases that mean one thing."""
+        meanings: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+        for name, said in SAID.items():
+            for phrase, value in said.items():
+                if self._is_known(name, value):
+                    meanings.setdefault(said_words(phrase), set()).add((name, value))
+        for name in ("op", "dtype", "backend", "arch"):
+            for value in (self.known or {}).get(name, ()):
+                exact = tuple(words_of(value))
+                if len(exact) <= LONGEST_PHRASE:
+                    meanings[exact] = {(name, value)}
+        for slug in (self.known or {}).get("platform", ()):
+            for phrase in _parts_of(slug):
+                meanings.setdefault(phrase, set()).add(("platform", slug))
+        return {phrase: min(each) for phrase, each in meanings.items() if len(each) == 1}
+
+
+def _parts_of(slug: str) -> set[tuple[str, ...]]:
+    """Runs of a platform's words that can name it: those with a digit that is no memory size."""
+    parts = words_of(slug)
+    runs = {
+        tuple(parts[first : first + length])
+        for length in range(1, LONGEST_PHRASE + 1)
+        for first in range(len(parts) - length + 1)
+    }
+    return {run for run in runs if any(_is_model(part) for part in run)}
+
+
+def _is_model(part: str) -> bool:
+    return any(sign.isdigit() for sign in part) and not part.endswith("gb") and len(part) > 1

@@ -1,0 +1,82 @@
+"""How pages write an attempt: its effect with interval and baseline, its label, its standing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from knowledge.experience.terms import AttemptLabel, Bottleneck
+from knowledge.experience.wording import gain_words
+from knowledge.models import Experience, TrackRecord
+
+register = template.Library()
+
+# The shapes and colours of the verdicts that have the same meaning.
+LOOKS = {
+    AttemptLabel.SUCCESS: "accepted",
+    AttemptLabel.SMALL: "accepted",
+    AttemptLabel.MICRO: "accepted",
+    AttemptLabel.TIE: "nochange",
+    AttemptLabel.REGRESSION: "rejected",
+    AttemptLabel.INCORRECT: "invalid",
+}
+
+
+@register.simple_tag
+def effect(entry: Experience) -> SafeString:
+    """Write an attempt's effect with its interval, against what (law 9)."""
+    if entry.gain is None:
+        return format_html('<span class="muted">{}</span>', "not measured")
+    told = gain_words(entry.gain, entry.gain_low, entry.gain_high)
+    against = entry.baseline or "its incumbent"
+    pairs = f", n {entry.pairs}" if entry.pairs else ""
+    return format_html(
+        '<span class="delta" data-delta="{}" data-baseline="{}" data-n="{}"><strong>{}</strong> '
+        '<span class="ci">against {}{}</span></span>',
+        entry.gain, against, entry.pairs, told, against, pairs,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def typical(track: TrackRecord) -> SafeString:
+    """Write the median effect of a context with its interval."""
+    ends = (track.gain_low, track.gain_high) if track.gains > 1 else (None, None)
+    return format_html(
+        '<span class="delta" data-delta="{}" data-baseline="each incumbent" data-n="{}">'
+        '{} <span class="ci">n {}</span></span>',
+        "" if track.gain_median is None else track.gain_median,
+        track.gains, gain_words(track.gain_median, *ends), track.gains,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def outcome(label: str) -> SafeString:
+    """Write an attempt's label as glyph, word and colour."""
+    look = LOOKS[AttemptLabel(label)]
+    return format_html(
+        '<span class="badge v-{}" data-label-word="{}"><svg class="glyph" viewBox="0 0 12 12"'
+        ' aria-hidden="true"><use href="#g-{}"/></svg>{}</span>',
+        look, label, look, label,
+    )  # fmt: skip
+
+
+@register.filter
+def named(values: Mapping[str, Any]) -> str:
+    """Write names with their values in one line: "BLOCK_M=128, stages=3"."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+@register.filter
+def per_cent(share: float) -> str:
+    """Write a share in whole per cent: 0.47 is "47 %"."""
+    return f"{share * 100:.0f} %"
+
+
+@register.filter
+def bottleneck_words(value: str) -> str:
+    """Write a bottleneck as people do: "memory dram"."""
+    return Bottleneck(value).words

@@ -1,0 +1,179 @@
+"""A search finds what both databases hold in the same order, and says what it leaves out."""
+
+import pytest
+
+from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.terms import AttemptLabel, Bottleneck
+from knowledge.lookup.listing import FilterError
+from knowledge.models import Experience, ExperienceOrigin, Lesson, SearchRow, SearchWord, Strategy
+from knowledge.search.find import ask, search
+from knowledge.search.index import Entry, put, remove
+from knowledge.search.rebuild import rebuild
+
+pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+
+
+def attempt(strategy, gain, **more):
+    worked = gain is not None and gain > 0
+    fields = {
+        "strategy": strategy,
+        "label": AttemptLabel.SUCCESS if worked else AttemptLabel.REGRESSION,
+        "origin": ExperienceOrigin.IMPORTED,
+        "op": "softmax",
+        "backend": "cuda",
+        "platform": "a6000",
+        "arch": "sm_86",
+        "dtype": "float32",
+        "bottleneck": Bottleneck.MEMORY_DRAM,
+        "gain": gain,
+        "gain_low": gain and gain - 0.01,
+        "gain_high": gain and gain + 0.01,
+    }
+    return NewExperience(**(fields | more))
+
+
+def lesson(takeaway, **more):
+    fields = {"context": "c", "signal": "s", "applicability": "a", "state": "active"}
+    made = Lesson.objects.create(takeaway=takeaway, source="person", **(fields | more))
+    index_lessons([made])
+    return made
+
+
+@pytest.fixture
+def learned():
+    """Six attempts, a strategy of the catalogue, and three lessons."""
+    Strategy.objects.create(
+        slug="cu.blockperrow", kind="technique", title="One block per row", backend="cuda",
+        use_when="a single thread walks each row", document="docs/x.md", line=1,
+    )  # fmt: skip
+    record_attempts(
+        [
+            attempt("cu.blockperrow", 6.7, notes="load efficiency rose"),
+            attempt("cu.rowcache", 0.52, notes="exponentials cached in shared memory"),
+            attempt("cu.pad", -0.43, op="matmul", bottleneck=Bottleneck.COMPUTE, notes="padding"),
+            attempt("tr.warps", -0.38, backend="triton", notes="eight warps, padding"),
+            attempt("tr.rows", -0.08, backend="triton", platform="h200-sxm", arch="sm_90a",
+                    dtype="bfloat16", notes="padding"),
+            attempt("tr.stages", 0.02, op="matmul", backend="triton", notes="stages"),
+        ]
+    )  # fmt: skip
+    lesson("Give every row a block.", op="softmax", backend="cuda")
+    lesson("Never add padding to tiles that broadcast.", avoid=True, state="anti_pattern")
+    lesson("Padding may cost alignment.", state="proposed")
+    rebuild()
+
+
+def found(text, per_kind=10, **facets):
+    return search(ask(text, facets), per_kind)
+
+
+def titles(hits):
+    return [hit.title for hit in hits]
+
+
+def test_what_worked_and_what_did_not_stand_apart(learned):
+    results = found("padding")
+    assert titles(results.worked) == []
+    assert "Never add padding to tiles that broadcast." in titles(results.did_not)
+    assert [hit.mark for hit in results.kinds["lesson"]] == ["proposed"]
+    assert len(results.kinds["entry"]) == 3
+
+
+def test_a_context_is_found_by_the_words_of_its_strategy(learned):
+    (hit,) = found("single thread row kind:track").worked
+    assert hit.title == "cu.blockperrow: One block per row on softmax float32 cuda a6000"
+    assert (hit.facts["tried"], hit.facts["worked"], hit.facts["gain"]) == (1, 1, 6.7)
+
+
+def test_the_scope_is_a_hard_boundary_and_says_what_it_excludes(learned):
+    results = found("padding", platform="h200-sxm")
+    assert [hit.facets["platform"] for hit in results.kinds["entry"]] == ["h200-sxm"]
+    results = found("softmax warps", backend="cuda")
+    assert {hit.facets["backend"] for hit in [*results.worked, *results.did_not]} <= {"cuda"}
+    excluded = {each.facet.name: each for each in results.excluded}
+    assert (excluded["backend"].count, excluded["backend"].values) == (1, (("triton", 1),))
+
+
+def test_a_symptom_holds_for_its_whole_group(learned):
+    assert len(found("softmax memory bound kind:track").did_not) == 2
+    assert found("softmax compute bound kind:track").found is False
+
+
+def test_nonsense_finds_nothing_and_shows_what_there_is(learned):
+    results = found("zzqx frobnicate", op="softmax", backend="triton")
+    assert not results.found
+    assert [(each.facet.name, each.count) for each in results.excluded] == [
+        ("op", 0), ("backend", 0),
+    ]  # fmt: skip
+    assert results.inside["platform"] == (("a6000", 1), ("h200-sxm", 1))
+
+
+def test_an_unknown_word_is_asked_about_and_not_guessed(learned):
+    results = found("paddign")
+    assert not results.found
+    assert [(each.word, each.instead[0]) for each in results.near] == [("paddign", "padding")]
+
+
+def test_most_words_are_enough_where_no_row_has_all(learned):
+    results = found("exponentials cached nowhere")
+    (hit,) = results.kinds["entry"]
+    assert hit.missing == ("nowhere",)
+    assert results.kinds["entry"].partial
+    assert not found("cached nowhere never").found
+
+
+def test_words_are_found_in_other_forms(learned):
+    assert found("exponential caching").kinds["entry"].rows[0].missing == ()
+
+
+def test_an_unknown_value_of_a_facet_names_the_accepted_ones(learned):
+    with pytest.raises(FilterError, match=r"op: 'bogus'; accepted: matmul, softmax"):
+        ask("x", {"op": "bogus"})
+    assert ask("x", {"op": "gemm"}).scope == {"op": "matmul"}
+
+
+def test_masked_attempts_are_shown_and_marked(learned):
+    entry = Experience.objects.get(notes="stages")
+    Experience.objects.filter(pk=entry.pk).update(standing="masked")
+    assert [hit.mark for hit in found("stages kind:entry").kinds["entry"]] == ["masked"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['" OR kind', "padding*", "(((", "NEAR(padding)", "'; DROP TABLE x", "\\", "a\0b", "padding:x"],
+)
+def test_no_text_breaks_the_index(learned, text):
+    found(text)
+
+
+def test_rare_words_and_titles_come_first(learned):
+    put(
+        Entry("strategy", f"s{n}", "/x/", title, body)
+        for n, (title, body) in enumerate(
+            [("tiles", "padding rows"), ("padding", "rows"), ("rows", "swizzle padding")]
+        )
+    )
+    assert titles(found("padding kind:strategy").kinds["strategy"])[0] == "padding"
+    assert titles(found("swizzle padding kind:strategy").kinds["strategy"])[0] == "rows"
+
+
+def test_more_than_a_thousand_attempts_are_not_counted(learned):
+    put(Entry("entry", str(10_000 + n), "/x/", f"twiddle {n}") for n in range(1_010))
+    hits = found("twiddle").kinds["entry"]
+    assert (hits.count, hits.more) == (1_000, True)
+
+
+def test_a_rebuild_brings_the_same_index(learned):
+    before = [list(m.objects.order_by("pk").values_list()[:]) for m in (SearchWord,)]
+    rows = set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight"))
+    remove([("track", SearchRow.objects.filter(kind="track").values_list("key", flat=True)[0])])
+    rebuild()
+    assert set(SearchRow.objects.values_list("kind", "key", "title", "words", "weight")) == rows
+    assert [list(m.objects.order_by("pk").values_list()[:]) for m in (SearchWord,)] == before
+    record_attempts([attempt("tr.new", 0.2, notes="novelword")])
+    rows = set(SearchRow.objects.values_list("kind", "key", "words"))
+    words = set(SearchWord.objects.filter(rows__gt=0).values_list("word", "rows"))
+    rebuild()
+    assert set(SearchRow.objects.values_list("kind", "key", "words")) == rows
+    assert set(SearchWord.objects.values_list("word", "rows")) == words
