@@ -2,10 +2,11 @@
 
 from django.urls import path
 
+from knowledge.views.experience.disagreements import disagreement, disagreements
 from knowledge.views.experience.entry import entry
 from knowledge.views.experience.entry_changes import STEPS, change_entry
 from knowledge.views.experience.export import export_csv, export_json, export_md
-from knowledge.views.experience.gaps import gaps
+from knowledge.views.experience.gaps import gap_answer, gap_close, gaps
 from knowledge.views.experience.home import home
 from knowledge.views.experience.import_page import (
     answer_import,
@@ -15,7 +16,8 @@ from knowledge.views.experience.import_page import (
     undo,
 )
 from knowledge.views.experience.imports import imports
-from knowledge.views.experience.lesson import lesson
+from knowledge.views.experience.lesson import lesson, lesson_step
+from knowledge.views.experience.lesson_new import lesson_edit, lesson_new
 from knowledge.views.experience.lessons import lessons
 from knowledge.views.experience.pictures import effects_csv, places_csv
 from knowledge.views.experience.search import search
@@ -37,10 +39,17 @@ urlpatterns = [
     ),
     path("t/<int:pk>/", track, name="track"),
     path("lessons/", lessons, name="lessons"),
+    path("lessons/new/", lesson_new, name="lesson_new"),
     path("lessons/<uuid:key>/", lesson, name="lesson"),
+    path("lessons/<uuid:key>/edit/", lesson_edit, name="lesson_edit"),
+    path("lessons/<uuid:key>/<slug:step>/", lesson_step, name="lesson_step"),
     path("strategies/", strategies, name="strategies"),
     path("strategies/<str:slug>/", strategy, name="strategy"),
     path("gaps/", gaps, name="gaps"),
+    path("gaps/<int:pk>/answer/", gap_answer, name="gap_answer"),
+    path("gaps/<int:pk>/close/", gap_close, name="gap_close"),
+    path("disagreements/", disagreements, name="disagreements"),
+    path("disagreements/<int:pk>/", disagreement, name="disagreement"),
     path("imports/", imports, name="imports"),
     path("imports/<int:pk>/", import_page, name="import"),
     path("imports/<int:pk>/answer/", answer_import, name="import_answer"),

@@ -77,7 +77,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TriedElsewhere:
     """An idea that another campaign tried in this context, and that did not work (R36).
 
     is_same: it started from the very source that is the incumbent now, built alike: trying it again
@@ -115,7 +115,7 @@ class Situation:
     classes: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     learned: tuple[Advice, ...] = ()
-    spent: tuple[Spent, ...] = ()
+    spent: tuple[TriedElsewhere, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from campaigns.evaluator.contract import Param
 from campaigns.models import Campaign, Evaluation, Round
-from campaigns.proposers.base import Advice, Spent
+from campaigns.proposers.base import Advice, TriedElsewhere
 from campaigns.proposers.evidence import bottleneck_of, read_facts
 from campaigns.records.round.case_shapes import shapes_of
 from campaigns.records.round.incumbent_evidence import evidence_of
@@ -119,7 +119,7 @@ def _is_here(row: Experience, asked: Question) -> bool:
     return (track.op, track.backend, track.platform, track.dtype, track.shape_class) == mine
 
 
-def spent_for(campaign: Campaign) -> tuple[Spent, ...]:
+def spent_for(campaign: Campaign) -> tuple[TriedElsewhere, ...]:
     """Ideas that other campaigns tried in this context without a gain, newest first (R36)."""
     asked, incumbent = question_of(campaign), campaign.incumbent
     rows = _counting().filter(
@@ -137,7 +137,7 @@ def spent_for(campaign: Campaign) -> tuple[Spent, ...]:
     # What worked on another source may still be a failure on this one, and the other way round.
     worked = {(row.params_key, row.pk in same) for row in others if row.label in WORKED}
     anywhere = {key for key, _ in worked}
-    found: dict[tuple[str, str], Spent] = {}
+    found: dict[tuple[str, str], TriedElsewhere] = {}
     for row in others:
         on_this = row.pk in same
         redeemed = (row.params_key, True) in worked if on_this else row.params_key in anywhere
@@ -150,10 +150,10 @@ def spent_for(campaign: Campaign) -> tuple[Spent, ...]:
     return tuple(found.values())
 
 
-def _spent(row: Experience, on_this: bool, compiler: str) -> Spent:
+def _spent(row: Experience, on_this: bool, compiler: str) -> TriedElsewhere:
     """on_this: it started from the source that is the incumbent. compiler: the one in use now."""
     newer = bool(compiler and row.compiler and compiler != row.compiler)
-    return Spent(
+    return TriedElsewhere(
         strategy=row.strategy_name,
         params=tuple(sorted(row.params.items())),
         is_same=on_this and not newer,

@@ -16,6 +16,7 @@ from campaigns.reports.campaign.sheet import campaign_sheet
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import may_review
+from knowledge.experience.lessons.waiting import to_decide
 from knowledge.models import Flag, Spec, SpecState
 
 REVIEWS, RUNNING, CHANGES = 20, 10, 12
@@ -35,13 +36,14 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {"running": [campaign_sheet(c, now) for c in running], "version": version}
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
-    values = _values_to_decide(request.user)
+    values, learned = _values_to_decide(request.user), to_decide(request.user)
     waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
     changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
     more = {
         "reviews": waiting.order_by("pk")[:REVIEWS],
         "values": values,
-        "waiting": waiting.count() + values,
+        "learned": learned,
+        "waiting": waiting.count() + values + learned,
         "changes": changes.order_by("-pk")[:CHANGES],
         "is_empty": not Campaign.objects.exists(),
     }

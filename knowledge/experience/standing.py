@@ -12,6 +12,7 @@ from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.wording import require_reason
 from knowledge.experience.indexed import index_entries
+from knowledge.experience.lessons.weigh import reweigh
 from knowledge.experience.track import refresh
 from knowledge.models import EntryStanding, Experience, ExperienceAction, ExperienceChange
 
@@ -69,4 +70,5 @@ def change_standing(
         refresh(entry.track_id for entry in entries)
         found = list(Experience.objects.filter(pk__in=keys).select_related("track"))
         index_entries(found)
+        reweigh(found)
     return found

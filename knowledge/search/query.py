@@ -71,7 +71,7 @@ def parse_query(
     """
     kept, notes = _cut(text)
     chosen = [QueryFacet(name, facets[name]) for name in FACETS if facets.get(name)]
-    read = _Reader(known, {each.name: each.value for each in chosen})
+    read = _WordReader(known, {each.name: each.value for each in chosen})
     words, found = read.read(_named(kept, read))
     facets_found = sorted((*chosen, *read.named, *found), key=lambda f: FACETS.index(f.name))
     telling = _telling(words, alone=not facets_found)
@@ -94,7 +94,7 @@ def _cut(text: str) -> tuple[str, list[str]]:
     return kept, notes
 
 
-def _named(text: str, read: _Reader) -> str:
+def _named(text: str, read: _WordReader) -> str:
     """The text without what names its facet, as in "op:matmul"."""
     return NAMED.sub(lambda found: read.take_named(found[1], found[2], found[0]), text)
 
@@ -107,7 +107,7 @@ def _telling(words: list[str], *, alone: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(telling))[:MOST_WORDS]
 
 
-class _Reader:
+class _WordReader:
     """What words mean, given the values that rows have and the facets that are chosen already."""
 
     def __init__(self, known: Mapping[str, Iterable[str]] | None, taken: dict[str, str]) -> None:

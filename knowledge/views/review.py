@@ -21,6 +21,7 @@ from knowledge.curation.review import approve
 from knowledge.curation.seen import newest_changes
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
+from knowledge.experience.lessons.waiting import open_disagreements, proposed_lessons
 from knowledge.lookup.cite_notes import notes_of
 from knowledge.lookup.standing import standings
 from knowledge.lookup.usage import Replacement, SpecUse, uses
@@ -31,6 +32,7 @@ from knowledge.views.actions import refusal, require_as_seen
 from knowledge.views.refusals import refused
 
 PER_PAGE = 100
+MOST_LEARNED = 50  # lessons, and disagreements; deciding on one makes room for the next
 
 
 @dataclass(slots=True)
@@ -75,6 +77,8 @@ def review(request: HttpRequest) -> HttpResponse:
         "waiting": waiting,
         "cite_notes": notes_of({i.spec.pk: i.standing for i in waiting if i.standing}),
         "may_review": may_review(request.user),
+        "lessons": proposed_lessons()[:MOST_LEARNED],
+        "disagreements": open_disagreements()[:MOST_LEARNED],
         "can_approve": any(item.proposed and not item.blocked for item in waiting),
     }
     return render(request, "knowledge/review.html", context)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import Advice, Situation, Spent, Values, Variant
+from campaigns.proposers.base import Advice, Situation, TriedElsewhere, Values, Variant
 from campaigns.proposers.search.idea import Idea, IdeaRank
 
 # What experience promises is not believed beyond this: it was measured on other sources (R38).
@@ -44,13 +44,13 @@ def told_values(situation: Situation, strategy: str, name: str) -> Iterator[Para
             yield found
 
 
-def _is_spent(idea: Idea, spent: Spent) -> bool:
+def _is_spent(idea: Idea, spent: TriedElsewhere) -> bool:
     """A sweep's entry is about its best candidate, so the others were no better."""
     tried = (_values(variant) for variant in idea.candidates)
     return spent.strategy == idea.strategy and spent.params in tried
 
 
-def _put_last(idea: Idea, spent: Spent) -> Idea:
+def _put_last(idea: Idea, spent: TriedElsewhere) -> Idea:
     """A retry needs a new reason, and says it (R36)."""
     why = f"It did not work in {spent.words}; tried again because {spent.news}."
     return replace(idea, rank=IdeaRank.SPENT, rationale=f"{idea.rationale} {why}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from knowledge.experience.track import bounds
 from knowledge.models import Adoption, EntryStanding, Experience, TrackRecord
 
 WORKED = ("successes", "smalls", "micros")
 COLUMNS = ("platform", "op", "tried", *WORKED, "gain_median", "recent_failures")
+Row: TypeAlias = tuple[Any, ...]  # of COLUMNS
 CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
 
 
@@ -52,7 +54,7 @@ class StrategyRecord:
 def record_of(slug: str) -> StrategyRecord:
     """Three queries, however many attempts there are."""
     rows = list(TrackRecord.objects.filter(strategy=slug, tried__gt=0).values_list(*COLUMNS))
-    by_place: dict[tuple[str, str], list[tuple]] = {}
+    by_place: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by_place.setdefault((row[0], row[1]), []).append(row)
     places = [(platform, op, _tally(some)) for (platform, op), some in by_place.items()]
@@ -68,13 +70,13 @@ def record_of(slug: str) -> StrategyRecord:
 def tallies(slugs: Iterable[str]) -> dict[str, Tally]:
     """The totals of these strategies, of those that were tried; one query."""
     rows = TrackRecord.objects.filter(strategy__in=list(slugs), tried__gt=0)
-    found: dict[str, list[tuple]] = {}
+    found: dict[str, list[Row]] = {}
     for slug, *row in rows.values_list("strategy", *COLUMNS):
         found.setdefault(slug, []).append(tuple(row))
     return {slug: _tally(some) for slug, some in found.items()}
 
 
-def _tally(rows: Sequence[tuple]) -> Tally:
+def _tally(rows: Sequence[Row]) -> Tally:
     gains = sorted(row[6] for row in rows if row[6] is not None)
     tried, worked = sum(row[2] for row in rows), sum(sum(row[3:6]) for row in rows)
     if not gains:
@@ -88,7 +90,7 @@ def _calibration(slug: str) -> Calibration:
         track__strategy=slug, standing=EntryStanding.COUNTS, expected_gain__gt=0
     )
     rows = list(made.values_list("expected_gain", "gain", "borne"))
-    ratios = sorted(gain / expected for expected, gain, _ in rows if gain is not None)
+    ratios = sorted(gain / expected for expected, gain, _ in rows if expected and gain is not None)
     decided = [borne for _, _, borne in rows if borne not in UNDECIDED]
     return Calibration(
         n=len(ratios),

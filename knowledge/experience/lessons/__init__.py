@@ -10,7 +10,7 @@ from knowledge.experience.lessons.decide import (
 )
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.lessons.propose import edit_lesson, propose_lesson, resubmit
-from knowledge.experience.lessons.weigh import reweigh, weigh_lessons
+from knowledge.experience.lessons.weigh import weigh_lessons
 
 __all__ = [
     "NewLesson",
@@ -23,7 +23,6 @@ __all__ = [
     "resubmit",
     "retract_lesson",
     "return_lesson",
-    "reweigh",
     "similar_lessons",
     "weigh_lessons",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
 
 from knowledge.experience.nearness import nearest
@@ -20,13 +22,17 @@ def lessons_for(
     lessons without that field.
     """
     asked = {"op": op, "backend": backend, "platform": platform, "arch": arch, "dtype": dtype}
-    found: QuerySet[Lesson] = Lesson.objects.filter(state__in=IN_USE)
+    return list(holding(Lesson.objects.filter(state__in=IN_USE), asked)[:limit])
+
+
+def holding(lessons: QuerySet[Lesson], asked: Mapping[str, str]) -> QuerySet[Lesson]:
+    """Those whose scope has these fields empty or the same, in the order of `lessons_for`."""
     specific = Value(0, output_field=IntegerField())
     for name, value in asked.items():
-        found = found.filter(Q(**{name: ""}) | Q(**{name: value}))
+        lessons = lessons.filter(Q(**{name: ""}) | Q(**{name: value}))
         specific = specific + Case(When(**{name: ""}, then=0), default=1)  # type: ignore[assignment]
-    ranked = found.annotate(specific=specific, trust=F("confirmed") - F("contradicted"))
-    return list(ranked.order_by("-specific", "-trust", "-pk")[:limit])
+    ranked = lessons.annotate(specific=specific, trust=F("confirmed") - F("contradicted"))
+    return ranked.order_by("-specific", "-trust", "-pk")
 
 
 def similar_lessons(

@@ -11,7 +11,7 @@ from django.db.models import Q
 from knowledge.experience.families import family_of
 from knowledge.experience.names import Place, place_of
 from knowledge.experience.recommend.question import Hit, Question, Recommendation, ScoreReason
-from knowledge.experience.recommend.score import CUT_OFF, ContextRecord, Judged, fit, judge
+from knowledge.experience.recommend.score import CUT_OFF, ContextRecord, Ranked, fit, judge
 from knowledge.experience.recommend.stored import (
     AttemptSpread,
     StrategyNotes,
@@ -21,7 +21,7 @@ from knowledge.experience.recommend.stored import (
     spreads,
 )
 
-Found = tuple[Judged, str]  # with how the scope was widened for it
+Found = tuple[Ranked, str]  # with how the scope was widened for it
 
 
 def recommend(question: Question, limit: int = 5) -> Recommendation:
@@ -102,7 +102,7 @@ def _shown(
     )
 
 
-def _hit(judged: Judged, widened: str, spread: AttemptSpread, notes: StrategyNotes) -> Hit:
+def _hit(judged: Ranked, widened: str, spread: AttemptSpread, notes: StrategyNotes) -> Hit:
     warning = notes.warning(judged.strategy)
     where = _where(judged.contexts)
     return Hit(

@@ -60,7 +60,7 @@ class ContextRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Ranked:
     """A strategy with the contexts that it is judged by.
 
     avoid: its record is bad, and the score tells how surely.
@@ -107,7 +107,7 @@ class _Pool:
         return 1 - 0.1 * self.failures
 
 
-def judge(question: Question, contexts: Iterable[ContextRecord]) -> list[Judged]:
+def judge(question: Question, contexts: Iterable[ContextRecord]) -> list[Ranked]:
     """The strategies of these contexts, best first.
 
     Contexts below the cut-off and those without a strategy are left out.
@@ -153,7 +153,7 @@ def wilson(n: int, worked: int) -> tuple[float, float]:
     return max(0.0, (middle - reach) / below), min(1.0, (middle + reach) / below)
 
 
-def _judged(strategy: str, near: list[_Near]) -> Judged:
+def _judged(strategy: str, near: list[_Near]) -> Ranked:
     near.sort(key=lambda each: (-each.fit, -each.context.tried, each.context.key))
     pools = list(_pools(near))
     bad = next((pool for pool in pools if wilson(pool.tried, pool.worked)[1] < SELDOM), None)
@@ -161,7 +161,7 @@ def _judged(strategy: str, near: list[_Near]) -> Judged:
         bad = pools[-1]
     pool = bad or max(pools, key=lambda pool: (pool.score, pool.fit))
     reasons = (*_fitting(pool.near[-1]), *(_against(pool) if bad else _weighed(pool)))
-    return Judged(
+    return Ranked(
         strategy=strategy,
         score=round(sum(reason.points for reason in reasons), 1),
         reasons=reasons,

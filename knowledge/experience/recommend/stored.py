@@ -10,7 +10,7 @@ from django.db.models.functions import RowNumber
 
 from knowledge.experience.families import family_of
 from knowledge.experience.recommend.question import Question
-from knowledge.experience.recommend.score import ContextRecord, Judged, plain_arch
+from knowledge.experience.recommend.score import ContextRecord, Ranked, plain_arch
 from knowledge.experience.track import bounds
 from knowledge.models import (
     EntryStanding,
@@ -121,7 +121,7 @@ def notes_for(question: Question) -> StrategyNotes:
     )
 
 
-def spreads(judged: Sequence[Judged]) -> dict[str, AttemptSpread]:
+def spreads(judged: Sequence[Ranked]) -> dict[str, AttemptSpread]:
     """Strategy → the attempts of its contexts. The strategies must differ."""
     wanted, places = Q(pk__in=()), {}
     for each in judged:
@@ -144,7 +144,7 @@ def spreads(judged: Sequence[Judged]) -> dict[str, AttemptSpread]:
     return {name: _spread(name, ranks, found) for name, ranks in places.items()}
 
 
-def _ranks(judged: Judged) -> list[int]:
+def _ranks(judged: Ranked) -> list[int]:
     """The ranks, from 1 for the highest gain, of the examples; then of median, low and high.
 
     The examples are the best, or of what is to be avoided the worst.

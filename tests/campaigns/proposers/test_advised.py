@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.base import Advice, Attempt, Draft, Situation, Spent, proposer
+from campaigns.proposers.base import Advice, Attempt, Draft, Situation, TriedElsewhere, proposer
 
 TEXT = """
 constexpr int TILE = 8;
@@ -67,14 +67,18 @@ def test_an_alias_for_many_is_matched() -> None:
 
 
 def test_r36_the_same_experiment_is_left_out_with_its_whole_sweep() -> None:
-    spent = Spent("tune.TILE", (("TILE", 4),), True, "uuid-2", "campaign 3, round 4: tie", "")
+    spent = TriedElsewhere(
+        "tune.TILE", (("TILE", 4),), True, "uuid-2", "campaign 3, round 4: tie", ""
+    )
     found = drafted(replace(PLAIN, spent=(spent,)))
     assert found.hypothesis.strategy != "tune.TILE"
 
 
 def test_r36_a_retry_comes_last_and_says_what_is_new() -> None:
     flags = (("flags", "-O3 -march=native -ffast-math"),)
-    spent = Spent("flags.relaxed", flags, False, "uuid-2", "campaign 3, round 4: tie", "it is new")
+    spent = TriedElsewhere(
+        "flags.relaxed", flags, False, "uuid-2", "campaign 3, round 4: tie", "it is new"
+    )
     situation, seen = replace(PLAIN, spent=(spent,), learned=(WIDE,)), []
     for number in range(2, 20):
         draft = proposer("search").propose(situation)

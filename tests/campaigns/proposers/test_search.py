@@ -18,6 +18,15 @@ from campaigns.proposers.base import (
     proposer_names,
 )
 from campaigns.proposers.search.catalogue import category_of, untried
+from campaigns.rules.stop.ladder import directions
+from knowledge.exchange.importer import SHIPPED
+from knowledge.exchange.readers.folder import read_folder
+from knowledge.experience.catalogue.applies import applies
+from knowledge.experience.catalogue.read import read_catalogue
+from knowledge.experience.names import Place
+
+BY_ID = read_catalogue(read_folder(SHIPPED)).strategies
+CATALOGUE = tuple(BY_ID.values())
 
 SOFTMAX = Path("campaigns/problems/softmax/v0.cpp").read_text()
 EVIDENCE = {
@@ -119,3 +128,42 @@ def test_r48_it_goes_in_the_directions_of_a_review():
     assert proposer("search").propose(named).hypothesis.strategy == "flags.optimise"
     other = replace(start(), directions=("by.hand",))
     assert proposer("search").propose(other).hypothesis.strategy == "cpp.vector_exp"
+
+
+@pytest.mark.parametrize(
+    ("op", "place", "wrong"),
+    [
+        ("softmax", Place("h200-sxm", "sm_90a", "NVIDIA"), {"cu.swizzle.grid", "cu.tensor"}),
+        ("matmul", Place("a10", "sm_86", "NVIDIA"), {"cu.tma", "cu.warpspec", "cu.blockperrow"}),
+        ("vector_add", Place("t4", "sm_75", "NVIDIA"), {"cu.splitk", "cu.cpasync", "cu.online"}),
+    ],
+)
+def test_r48_it_names_what_needs_a_person_and_only_where_it_can_fit(op, place, wrong):
+    situation = replace(start(), op=op, backend="cuda", source=Source("k.cu", "void f();"))
+    ways = untried(situation, CATALOGUE, place)
+    people = {way.strategy: way for way in ways if way.strategy in BY_ID}
+    assert people
+    for slug, way in people.items():
+        assert not way.by_itself
+        assert "needs a person" in way.named
+        assert BY_ID[slug].kind == "technique"
+        assert BY_ID[slug].recipes == ()
+        assert applies(BY_ID[slug], op=op, backend="cuda", vendor=place.vendor, arch=place.arch), (
+            slug
+        )
+    assert not wrong & set(people)
+    assert "cu.fma" not in people  # it is for compute, and the roofline says memory
+    found = directions(ways, ())
+    assert len({way.category for way in found.ways}) >= 3
+    assert len(found.ways) <= 6
+    assert "a person or a model" in found.note
+
+
+def test_r48_its_own_ideas_have_the_ids_of_the_catalogue():
+    ways = {way.strategy: way.catalogue for way in untried(start(), CATALOGUE)}
+    assert ways["cpp.vector_exp"] == "cpp.vector_exp"
+    assert ways["flags.optimise"] == "cpp.flags"
+    tried = (Attempt("cpp.accumulators", {}, "rejected", None, 2),)
+    again = untried(replace(start(), history=tried), CATALOGUE)
+    assert "cpp.accumulators" not in {way.strategy for way in again}
+    assert category_of("cu.tma", CATALOGUE) is Category.MOVEMENT

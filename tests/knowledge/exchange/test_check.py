@@ -257,4 +257,4 @@ def test_it_runs_on_a_database_whose_triggers_are_in_place(wiki):
         table = "sqlite_master" if connection.vendor == "sqlite" else "pg_trigger"
         name = "name" if connection.vendor == "sqlite" else "tgname"
         cursor.execute(f"SELECT {name} FROM {table} WHERE {name} LIKE 'knowledge_%_frozen'")
-        assert len(cursor.fetchall()) == 5
+        assert len(cursor.fetchall()) == 10

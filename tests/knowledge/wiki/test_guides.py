@@ -52,9 +52,9 @@ STRATEGIES = {
     anti.compute_when_mem>90 anti.unroll_no_ipc anti.occupancy_goal anti.multi_change
     anti.1024_threads anti.smaller_tiles_for_grid""",
     "tr": """tile warps stages hints blockptr mask swizzle fuse dot precision acc32 exp2 prescale
-    qtile fusedims hoist persist splitk rowonce rowsper wpe noieee constexpr anti.blockk_kills_stages
-    anti.warps_on_bw anti.stages_ge3_default anti.interblock_barrier_by_atomics
-    anti.percall_transpose""",
+    qtile fusedims hoist persist splitk rowonce rowsper wpe noieee constexpr
+    anti.blockk_kills_stages anti.warps_on_bw anti.stages_ge3_default
+    anti.interblock_barrier_by_atomics anti.percall_transpose""",
     "ge": """1.decomp 1.widek 1.broadcast 2.preshuffle 2.direct 2.offsets 2.trload 3.pingpong 3.ring
     3.a0 3.prodcons 4.xor 4.pad 4.ds2 5.async 5.vmcnt 6.sched 6.token 6.prio 6.tail 7.cshuffle
     7.splitlds 7.preissue 7.fuse 8.fold 8.pkatomic 8.preshuf 8.reducek 9.skinny 9.areuse

@@ -35,6 +35,7 @@ from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files
 from campaigns.trails.exporters.kopt import record_files
 from campaigns.workers.context import WorkerContext
+from knowledge.exchange.importer import ImportOptions, take_files
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 
@@ -125,6 +126,32 @@ def test_r48_the_review_is_stored_and_shown_to_the_proposer(run: Run, script: Pu
     named = [way["strategy"] for way in row.directions]
     assert named
     assert [situation.directions for situation in seen.seen] == [(), (), tuple(named), tuple(named)]
+
+
+def test_r48_a_review_says_what_needs_a_person_and_names_nothing_that_cannot_fit(
+    run: Run, script: Put, client: Client, django_user_model: Any
+) -> None:
+    head = "| id | for | use when | what to do | check with | typical failure |\n|-|-|-|-|-|-|\n"
+    rows = (
+        "| `x.tile` | memory, elementwise | it misses | Cut tiles | time | – |\n"
+        "| `x.wide` | memory, matmul | it is wide | Widen it | time | – |\n"
+        "| `x.card` | cuda | it is a card | Warp it | time | – |\n"
+    )
+    take_files({"docs/x.md": f"# X\n\n{head}{rows}"}, ImportOptions(origin="x"))
+    script(SLOWER, SAME, SAME)
+    campaign = run()
+    (row,) = Review.objects.filter(campaign=campaign)
+    named = {way["catalogue"]: way for way in row.directions}
+    assert "x.tile" in named
+    assert not named["x.tile"]["by_itself"]
+    assert not {"x.wide", "x.card"} & set(named)
+    said = campaign.events.get(kind="reviewed").message
+    assert "Cut tiles (layout and data movement; needs a person)" in said
+    client.force_login(django_user_model.objects.create_user("viewer"))
+    body = client.get(reverse("campaign", args=[campaign.pk])).content.decode()
+    assert 'href="/x/strategies/x.tile/">x.tile</a>' in body
+    assert "needs a person" in body
+    assert "needs a person" in campaign_text(campaign)
 
 
 def test_r40_a_restart_masks_attempts_and_goes_on_with_the_same_numbers(

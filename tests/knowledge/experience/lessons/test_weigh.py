@@ -6,9 +6,9 @@ from knowledge.experience.lessons import (
     approve_lesson,
     propose_lesson,
     retract_lesson,
-    reweigh,
     weigh_lessons,
 )
+from knowledge.experience.masking import mask, unmask
 from knowledge.models import Disagreement, Experience, Lesson, SearchRow
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
@@ -73,11 +73,13 @@ def test_weighing_again_changes_nothing(active):
     assert Disagreement.objects.filter(lesson=active).count() == 1
 
 
-def test_what_is_masked_counts_no_longer(active):
+def test_what_is_masked_counts_no_longer_until_it_is_shown_again(active, curator):
     later = attempt()
-    Experience.objects.filter(pk=later.pk).update(standing="masked")
-    reweigh([later])
+    mask(later, curator, "a busy host")
     assert counts(active) == (1, 0)
+    unmask(later, curator, "it was quiet")
+    assert counts(active) == (2, 0)
+    mask(later, curator, "it was not")
     weigh_lessons([Experience.objects.get(pk=later.pk)])
     assert counts(active) == (1, 0)
     assert Lesson.objects.count() == 1

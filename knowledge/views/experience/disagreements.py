@@ -1,0 +1,151 @@
+"""Two sides that say the opposite, on one page, and the decision between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.people import may_review
+from knowledge.experience.disagreements import Consequence, consequences_of, decide_disagreement
+from knowledge.experience.lessons.hold import brought_by
+from knowledge.experience.lessons.listing import entry_words
+from knowledge.forms.decide import add_refusal
+from knowledge.forms.lesson import DecideForm
+from knowledge.models import ConflictState, Disagreement, Experience
+from knowledge.views.refusals import refused
+
+PER_PAGE = 30
+WORDS = {
+    Consequence.BOTH_STAND: "Both stand, under the condition below",
+    Consequence.RETRACT_LESSON: "Retract the lesson",
+    Consequence.MASK_FIRST: "Mask the left attempt",
+    Consequence.MASK_SECOND: "Mask the right attempt",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySide:
+    """An attempt as one side: its effect, and what it was measured with."""
+
+    entry: Experience
+
+    @property
+    def words(self) -> str:
+        return entry_words(self.entry)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        entry, track = self.entry, self.entry.track
+        params = ", ".join(f"{name}={value}" for name, value in entry.params.items())
+        return {
+            "result": entry.get_label_display(),
+            "strategy": track.strategy,
+            "parameters": params,
+            "op": track.op,
+            "dtype": track.dtype,
+            "shapes": track.shape_class,
+            "backend": track.backend,
+            "platform": track.platform,
+            "limited by": track.get_bottleneck_display(),
+            "precondition": entry.precondition,
+            "compiler": entry.compiler,
+            "driver": entry.driver,
+            "pairs": str(entry.pairs or ""),
+            "measured": f"{entry.happened_at:%Y-%m-%d}",
+        }
+
+
+@require_safe
+def disagreements(request: HttpRequest) -> HttpResponse:
+    """`?state=decided` lists those; else the open ones, oldest first."""
+    state = ConflictState.OPEN
+    if request.GET.get("state") == ConflictState.DECIDED:
+        state = ConflictState.DECIDED
+    rows = Disagreement.objects.filter(state=state)
+    rows = rows.select_related("first__track", "second__track", "lesson", "by").order_by("pk")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    counts = [(*s, Disagreement.objects.filter(state=s[0]).count()) for s in ConflictState.choices]
+    context = {"page": page, "state": state, "tabs": counts}
+    return render(request, "knowledge/experience/disagreements.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def disagreement(request: HttpRequest, pk: int) -> HttpResponse:
+    """GET shows both sides; POST decides."""
+    known = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
+    item = get_object_or_404(known, pk=pk)
+    if request.method != "POST":
+        return _page(request, item, None)
+    back = item.get_absolute_url()
+    try:
+        _require_may_decide(item, request.user)
+        if item.state != ConflictState.OPEN:
+            raise Conflict(f"{item.who} was first: {item.decision}")
+        form = _form(item, request.POST)
+        if form.is_valid():
+            said = form.cleaned_data
+            consequence = Consequence(said["consequence"])
+            decide_disagreement(item, said["why"], request.user, consequence)
+            messages.success(request, f"Decided: {item.decision}")
+            return redirect(item)
+    except CurationError as error:
+        add_refusal(form, error)
+    except Forbidden as error:
+        return refused(request, error, back=back, status=403)
+    except Conflict as error:
+        return refused(request, error, back=back, status=409)
+    return _page(request, get_object_or_404(known, pk=pk), form, status=422)
+
+
+def _refusal(item: Disagreement, person: Any) -> str:
+    if not may_review(person):
+        return "Deciding needs the role curator or lead."
+    if item.lesson is not None and brought_by(item.lesson, person):
+        return "The lesson is yours, so another curator decides."
+    return ""
+
+
+def _require_may_decide(item: Disagreement, person: Any) -> None:
+    if words := _refusal(item, person):
+        raise Forbidden(words)
+
+
+def _form(item: Disagreement, data: Any = None) -> DecideForm:
+    offered = [(each, WORDS[each]) for each in consequences_of(item)]
+    return DecideForm(data, key="decide", offered=offered)
+
+
+def _page(
+    request: HttpRequest, item: Disagreement, form: DecideForm | None, status: int = 200
+) -> HttpResponse:
+    first = EntrySide(item.first)
+    second = EntrySide(item.second) if item.second else None
+    refusal = _refusal(item, request.user)
+    if form is None and item.state == ConflictState.OPEN and not refusal:
+        form = _form(item)
+    context = {
+        "item": item,
+        "first": first,
+        "second": second,
+        "rows": _rows(first, second),
+        "form": form,
+        "refusal": refusal,
+    }
+    return render(request, "knowledge/experience/disagreement.html", context, status=status)
+
+
+def _rows(first: EntrySide, second: EntrySide | None) -> list[tuple[str, str, str, bool]]:
+    """(name, left, right, whether they differ) of what either side says."""
+    other = second.facts if second else {}
+    return [
+        (name, left, other.get(name, ""), second is not None and left != other.get(name))
+        for name, left in first.facts.items()
+        if left or other.get(name)
+    ]
