@@ -20,9 +20,15 @@ from knowledge.experience.families import family_of
 from knowledge.experience.indexed import entry_row, track_row
 from knowledge.experience.terms import AttemptLabel, idea_key, shape_class
 from knowledge.experience.track import COLUMNS, RECENT, bounds
-from knowledge.models import Experience, ExperienceOrigin, SearchRow, SearchWord, TrackRecord
-from knowledge.search.index import Entry, search_row
-from knowledge.search.tokens import LONGEST_WORD
+from knowledge.models import (
+    Experience,
+    ExperienceOrigin,
+    SearchRow,
+    SearchWord,
+    Strategy,
+    TrackRecord,
+)
+from knowledge.search.index import Entry, counted_words, search_row
 
 BEGUN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 FTS = "knowledge_searchrow_fts"
@@ -47,25 +53,27 @@ def fill(attempts: Iterable[MadeUpAttempt], n: int) -> None:
     totals: dict[MadeUpContext, _Totals] = {}
     words: Counter[str] = Counter(dict(SearchWord.objects.values_list("word", "rows")))
     first = SearchRow.objects.aggregate(last=Max("pk"))["last"] or 0
+    known = {strategy.slug: strategy for strategy in Strategy.objects.all()}
     SearchWord.objects.all().delete()
     with _bare_tables():
         for part in _parts(enumerate(attempts, 1)):
-            entries, found = _Table(Experience), _Table(SearchRow)
+            entries, found = _Table(Experience), []
             # One object after the other in the same place: making each costs more than writing it.
             entry = Experience(origin=ExperienceOrigin.IMPORTED, pairs=40, baseline="the incumbent")
             for number, attempt in part:
                 _become(entry, number, attempt, totals)
                 entries.add(entry)
-                found.add(_indexed(entry_row(entry), first + n + number, words))
+                found.append(_indexed(entry_row(entry), first + n + number))
             entries.write()
-            found.write()
+            _write_found(found, words)
         for tracks in _parts(_track(each) for each in totals.values()):
-            contexts, found = _Table(TrackRecord), _Table(SearchRow)
+            contexts, found = _Table(TrackRecord), []
             for track in tracks:
                 contexts.add(track)
-                found.add(_indexed(track_row(track), first + track.pk, words))
+                strategy = known.get(track.strategy)
+                found.append(_indexed(track_row(track, strategy), first + track.pk))
             contexts.write()
-            found.write()
+            _write_found(found, words)
         for counted in _parts(words.items()):
             table = _Table(SearchWord)
             for word, rows in counted:
@@ -131,11 +139,19 @@ def _track(totals: _Totals) -> TrackRecord:
     return track
 
 
-def _indexed(entry: Entry, key: int, words: Counter[str]) -> SearchRow:
+def _indexed(entry: Entry, key: int) -> SearchRow:
     row = search_row(entry)
     row.pk = key
-    words.update(word for word in row.words.split() if len(word) <= LONGEST_WORD)
     return row
+
+
+def _write_found(rows: list[SearchRow], words: Counter[str]) -> None:
+    """Write rows of the index and count their words."""
+    words.update(counted_words(rows))
+    table = _Table(SearchRow)
+    for row in rows:
+        table.add(row)
+    table.write()
 
 
 def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
