@@ -35,12 +35,10 @@ SAID: dict[str, dict[str, str]] = {
     "dtype": {
         "bf16": "bfloat16",
         "fp16": "float16",
-        "half": "float16",
         "fp32": "float32",
         "f32": "float32",
         "tf32": "tfloat32",
         "fp64": "float64",
-        "double": "float64",
         "fp8": "float8",
         "e4m3": "float8_e4m3fn",
         "e5m2": "float8_e5m2",
@@ -119,6 +117,12 @@ STANDS_FOR: dict[str, dict[str, tuple[str, ...]]] = {
         "compute": ("compute", "compute_tensor", "compute_alu"),
     },
 }
+ARCHS = tuple(dict.fromkeys(each for same in STANDS_FOR["arch"].values() for each in same))
+BACKENDS = tuple(dict.fromkeys(SAID["backend"].values()))
+# Operations whose names are words of any text: only `op:copy` means the operation.
+PLAIN = frozenset(
+    ("copy", "sum", "mean", "max", "linear", "reduction", "elementwise", "pooling", "pipeline")
+)
 # Words of texts that mean the same: a query with one finds the others too.
 SAME = (
     ("smem", "lds", "shmem"),
@@ -135,11 +139,12 @@ SAME = (
     ("fp16", "float16", "half"),
     ("fp32", "float32"),
     ("normalise", "normalize"),
+    ("async", "asynchronous"),
+    ("quantise", "quantize", "quantization", "quantisation"),
     ("pow2", "power"),
     ("uncoalesced", "coalesce"),
     ("doublebuffer", "pingpong"),
     ("wave", "warp"),
-    ("tail", "tails"),
 )
 STOP = frozenset(
     word
@@ -195,4 +200,6 @@ def _endings(word: str) -> set[str]:
                 stems.add(stem[:-1])
     made = {f"{stem}{ending}" for stem in stems for ending in ("s", "es", "ed", "ing", "d")}
     made |= {f"{stem[:-1]}ing" for stem in stems if stem.endswith("e")}
+    made |= {f"{stem[:-1]}ies" for stem in stems if stem.endswith("y")}
+    made |= {f"{stem[:-3]}y" for stem in {word, *stems} if stem.endswith("ies")}
     return stems | made

@@ -7,6 +7,7 @@ ranked. Single attempts and rounds are many: of those the newest are.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from knowledge.models import Kind, SearchRow
@@ -27,7 +28,6 @@ from knowledge.search.tokens import words_of
 
 MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
 FEW = 3_000  # rows that are read to be sorted
-FREQUENT = 20_000  # rows that may be asked for, from which on the newest are looked through first
 MOST_LOOSE = 50_000  # rows that may hold some of the words; beyond it attempts need all of them
 COLUMNS = ("pk", "kind", "title", "words", "weight")
 
@@ -68,11 +68,15 @@ class AskedWords:
     """The words of a query with what is known of them.
 
     rows: of each word, 0 where none has it. at_most: rows that can hold all words and the scope.
+    arch: of the platform of the scope; a strategy names no platform. parts: kind → the index words
+    that part its rows, the newest first.
     """
 
     terms: tuple[RankTerm, ...] = ()
     rows: tuple[int, ...] = ()
     at_most: int = 0
+    arch: str = ""
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def needed(self) -> tuple[RankTerm, ...]:
@@ -93,16 +97,19 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
     kinds = [kind for kind in group.kinds if query.kind in ("", kind)]
     if not kinds:
         return GroupRows()
-    inside = (holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group))
+    inside = [holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group)]
+    if asked.arch and group.unstated_holds:
+        inside.append(holds_any((*rows_of("arch", asked.arch), "arch=any")))
     found = GroupRows()
     rows: dict[int, RankRow] = {}
     if asked.all_known:
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
-        rows = _fetched(every, group, asked.at_most)
+        rows = _fetched(every, group, asked, asked.at_most)
         found.more = len(rows) > MOST
     if len(rows) < wanted and (some := _some(asked, group)):
-        rows |= _fetched(AllOf((*inside, some)), group, sum(asked.rows))
-    found.rows = ranked(list(rows.values())[:MOST], asked.terms, asked.least)
+        rows |= _fetched(AllOf((*inside, some)), group, asked, sum(asked.rows))
+    listed = list(rows.values())[:MOST]
+    found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
     return found
 
 
@@ -140,6 +147,8 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     least = asked.least
     if group.newest:
         least = max(least, len(asked.needed) - 1)
+    elif group.unstated_holds:
+        least = max(1, least - len(asked.terms) + len(asked.needed))
     together = sorted(zip(asked.rows, asked.needed, strict=True), key=lambda each: each[0])
     rarest = together[: len(together) - least + 1]
     if group.newest and sum(rows for rows, _ in rarest) > MOST_LOOSE:
@@ -148,29 +157,31 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     return holds_any(forms) if forms and len(together) > 1 else None
 
 
-def _fetched(asked: Expression, group: RowGroup, at_most: int) -> dict[int, RankRow]:
+def _fetched(
+    wanted: Expression, group: RowGroup, asked: AskedWords, at_most: int
+) -> dict[int, RankRow]:
     """At most one more than are ranked, so that it shows whether there are more.
 
     at_most: rows that can be asked for. A few are read and sorted; of many the index gives the
     newest, or those of each step of evidence in turn, without reading the others.
     """
     if at_most > FEW and (group.newest or group.proven):
-        keys = _first_keys(asked, group, frequent=at_most > FREQUENT)
-        found = SearchRow.objects.filter(pk__in=keys)
-    elif group.newest:
-        found = rows_asked(asked).order_by("-pk")[: MOST + 1]
+        keys = _first_keys(wanted, group, asked.parts.get(group.kinds[0], ()))
+        rows = {row[0]: row for row in SearchRow.objects.filter(pk__in=keys).values_list(*COLUMNS)}
+        found = [rows[key] for key in keys if key in rows]
     else:
-        found = rows_asked(asked).order_by("-weight", "-pk")[: MOST + 1]
-    return {row[0]: RankRow(*row) for row in found.values_list(*COLUMNS)}
+        order = ("-pk",) if group.newest else ("-weight", "-pk")
+        found = list(rows_asked(wanted).order_by(*order).values_list(*COLUMNS)[: MOST + 1])
+    return {row[0]: RankRow(*row) for row in found}
 
 
-def _first_keys(asked: Expression, group: RowGroup, *, frequent: bool) -> list[int]:
+def _first_keys(wanted: Expression, group: RowGroup, parts: Sequence[str]) -> list[int]:
     if group.newest:
-        return newest_asked(asked, MOST + 1, frequent=frequent)
+        return newest_asked(wanted, MOST + 1, parts)
     keys: list[int] = []
     for step in PROVEN:
-        reached = AllOf((asked, Holds(f"proven={step}")))
-        keys += newest_asked(reached, MOST + 1 - len(keys), frequent=frequent and step == 1)
+        reached = AllOf((wanted, Holds(f"proven={step}")))
+        keys += newest_asked(reached, MOST + 1 - len(keys), parts)
         if len(keys) > MOST:
             break
     return keys

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from knowledge.lookup.listing import FilterError
-from knowledge.models import Kind, SearchRow
+from knowledge.models import Kind, Platform, SearchRow
 from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
 from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows
 from knowledge.search.engine.rows import by_index
@@ -132,7 +132,14 @@ def _asked(query: SearchQuery) -> AskedWords:
     more = [term_of(word, known.forms[word], known.total, needed=False) for word in soft]
     rows = tuple(sum(known.forms[word].values()) for word in query.words)
     inside = (sum(known.marks[mark] for mark in marks) for marks in scope)
-    return AskedWords((*terms, *more), rows, min((*rows, *inside), default=known.total))
+    at_most = min((*rows, *inside), default=known.total)
+    arch = _arch_of(query.scope.get("platform", ""))
+    return AskedWords((*terms, *more), rows, at_most, arch, known.parts)
+
+
+def _arch_of(platform: str) -> str:
+    known = Platform.objects.filter(slug=platform) if platform else Platform.objects.none()
+    return known.values_list("target", flat=True).first() or ""
 
 
 def _parted(groups: Sequence[GroupRows]) -> dict[str, list[RankedRow]]:

@@ -98,9 +98,9 @@ def _hit(row: SearchRow, found: RankedRow, facts: Mapping[str, Any], forms: set[
     return SearchHit(
         kind=row.kind,
         key=row.key,
-        url=f"{row.url}#L{line}" if line else row.url,
+        url=f"{facts['url']}#L{line}" if line else facts.get("url", row.url),
         title=row.title,
-        text=around(facts.get("text", row.body), forms),
+        text=around(facts.get("text", row.body.removeprefix(row.title)), forms),
         facets=row.facets,
         mark=facts.get("mark", ""),
         missing=found.missing,
@@ -130,17 +130,27 @@ def _facts(rows: Iterable[SearchRow], terms: Sequence[RankTerm]) -> Facts:
 
 
 def _tracks(keys: list[str]) -> dict[str, dict[str, Any]]:
+    rows = list(TrackRecord.objects.filter(pk__in=keys))
+    alone = [row.pk for row in rows if row.gains == 1]
+    # The median of one gain is that gain, and its interval is the one that was measured.
+    measured = Experience.objects.filter(track__in=alone, standing=EntryStanding.COUNTS)
+    ends = {
+        key: (low, high)
+        for key, low, high in measured.exclude(gain=None).values_list(
+            "track", "gain_low", "gain_high"
+        )
+    }
     return {
         str(row.pk): {
             "tried": row.tried,
             "worked": row.worked,
             "gain": row.gain_median,
-            "gain_low": row.gain_low if row.gains > 1 else None,
-            "gain_high": row.gain_high if row.gains > 1 else None,
+            "gain_low": (low_high := ends.get(row.pk, (row.gain_low, row.gain_high)))[0],
+            "gain_high": low_high[1],
             "gains": row.gains,
             "shape_class": row.shape_class,
         }
-        for row in TrackRecord.objects.filter(pk__in=keys)
+        for row in rows
     }
 
 
@@ -189,7 +199,7 @@ def _documents(keys: list[str], terms: Sequence[RankTerm]) -> dict[str, dict[str
     for row in rows:
         line = best_line(row.newest or "", terms)
         mark = "withdrawn" if row.withdrawn_at else ""
-        own: dict[str, Any] = {"mark": mark, "text": "", "path": row.path}
+        own: dict[str, Any] = {"mark": mark, "text": "", "url": row.get_absolute_url()}
         if line is not None:
             own |= {"text": line.text, "line": line.number, "tells": line.tells}
         found[str(row.pk)] = own

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db import connection
 from django.db.models import Q
 
 from knowledge.models import Kind, SearchRow, SearchWord
-from knowledge.search.tokens import LONGEST_WORD, index_words
+from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words
 
 AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY = 300, 80
 # These hold in a scope; where one leaves a facet out, it holds for any value of it.
 SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
 PROVEN = (16, 4, 2, 1)  # attempts of a context
+# Kinds of which there are many. Their rows are parted by their keys, so that the newest are found
+# without reading all.
+MANY = (Kind.TRACK, Kind.ENTRY, Kind.ROUND)
+PART = 8_192
 SCOPE = ("op", "dtype", "backend", "platform", "arch", "symptom")
 
 
@@ -24,7 +28,8 @@ SCOPE = ("op", "dtype", "backend", "platform", "arch", "symptom")
 class Entry:
     """One thing that can be found; see `knowledge.models.search.SearchRow`.
 
-    also: further words that find it but are not shown.
+    also: further words that find it but are not shown. fits: facet → the values that it holds for,
+    where it is in more than one scope.
     """
 
     kind: str
@@ -35,6 +40,7 @@ class Entry:
     facets: Mapping[str, str] = field(default_factory=dict)
     weight: float = 0.0
     also: str = ""
+    fits: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def put(entries: Iterable[Entry]) -> None:
@@ -67,10 +73,13 @@ def search_row(entry: Entry) -> SearchRow:
     """The row of an entry, not stored yet."""
     title = entry.title[:LONGEST_TITLE]
     facets = {name: value for name, value in entry.facets.items() if value}
-    anywhere = [name for name in SCOPE if entry.kind in SCOPED and name not in facets]
+    stated = facets.keys() | entry.fits.keys()
+    anywhere = [name for name in SCOPE if entry.kind in SCOPED and name not in stated]
     marks = {**facets, "kind": entry.kind, **dict.fromkeys(anywhere, "any")}
     if entry.kind == Kind.TRACK:
         marks["proven"] = proven(entry.weight)
+    if entry.kind in MANY:
+        marks["part"] = f"{entry.kind} {int(entry.key) // PART}"
     return SearchRow(
         kind=entry.kind,
         key=entry.key[:LONGEST_KEY],
@@ -78,9 +87,15 @@ def search_row(entry: Entry) -> SearchRow:
         title=title,
         body=entry.body,
         facets=facets,
-        words=index_words((title, entry.body, entry.also), marks),
+        words=" ".join((*_fitting(entry), index_words((title, entry.body, entry.also), marks))),
         weight=entry.weight,
     )
+
+
+def _fitting(entry: Entry) -> Iterator[str]:
+    """The index words of the scopes that it fits."""
+    for name, values in entry.fits.items():
+        yield from dict.fromkeys(facet_word(name, value) for value in values)
 
 
 def proven(weight: float) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote_plus
 
-from knowledge.search.aliases import FACETS, SAID, STANDS_FOR, STOP, said_words
+from knowledge.search.aliases import FACETS, PLAIN, SAID, STANDS_FOR, STOP, said_words
 from knowledge.search.tokens import words_of
 
 MOST_CHARACTERS, MOST_WORDS = 500, 32
@@ -163,11 +163,11 @@ class _WordReader:
         for name in ("op", "dtype", "backend", "arch"):
             for value in (self.known or {}).get(name, ()):
                 exact = tuple(words_of(value))
-                if len(exact) <= LONGEST_PHRASE:
+                if 0 < len(exact) <= LONGEST_PHRASE and not PLAIN.issuperset(exact):
                     meanings[exact] = {(name, value)}
         for slug in (self.known or {}).get("platform", ()):
-            for phrase in _parts_of(slug):
-                meanings.setdefault(phrase, set()).add(("platform", slug))
+            for run in _parts_of(slug):
+                meanings.setdefault(run, set()).add(("platform", slug))
         return {phrase: min(each) for phrase, each in meanings.items() if len(each) == 1}
 
 

@@ -45,11 +45,15 @@ class RankRow:
 
 @dataclass(slots=True)
 class RankedRow:
-    """A row with what its words are worth. missing: words of the query that it does not hold."""
+    """A row with what its words are worth.
+
+    missing: words of the query that it does not hold. beside: words of the scope that it holds.
+    """
 
     row: RankRow
     score: float
     missing: tuple[str, ...]
+    beside: int = 0
 
     @property
     def place(self) -> tuple[bool, float, float, int]:
@@ -68,8 +72,13 @@ def term_of(word: str, forms: Mapping[str, int], rows: int, *, needed: bool = Tr
     return RankTerm(word, frozenset(forms), math.log(1 + (rows + 1) / (held + 1)), needed)
 
 
-def ranked(rows: Sequence[RankRow], terms: Sequence[RankTerm], least: int) -> list[RankedRow]:
-    """Those with `least` of the needed terms, the best first."""
+def ranked(
+    rows: Sequence[RankRow], terms: Sequence[RankTerm], least: int, *, count_all: bool = False
+) -> list[RankedRow]:
+    """Those with `least` of the needed terms, the best first.
+
+    count_all: terms that are not needed count too, beside one at least that is.
+    """
     if not rows:
         return []
     usual = sum(len(row.words) for row in rows) / len(rows)
@@ -77,7 +86,8 @@ def ranked(rows: Sequence[RankRow], terms: Sequence[RankTerm], least: int) -> li
     found = []
     for row in rows:
         made = _scored(row, terms, usual)
-        if needed - len(made.missing) >= min(least, needed):
+        held = needed - len(made.missing)
+        if held + made.beside * (count_all and held > 0) >= min(least, needed):
             found.append(made)
     return sorted(found, key=lambda each: each.place)
 
@@ -98,7 +108,7 @@ def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
     held = f" {row.words} "
     length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(held) / usual))
     title: set[str] | None = None
-    score, missing = 0.0, []
+    score, missing, beside = 0.0, [], 0
     for term in terms:
         forms = [form for form in term.forms if f" {form} " in held]
         if forms:
@@ -106,12 +116,13 @@ def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
                 title = set(words_of(row.title))
             in_title = any(form in title for form in forms)
             score += term.tells * (TITLE if in_title else BODY * length)
+            beside += not term.needed
         elif any(f"={form} " in held for form in term.forms):
             score += FACET * term.tells
         elif term.needed:
             missing.append(term.word)
     share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
-    return RankedRow(row, score * share, tuple(missing))
+    return RankedRow(row, score * share, tuple(missing), beside)
 
 
 def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:

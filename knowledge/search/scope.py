@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from knowledge.models import SearchRow
+from knowledge.models import Kind, SearchRow
 from knowledge.search.aliases import FACETS, rows_of, shown_value
-from knowledge.search.candidates import FREQUENT, GROUPS, AskedWords, group_rows, scope_of
+from knowledge.search.candidates import GROUPS, AskedWords, group_rows, scope_of
 from knowledge.search.engine.expression import ButNot, all_of, holds_any
 from knowledge.search.engine.rows import newest_asked
 from knowledge.search.query import QueryFacet, SearchQuery
@@ -48,7 +48,7 @@ def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> Exclu
         *(holds_any(sorted(term.forms)) for term in asked.needed),
     ]
     outside = ButNot(all_of(parts), holds_any(rows_of(facet.name, facet.value)))
-    keys = newest_asked(outside, MOST_EXCLUDED + 1, frequent=asked.at_most > FREQUENT)
+    keys = newest_asked(outside, MOST_EXCLUDED + 1, asked.parts.get(Kind.TRACK, ()))
     held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
     counted = Counter(value for facets in held if (value := facets.get(facet.name)))
     return ExcludedByFacet(
@@ -66,7 +66,9 @@ def facet_counts(rows: Iterable[RankedRow]) -> FacetCounts:
     """Facet → its values in these rows with how many have each, the most frequent first."""
     counted: Counter[str] = Counter()
     for each in rows:
-        counted.update(each.marks)
+        # A strategy fits many scopes; what was tried is counted.
+        fits = each.row.kind == Kind.STRATEGY
+        counted.update(mark for mark in each.marks if not fits or mark.startswith("kind="))
     found: dict[str, list[tuple[str, int]]] = {name: [] for name in FACETS}
     for word, count in sorted(counted.items(), key=lambda each: (-each[1], each[0])):
         name, value = shown_value(word)

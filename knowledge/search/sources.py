@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from django.db.models import OuterRef, Subquery
+from django.urls import reverse
 
 from knowledge.models import Document, Kind, Revision, Spec, SpecState
 from knowledge.search.index import Entry, put
 
-WITHDRAWN = "withdrawn"
 AT_ONCE = 2_000
 
 
@@ -56,10 +56,11 @@ def _spec(spec: Spec) -> Entry:
 
 
 def _document(document: Document, text: str) -> Entry:
+    # Its own address may be longer than the column; the hit asks the document for it.
     return Entry(
         kind=Kind.DOCUMENT,
         key=str(document.pk),
-        url=document.get_absolute_url(),
+        url=reverse("knowledge:documents"),
         title=document.title,
         also=f"{document.path} {text}",
     )

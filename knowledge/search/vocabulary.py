@@ -54,10 +54,15 @@ def facet_values() -> FacetValues:
 
 @dataclass(frozen=True)
 class KnownWords:
-    """Words of a query: each with its forms that the index has and their rows. total: of all."""
+    """Words of a query: each with its forms that the index has and their rows.
+
+    marks: of index words, their rows. parts: kind → the words of its parts, the newest first.
+    total: all rows.
+    """
 
     forms: Mapping[str, Mapping[str, int]]
     marks: Mapping[str, int]
+    parts: Mapping[str, tuple[str, ...]]
     total: int
 
 
@@ -70,10 +75,20 @@ def words_known(words: Iterable[str], marks: Iterable[str]) -> KnownWords:
     kinds = [f"kind={kind}" for kind in Kind.values]
     listed = tuple(marks)
     wanted = {form for each in forms.values() for form in each} | {*kinds, *listed}
-    found = SearchWord.objects.filter(word__in=wanted, rows__gt=0)
-    rows = dict(found.values_list("word", "rows"))
+    asked = Q(word__in=wanted) | Q(word__startswith="part=")
+    rows = dict(SearchWord.objects.filter(asked, rows__gt=0).values_list("word", "rows"))
+    parts: dict[str, list[str]] = {}
+    for word in sorted(
+        (word for word in rows if word.startswith("part=")), key=_part, reverse=True
+    ):
+        parts.setdefault(word.removeprefix("part=").partition("-")[0], []).append(word)
     return KnownWords(
         {word: {f: rows[f] for f in each if f in rows} for word, each in forms.items()},
         {mark: rows.get(mark, 0) for mark in listed},
+        {kind: tuple(words) for kind, words in parts.items()},
         sum(rows.get(kind, 0) for kind in kinds),
     )
+
+
+def _part(word: str) -> int:
+    return int(word.rpartition("-")[2])

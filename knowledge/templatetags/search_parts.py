@@ -34,7 +34,9 @@ def found_effect(facts: Mapping[str, Any]) -> SafeString:
         '<span class="delta" data-delta="{}" data-baseline="its incumbent" data-n="{}">'
         '<strong>{}</strong> <span class="ci">{}</span></span>',
         gain, counted or "", told,
-        f"median of {counted} against each incumbent" if counted else "against its incumbent",
+        f"median of {counted} against each incumbent"
+        if counted and counted > 1
+        else "against its incumbent",
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from knowledge.search.engine.expression import AllOf, AnyOf, Expression, Holds
 FTS = "knowledge_searchrow_fts"
 # Rows that are asked for, as a condition on their key with one parameter.
 CONDITION = f"knowledge_searchrow.id IN (SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s)"
-NEWEST = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"
 
 
 def written(asked: Expression) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -11,11 +12,10 @@ from django.db.models import QuerySet
 
 from knowledge.models import SearchRow
 from knowledge.search.engine import fts5, tsquery
-from knowledge.search.engine.expression import Expression
+from knowledge.search.engine.expression import AllOf, Expression, holds_any
 
-# Before the whole index is asked for the newest rows, the newest of all are looked through: of
-# words that many rows hold, the thousand newest are among them.
-WINDOW = 20_000
+MORE = 1.5  # times as many parts as should be enough are asked at once
+MOST_TIMES = 4  # times as many as before, where too little was found to tell
 
 
 @contextmanager
@@ -31,21 +31,22 @@ def rows_asked(asked: Expression) -> QuerySet[SearchRow]:
     return SearchRow.objects.extra(where=[engine.CONDITION], params=[engine.written(asked)])
 
 
-def newest_asked(asked: Expression, most: int, *, frequent: bool) -> list[int]:
+def newest_asked(asked: Expression, most: int, parts: Sequence[str]) -> list[int]:
     """The keys of the newest rows that are asked for, newest first, `most` at most.
 
-    frequent: each of its words stands in many rows.
+    parts: the index words that part all such rows, the newest first. No more of them are asked than
+    are needed, since an index cannot give the newest of many rows without reading all.
     """
-    if frequent and connection.vendor == "postgresql":
-        last = SearchRow.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        recent = rows_asked(asked).filter(pk__gt=last - WINDOW).order_by("-pk")
-        found = list(recent.values_list("pk", flat=True)[:most])
-        if len(found) == most:
-            return found
-    engine = _engine()
-    with connection.cursor() as cursor:
-        cursor.execute(engine.NEWEST, [engine.written(asked), most])
-        return [key for (key,) in cursor.fetchall()]
+    found: list[int] = []
+    done, step = 0, 1
+    while done < len(parts) and len(found) < most:
+        some = holds_any(parts[done : done + step])
+        rows = rows_asked(AllOf((asked, some))).order_by("-pk")
+        found += rows.values_list("pk", flat=True)[: most - len(found)]
+        done += step
+        needed = (most - len(found)) * done / len(found) * MORE if found else done * MOST_TIMES
+        step = max(1, min(math.ceil(needed), done * MOST_TIMES))
+    return found
 
 
 def _engine() -> ModuleType:

@@ -10,11 +10,6 @@ from django.db import connection, transaction
 from knowledge.search.engine.expression import AllOf, AnyOf, Expression, Holds
 
 CONDITION = "knowledge_searchrow.lexemes @@ %s::tsquery"
-NEWEST = (
-    "WITH found AS MATERIALIZED"
-    " (SELECT id FROM knowledge_searchrow WHERE lexemes @@ %s::tsquery)"
-    " SELECT id FROM found ORDER BY id DESC LIMIT %s"
-)
 
 
 def written(asked: Expression) -> str:

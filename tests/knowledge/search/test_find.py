@@ -6,7 +6,16 @@ from knowledge.experience.indexed_lessons import index_lessons
 from knowledge.experience.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.lookup.listing import FilterError
-from knowledge.models import Experience, ExperienceOrigin, Lesson, SearchRow, SearchWord, Strategy
+from knowledge.models import (
+    Experience,
+    ExperienceOrigin,
+    Lesson,
+    Platform,
+    SearchRow,
+    SearchWord,
+    Strategy,
+)
+from knowledge.search import candidates, index
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, put, remove
 from knowledge.search.rebuild import rebuild
@@ -177,3 +186,47 @@ def test_a_rebuild_brings_the_same_index(learned):
     rebuild()
     assert set(SearchRow.objects.values_list("kind", "key", "words")) == rows
     assert set(SearchWord.objects.values_list("word", "rows")) == words
+
+
+def test_a_strategy_is_found_within_the_scopes_that_it_fits(learned):
+    for slug, backend, ops, archs in [
+        ("ge.ring", "hip", ["matmul"], ["gfx950"]),
+        ("tr.tile", "triton", [], []),
+    ]:
+        Strategy.objects.create(
+            slug=slug, kind="technique", title="Ring of stages", backend=backend, ops=ops,
+            archs=archs, document="docs/x.md", line=1,
+        )  # fmt: skip
+    rebuild()
+
+    def slugs(**scope):
+        return {hit.key for hit in found("stages", **scope).kinds.get("strategy", ())}
+
+    assert slugs() == {"ge.ring", "tr.tile"}
+    assert slugs(op="gemm") == {"ge.ring", "tr.tile"}
+    assert slugs(op="softmax") == {"tr.tile"}
+    record_attempts([attempt("x", 0.1, platform="m", arch="gfx950", backend="flydsl")])
+    assert slugs(arch="cdna4") == {"ge.ring", "tr.tile"}
+    assert slugs(arch="hopper") == {"tr.tile"}
+    assert slugs(backend="flydsl") == {"ge.ring"}
+    Platform.objects.create(
+        slug="h9", name="H 9", vendor="NVIDIA", arch="Hopper", kind="gpu", target="sm_90a"
+    )
+    record_attempts([attempt("tr.tile", 0.1, platform="h9", notes="stages")])
+    assert slugs(platform="h9") == {"tr.tile"}
+
+
+def test_the_newest_of_many_are_found_part_by_part(learned, monkeypatch):
+    monkeypatch.setattr(index, "PART", 3)
+    rebuild()
+    asked = [("padding", {}), ("", {"op": "softmax"}), ("warps eight nowhere", {})]
+    whole = [found(text, **facets) for text, facets in asked]
+    monkeypatch.setattr(candidates, "FEW", -1)
+    assert [found(text, **facets).records() for text, facets in asked] == [
+        each.records() for each in whole
+    ]
+    monkeypatch.setattr(candidates, "MOST", 2)
+    hits = found("padding").kinds["entry"]
+    assert (hits.count, hits.more) == (2, True)
+    newest = Experience.objects.filter(notes__contains="padding").order_by("-pk")
+    assert {hit.key for hit in hits} == {str(entry.pk) for entry in newest[:2]}

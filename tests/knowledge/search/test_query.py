@@ -15,7 +15,7 @@ from knowledge.search.query import (
 )
 
 KNOWN = {
-    "op": ("matmul", "softmax", "layer_norm"),
+    "op": ("matmul", "softmax", "layer_norm", "copy"),
     "dtype": ("bfloat16",),
     "backend": ("triton", "cpp"),
     "platform": ("h200-sxm", "h100-pcie", "h100-sxm5-80gb"),
@@ -46,6 +46,8 @@ def read(text, **facets):
         ("op:nonsense tiles", ("op", "nonsense", "tiles"), {}),
         ("Has anyone tried swizzling?", ("swizzling",), {}),
         ("has anyone", ("has", "anyone"), {}),
+        ("async copy", ("async", "copy"), {}),
+        ("op:copy tiles", ("tiles",), {"op": "copy"}),
     ],
 )
 def test_words_become_the_scope_where_they_can_only_mean_that(text, words, scope):
