@@ -112,8 +112,8 @@ def _locked(given: Sequence[Experience], into: Experience) -> list[Experience]:
 def _group(track: int, idea: str, count: int) -> MergeGroup:
     same = Q(track=track, params_key=idea, standing=EntryStanding.COUNTS)
     rows = Experience.objects.filter(same).select_related("track").order_by("pk")
-    entries: Sequence[Experience] = rows[:MOST_OF_GROUP]
-    return MergeGroup(entries[0].track, tuple(entries), count)
+    entries = tuple(rows[:MOST_OF_GROUP])
+    return MergeGroup(entries[0].track, entries, count)
 
 
 def _require_counting(entry: Experience, field: str) -> None:

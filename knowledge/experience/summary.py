@@ -149,7 +149,7 @@ def _gains(scope: ChartScope, strategies: list[str]) -> dict[str, list[float]]:
     )
     found: dict[str, list[float]] = defaultdict(list)
     for strategy, gain in rows:
-        found[strategy].append(gain)
+        found[strategy].append(float(gain or 0.0))
     return found
 
 
