@@ -63,7 +63,9 @@ class TrackRecord(models.Model):
             )
         ]  # fmt: skip
         indexes = [
-            models.Index(fields=["op", "backend", "platform"], name="track_scope"),
+            models.Index(fields=["op", "backend", "platform", "-tried"], name="track_scope"),
+            models.Index(fields=["op", "backend", "-tried"], name="track_around"),
+            models.Index(fields=["op", "-tried"], name="track_op"),
             models.Index(fields=["family", "backend", "arch"], name="track_family"),
             models.Index(fields=["backend", "arch"], name="track_backend"),
         ]

@@ -11,7 +11,7 @@ from django.db.models import Q
 from knowledge.experience.families import family_of
 from knowledge.experience.names import Place, place_of
 from knowledge.experience.recommend.question import Hit, Question, Recommendation, ScoreReason
-from knowledge.experience.recommend.score import CUT_OFF, ContextRecord, Ranked, fit, judge
+from knowledge.experience.recommend.score import ContextRecord, Ranked, judge
 from knowledge.experience.recommend.stored import (
     AttemptSpread,
     StrategyNotes,
@@ -22,15 +22,17 @@ from knowledge.experience.recommend.stored import (
 )
 
 Found = tuple[Ranked, str]  # with how the scope was widened for it
+MOST_CONTEXTS, MOST_AROUND = 2_000, 300  # of one step, those with the most attempts
+IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
 
 
 def recommend(question: Question, limit: int = 5) -> Recommendation:
     """The strategies that worked in this scope, and those that did not; at most limit of each.
 
-    The scope is the operation or its family, the backend and the platform. Only where it has fewer
-    than limit hits is it widened: to the same architecture, to the same vendor, to other backends
-    of the same operation. Each hit says where its numbers are from. Without an operation there is
-    nothing to recommend.
+    The scope is the operation, the backend and the platform. Only where it has fewer than limit
+    hits is it widened: to the family of the operation, to the same architecture, to the same
+    vendor, to other backends. Each hit says where its numbers are from. Without an operation there
+    is nothing to recommend.
     """
     place = place_of(question.platform, question.arch)
     asked = replace(question, platform=place.platform, arch=place.arch)
@@ -45,43 +47,42 @@ def recommend(question: Question, limit: int = 5) -> Recommendation:
 def _found(
     asked: Question, place: Place, notes: StrategyNotes, limit: int
 ) -> tuple[list[Found], list[Found], dict[str, int]]:
-    """Hits and what to avoid, and the attempts that the scope leaves out, by reason."""
+    """Hits and what to avoid, and the attempts that were left out, by reason."""
     hits: list[Found] = []
     avoid: list[Found] = []
     seen: set[str] = set()
     excluded: Counter[str] = Counter()
     for at, (widened, where) in enumerate(_widenings(asked, place)):
-        contexts = contexts_of(where)
-        judged = [each for each in judge(asked, contexts) if each.strategy not in seen]
-        seen.update(each.strategy for each in judged)
+        most = MOST_CONTEXTS if at < IN_SCOPE else MOST_AROUND
+        judged, left_out = judge(asked, contexts_of(where, most))
         for each in judged:
+            if each.strategy in seen:
+                continue
+            seen.add(each.strategy)
             if not each.avoid and not notes.warning(each.strategy):
                 hits.append((each, widened))
-            elif at == 0:
+            elif at < IN_SCOPE:
                 avoid.append((each, widened))
-        if at == 0:
-            excluded.update(_unlike(asked, contexts))
-            excluded.update(outside(asked))
+        if at < IN_SCOPE:
+            excluded.update(left_out)
         if len(hits) >= limit:
             break
+    else:
+        excluded.update(outside(asked))
     return hits, avoid, {why: n for why, n in excluded.items() if n}
 
 
 def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
-    """The scope, then what lies around it, each with what it is called."""
-    kernel = Q(family=family_of(asked.op), backend=asked.backend)
-    yield "", kernel & Q(platform=asked.platform)
+    """The scope, its family, then what lies around it, each with what it is called."""
+    here = Q(backend=asked.backend, platform=asked.platform)
+    yield "", here & Q(op=asked.op)
+    yield "same family", here & Q(family=family_of(asked.op)) & ~Q(op=asked.op)
+    kernel = Q(op=asked.op, family=family_of(asked.op), backend=asked.backend)
     if place.arch:
         yield "same architecture", kernel & Q(arch=place.arch)
     if place.vendor:
         yield "same vendor", kernel & Q(vendor=place.vendor)
     yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
-
-
-def _unlike(asked: Question, contexts: Sequence[ContextRecord]) -> dict[str, int]:
-    unnamed = sum(each.tried for each in contexts if not each.strategy)
-    far = sum(each.tried for each in contexts if fit(asked, each) < CUT_OFF)
-    return {"without a strategy": unnamed, "too unlike": far}
 
 
 def _shown(

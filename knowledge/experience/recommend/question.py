@@ -39,10 +39,11 @@ class Hit:
 
     title: of the catalogue; the strategy itself where it is not in it. score: the sum of the
     points of its reasons. scope: the contexts that the numbers are from, in words.
-    tried, worked: attempts. gain_median: over the incumbent, 0.05 is 5 % faster, with its 95 %
-    interval; None where nothing was measured. recent_failures: of the newest attempts in the same
-    context. entries: UUIDs of a few of the attempts, the most telling first. tracks: keys of the
-    contexts. lessons: UUIDs of the lessons about it, anti-patterns first.
+    tried, worked: attempts. gain_median: over the incumbent, of the nearest 50 attempts or more;
+    0.05 is 5 % faster, with its 95 % interval; None where nothing was measured. recent_failures:
+    of the newest attempts in the same context. entries: UUIDs of a few of the attempts, the most
+    telling first. tracks: keys of the contexts. lessons: UUIDs of the lessons about it,
+    anti-patterns first.
     """
 
     strategy: str
@@ -65,7 +66,8 @@ class Hit:
 class Recommendation:
     """What to try, best first, and what not to try, worst first.
 
-    scope: what was asked about, in words. excluded: reason → attempts that were left out.
+    scope: what was asked about, in words. excluded: reason → attempts that were left out; those of
+    other platforms and backends only where there are fewer hits than asked for.
     """
 
     hits: tuple[Hit, ...] = ()

@@ -22,6 +22,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from knowledge.experience.families import family_of
 from knowledge.experience.recommend.question import Question, ScoreReason
@@ -39,8 +40,7 @@ SEEN = 5  # newest attempts that recency looks at
 SELDOM = 0.25  # a share that works, surely below which is a bad record
 
 
-@dataclass(frozen=True, slots=True)
-class ContextRecord:
+class ContextRecord(NamedTuple):
     """A context with its record; see `knowledge.models.TrackRecord`."""
 
     key: int
@@ -53,10 +53,10 @@ class ContextRecord:
     bottleneck: str
     size_log2: float | None
     tried: int
-    worked: int
     gains: int
     gain: float | None
     recent_failures: int
+    worked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,7 @@ class Ranked:
     avoid: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Near:
+class _Near(NamedTuple):
     context: ContextRecord
     points: tuple[int, ...]
     fit: int
@@ -107,23 +106,31 @@ class _Pool:
         return 1 - 0.1 * self.failures
 
 
-def judge(question: Question, contexts: Iterable[ContextRecord]) -> list[Ranked]:
-    """The strategies of these contexts, best first.
-
-    Contexts below the cut-off and those without a strategy are left out.
-    """
+def judge(
+    question: Question, contexts: Iterable[ContextRecord]
+) -> tuple[list[Ranked], dict[str, int]]:
+    """The strategies of these contexts, best first; and the attempts left out, by reason."""
     by_strategy: dict[str, list[_Near]] = {}
+    known: dict[tuple[object, ...], tuple[int, ...]] = {}  # contexts that are as near as each other
+    unnamed = unlike = 0
     for context in contexts:
-        near = _near(question, context)
-        if near.fit >= CUT_OFF and context.strategy and context.tried:
+        place = (context.op, context.bottleneck, context.backend, context.arch, context.size_log2)
+        if (points := known.get(place)) is None:
+            points = known[place] = _points(question, context)
+        if not context.strategy:
+            unnamed += context.tried
+        elif (nearness := sum(points)) < CUT_OFF:
+            unlike += context.tried
+        else:
+            near = _Near(context, points, nearness, _same(question, context))
             by_strategy.setdefault(context.strategy, []).append(near)
     judged = [_judged(strategy, near) for strategy, near in by_strategy.items()]
-    return sorted(judged, key=lambda each: (-each.score, -each.worked, each.strategy))
+    return sorted(judged, key=_place), {"without a strategy": unnamed, "too unlike": unlike}
 
 
 def fit(question: Question, context: ContextRecord) -> int:
     """How near a context is to the question, of 100."""
-    return _near(question, context).fit
+    return sum(_points(question, context))
 
 
 def evidence(n: int, worked: int) -> float:
@@ -151,6 +158,13 @@ def wilson(n: int, worked: int) -> tuple[float, float]:
     reach = Z_95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
     below = 1 + square / n
     return max(0.0, (middle - reach) / below), min(1.0, (middle + reach) / below)
+
+
+def _place(judged: Ranked) -> tuple[float, int, float, str]:
+    """Sort by this. Of equal scores the higher gain comes first, and of bad records the lower."""
+    gains = [context.gain for context in judged.contexts if context.gain is not None]
+    gain = sum(gains) / len(gains) if gains else 0.0
+    return -judged.score, -judged.worked, gain if judged.avoid else -gain, judged.strategy
 
 
 def _judged(strategy: str, near: list[_Near]) -> Ranked:
@@ -214,15 +228,14 @@ def _against(pool: _Pool) -> tuple[ScoreReason, ...]:
     )
 
 
-def _near(question: Question, context: ContextRecord) -> _Near:
-    points = (
+def _points(question: Question, context: ContextRecord) -> tuple[int, ...]:
+    return (
         _op(question, context),
         _bottleneck(question.bottleneck, context.bottleneck),
         SAME_BACKEND if context.backend and context.backend == question.backend else 0,
         _arch(question.arch, context.arch),
         _size(question.size_log2, context.size_log2),
     )
-    return _Near(context, points, sum(points), _same(question, context))
 
 
 def _fitting(near: _Near) -> Iterator[ScoreReason]:

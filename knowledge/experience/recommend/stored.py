@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, Q, Sum, Window
-from django.db.models.functions import RowNumber
+from django.db.models import F, Q, Sum
 
 from knowledge.experience.families import family_of
 from knowledge.experience.recommend.question import Question
@@ -22,8 +22,10 @@ from knowledge.models import (
     TrackRecord,
 )
 
-MOST_CONTEXTS = 2_000  # of one scope, those with the most attempts
+ENOUGH = 50  # attempts that tell an effect
 EXAMPLES = 3
+Attempt = tuple[float | None, str]  # gain, UUID
+# In the order of `ContextRecord`.
 COLUMNS = (
     "pk", "strategy", "op", "dtype", "backend", "platform", "arch", "bottleneck",
     "size_log2", "tried", "gains", "gain_median", "recent_failures",
@@ -32,7 +34,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpread:
-    """Of the attempts behind a record: the median gain with its interval, and some of them."""
+    """Of the nearest attempts behind a record: the median gain, its interval, and some of them."""
 
     median: float | None = None
     low: float | None = None
@@ -56,33 +58,15 @@ class StrategyNotes:
         return "an anti-pattern of the catalogue" if strategy in self.anti else ""
 
 
-def contexts_of(where: Q) -> list[ContextRecord]:
-    """The contexts with an attempt, those with the most first; at most `MOST_CONTEXTS`."""
+def contexts_of(where: Q, most: int) -> list[ContextRecord]:
+    """The contexts with an attempt, those with the most first; at most so many of them."""
     worked = F("successes") + F("smalls") + F("micros")
     rows = (
         TrackRecord.objects.filter(where, tried__gt=0)
         .order_by("-tried", "pk")
-        .values_list(*COLUMNS, worked)[:MOST_CONTEXTS]
+        .values_list(*COLUMNS, worked)[:most]
     )
-    return [
-        ContextRecord(
-            key=row[0],
-            strategy=row[1],
-            op=row[2],
-            dtype=row[3],
-            backend=row[4],
-            platform=row[5],
-            arch=row[6],
-            bottleneck=row[7],
-            size_log2=row[8],
-            tried=row[9],
-            gains=row[10],
-            gain=row[11],
-            recent_failures=row[12],
-            worked=row[13],
-        )
-        for row in rows
-    ]
+    return [ContextRecord._make(row) for row in rows]
 
 
 def outside(question: Question) -> dict[str, int]:
@@ -122,46 +106,41 @@ def notes_for(question: Question) -> StrategyNotes:
 
 
 def spreads(judged: Sequence[Ranked]) -> dict[str, AttemptSpread]:
-    """Strategy → the attempts of its contexts. The strategies must differ."""
-    wanted, places = Q(pk__in=()), {}
-    for each in judged:
-        places[each.strategy] = ranks = _ranks(each)
-        wanted |= Q(name=each.strategy, rank__in=set(ranks))
-    keys = [context.key for each in judged for context in each.contexts]
-    rank = Window(
-        RowNumber(),
-        partition_by=F("track__strategy"),
-        order_by=(F("gain").desc(nulls_last=True), F("pk").asc()),
-    )
-    rows = (
-        Experience.objects.filter(track__in=keys, standing=EntryStanding.COUNTS)
-        .annotate(name=F("track__strategy"), rank=rank)
-        .filter(wanted)
-        .order_by()
-        .values_list("name", "rank", "gain", "uuid")
-    )
-    found = {(name, rank): (gain, str(uuid)) for name, rank, gain, uuid in rows}
-    return {name: _spread(name, ranks, found) for name, ranks in places.items()}
+    """Strategy → the attempts of its nearest contexts. The strategies must differ."""
+    nearest = {each.strategy: _nearest(each) for each in judged}
+    attempts: dict[int, list[Attempt]] = {}
+    wanted = [key for keys in nearest.values() for key in keys]
+    counting = Experience.objects.filter(track__in=wanted, standing=EntryStanding.COUNTS)
+    for key, gain, uuid in counting.values_list("track", "gain", "uuid").order_by("pk"):
+        attempts.setdefault(key, []).append((gain, str(uuid)))
+    return {
+        each.strategy: _spread(
+            [one for key in nearest[each.strategy] for one in attempts.get(key, ())],
+            worst=each.avoid,
+        )
+        for each in judged
+    }
 
 
-def _ranks(judged: Ranked) -> list[int]:
-    """The ranks, from 1 for the highest gain, of the examples; then of median, low and high.
-
-    The examples are the best, or of what is to be avoided the worst.
-    """
-    first = max(1, judged.tried - EXAMPLES + 1)
-    shown = list(range(first, judged.tried + 1) if judged.avoid else range(1, EXAMPLES + 1))
-    measured = sum(context.gains for context in judged.contexts)
-    if not measured:
-        return [*shown, 0, 0, 0]
-    low, high = bounds(measured)
-    rising = ((measured - 1) // 2, low, high)
-    return [*(reversed(shown) if judged.avoid else shown), *(measured - at for at in rising)]
+def _nearest(judged: Ranked) -> list[int]:
+    """The keys of the nearest of its contexts that hold enough attempts."""
+    keys, tried = [], 0
+    for context in judged.contexts:
+        keys.append(context.key)
+        tried += context.tried
+        if tried >= ENOUGH:
+            break
+    return keys
 
 
-def _spread(
-    name: str, ranks: Sequence[int], found: Mapping[tuple[str, int], tuple[float | None, str]]
-) -> AttemptSpread:
-    *shown, median, low, high = (found.get((name, rank)) for rank in ranks)
-    gain, least, most = (each[0] if each else None for each in (median, low, high))
-    return AttemptSpread(gain, least, most, tuple(each[1] for each in shown if each))
+def _spread(attempts: Sequence[Attempt], *, worst: bool) -> AttemptSpread:
+    """The examples are the best, or the worst; the worst of all has no gain, for it was wrong."""
+    rising = sorted(gain for gain, _ in attempts if gain is not None)
+    shown = sorted(attempts, key=lambda each: -math.inf if each[0] is None else each[0])
+    if not worst:
+        shown.reverse()
+    examples = tuple(uuid for _, uuid in shown[:EXAMPLES])
+    if not rising:
+        return AttemptSpread(examples=examples)
+    low, high = bounds(len(rising))
+    return AttemptSpread(rising[(len(rising) - 1) // 2], rising[low], rising[high], examples)

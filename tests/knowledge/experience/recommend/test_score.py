@@ -48,11 +48,11 @@ EXACT = ContextRecord(
 
 
 def context(**changed: object) -> ContextRecord:
-    return dataclasses.replace(EXACT, **changed)  # type: ignore[arg-type]
+    return EXACT._replace(**changed)
 
 
 def judged(*contexts: ContextRecord, asked: Question = ASKED):
-    return judge(asked, contexts)
+    return judge(asked, contexts)[0]
 
 
 @pytest.mark.parametrize(
