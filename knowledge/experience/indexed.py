@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from django.urls import reverse
 
-from knowledge.experience.terms import AttemptLabel
+from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import EntryStanding, Experience, Kind, Strategy, TrackRecord
 from knowledge.search.aliases import FAILED, WORKED
 from knowledge.search.index import Entry, put, remove
@@ -70,7 +70,7 @@ def track_row(track: TrackRecord, strategy: Strategy | None = None) -> Entry:
         body=text,
         facets=facets_of(track) | {"outcome": _outcome(track.worked * 2 >= track.tried)},
         weight=float(track.tried),
-        also=f"{track.family} {track.shape_class} {track.vendor} {names}",
+        also=f"{track.family} {track.shape_class} {track.vendor} {_limit(track)} {names}",
     )
 
 
@@ -87,8 +87,14 @@ def entry_row(entry: Experience) -> Entry:
         | {"outcome": _outcome(AttemptLabel(entry.label).worked)}
         | ({} if shown else {"standing": entry.standing}),
         weight=1.0 if shown else 0.0,
-        also=f"{entry.strategy_name} {entry.label} {entry.problem}",
+        also=f"{entry.strategy_name} {entry.label} {entry.problem} {_limit(entry.track)}",
     )
+
+
+def _limit(track: TrackRecord) -> str:
+    """What limited its kernels, as people search for it: "memory bound"."""
+    limit = Bottleneck(track.bottleneck)
+    return "" if limit is Bottleneck.UNKNOWN else f"{limit.words} bound"
 
 
 def _outcome(worked: bool) -> str:
