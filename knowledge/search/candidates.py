@@ -20,7 +20,7 @@ from knowledge.search.engine.expression import (
     all_of,
     holds_any,
 )
-from knowledge.search.engine.rows import newest_asked, rows_asked
+from knowledge.search.engine.rows import NEWEST_FIRST, RowPart, newest_asked, rows_asked
 from knowledge.search.index import PROVEN
 from knowledge.search.query import QueryFacet, SearchQuery
 from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
@@ -70,8 +70,8 @@ class AskedWords:
     """The words of a query with what is known of them.
 
     rows: of each word, 0 where none has it. inside: facet of the scope → its rows. total: all rows.
-    arch: of the platform of the scope; a strategy names no platform. parts: kind → the index words
-    that part its rows, the newest first. proven: contexts at each step of evidence.
+    arch: of the platform of the scope; a strategy names no platform. parts: kind → the parts of
+    its rows, the newest first. proven: contexts at each step of evidence.
     """
 
     terms: tuple[RankTerm, ...] = ()
@@ -79,7 +79,7 @@ class AskedWords:
     inside: Mapping[str, int] = field(default_factory=dict)
     total: int = 0
     arch: str = ""
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: Mapping[str, tuple[RowPart, ...]] = field(default_factory=dict)
     proven: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -179,7 +179,7 @@ def _fetched(
         rows = {row[0]: row for row in SearchRow.objects.filter(pk__in=keys).values_list(*COLUMNS)}
         found = [rows[key] for key in keys if key in rows]
     else:
-        order = ("-pk",) if group.newest else ("-weight", "-pk")
+        order = (NEWEST_FIRST,) if group.newest else ("-weight", "-pk")
         found = list(rows_asked(wanted).order_by(*order).values_list(*COLUMNS)[: group.most + 1])
     return {row[0]: RankRow(*row) for row in found}
 
