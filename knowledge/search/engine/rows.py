@@ -68,6 +68,15 @@ def newest_asked(
     return _newest(asked, most)
 
 
+def is_few(asked: Expression, few: int, *, parts: Sequence[RowPart], at_most: int) -> bool:
+    """Whether about `few` rows or fewer are asked for, by those of the newest parts."""
+    if at_most <= few:
+        return True
+    some = _reaching(parts, 1)
+    share = sum(part.rows for part in some) / max(1, sum(part.rows for part in parts))
+    return rows_asked(_within(asked, some)).count() <= few * share
+
+
 def _reaching(parts: Sequence[RowPart], rows: float) -> Sequence[RowPart]:
     """The newest parts that hold so many rows, and two at least: the newest is seldom full."""
     held = list(accumulate(part.rows for part in parts))
