@@ -70,8 +70,9 @@ class AskedWords:
     """The words of a query with what is known of them.
 
     rows: of each word, 0 where none has it. inside: facet of the scope → its rows, and "place" →
-    those of backend, operation and platform together. total: all rows. arch: of the platform of the scope; a strategy names no platform. parts: kind → the parts of
-    its rows, the newest first. proven: contexts at each step of evidence.
+    those of backend, operation and platform together. total: all rows. arch: of the platform of the
+    scope; a strategy names no platform. parts: kind → the parts of its rows, the newest first.
+    proven: contexts at each step of evidence.
     """
 
     terms: tuple[RankTerm, ...] = ()
