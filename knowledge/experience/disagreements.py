@@ -124,18 +124,17 @@ def _tells(entry: Experience) -> bool:
 def _opposites(keys: list[str]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
     """(place, newest that worked, newest that failed) of each of these ideas that has both."""
     counting = Experience.objects.filter(params_key__in=keys, standing=EntryStanding.COUNTS)
-    sides = {
-        "worked": Max("pk", filter=Q(label__in=WORKED)),
-        "failed": Max("pk", filter=Q(label__in=FAILED)),
-    }
     unknown = Q(track__op="") | Q(track__backend="") | Q(track__platform="")
     found = counting.order_by()
     for rows, place in (
         (found.exclude(unknown), PLACE),
         (found.filter(unknown), ("params_key", "track")),
     ):
-        both = rows.values_list(*place).annotate(**sides)
-        for *where, worked, failed in both.exclude(worked=None).exclude(failed=None):
+        sides = rows.values_list(*place).annotate(
+            worked=Max("pk", filter=Q(label__in=WORKED)),
+            failed=Max("pk", filter=Q(label__in=FAILED)),
+        )
+        for *where, worked, failed in sides.exclude(worked=None).exclude(failed=None):
             yield tuple(where), worked, failed
 
 

@@ -43,7 +43,7 @@ def ask_gap(new: NewGap, by: Any) -> Gap:
     require_storable("query", new.query, LONGEST_QUERY)
     scope = {name: " ".join(getattr(new, name).split()) for name in Gap.SCOPE}
     for name, value in scope.items():
-        require_storable(name, value, Gap._meta.get_field(name).max_length or 0)
+        require_storable(name, value, Gap.longest(name))
     with transaction.atomic():
         gap = Gap.objects.create(question=question, query=new.query, asked_by=by, **scope)
         index_gaps([gap])

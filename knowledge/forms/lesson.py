@@ -84,12 +84,10 @@ class ScopedForm(forms.Form):
 class LessonForm(ScopedForm):
     """All of a lesson. `seen` and `why` matter for an edit only."""
 
-    avoid = forms.TypedChoiceField(
+    avoid = forms.ChoiceField(
         label="It says",
         choices=[("", "what to do"), ("1", "what not to do")],
-        coerce=bool,
         required=False,
-        empty_value=False,
         widget=forms.RadioSelect,
     )
     evidence = forms.CharField(
@@ -115,6 +113,9 @@ class LessonForm(ScopedForm):
     @property
     def text_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in LONGEST]
+
+    def clean_avoid(self) -> bool:
+        return bool(self.cleaned_data["avoid"])
 
     def clean(self) -> dict[str, Any]:
         super().clean()

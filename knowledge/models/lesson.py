@@ -28,6 +28,11 @@ class Scoped(models.Model):
     class Meta:
         abstract = True
 
+    @classmethod
+    def longest(cls, name: str) -> int:
+        """How many characters a field of the scope holds."""
+        return int(getattr(cls._meta.get_field(name), "max_length", 0))
+
     @property
     def scope(self) -> dict[str, str]:
         """The fields of its scope that are set."""
@@ -106,7 +111,9 @@ class Lesson(Scoped):
 
     @property
     def proposer(self) -> str:
-        return actor(self.proposed_by, None)
+        """Who proposed it: a person, or what it came from."""
+        by_itself = self.proposed_by is None and self.source != LessonSource.PERSON
+        return self.get_source_display() if by_itself else actor(self.proposed_by, None)
 
 
 class LessonEvidence(Guarded):

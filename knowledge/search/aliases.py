@@ -26,6 +26,7 @@ SAID: dict[str, dict[str, str]] = {
         "mha": "attention",
         "fmha": "attention",
         "conv": "convolution",
+        "conv2d": "convolution",
         "matmul": "matmul",
         "softmax": "softmax",
         "layernorm": "layernorm",
@@ -37,7 +38,6 @@ SAID: dict[str, dict[str, str]] = {
         "fp16": "float16",
         "fp32": "float32",
         "f32": "float32",
-        "tf32": "tfloat32",
         "fp64": "float64",
         "fp8": "float8",
         "e4m3": "float8_e4m3fn",
@@ -112,6 +112,7 @@ STANDS_FOR: dict[str, dict[str, tuple[str, ...]]] = {
         "float32": ("float32", "fp32"),
         "float8": ("float8", "fp8", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz"),
     },
+    "op": {"convolution": ("convolution", "conv2d")},
     "symptom": {
         "memory": ("memory", "memory_dram", "memory_cache"),
         "compute": ("compute", "compute_tensor", "compute_alu"),
@@ -145,6 +146,14 @@ SAME = (
     ("uncoalesced", "coalesce"),
     ("doublebuffer", "pingpong"),
     ("wave", "warp"),
+    ("tf32", "tfloat32"),
+    ("wrong", "incorrect"),
+    ("moe", "expert", "experts"),
+    ("openmp", "omp"),
+    ("misaligned", "unaligned", "aligned", "align"),
+    ("specialise", "specialize", "specialization", "specialisation", "warpspec"),
+    ("recompile", "recompilation", "recompilations", "compiles"),
+    ("buffering", "buffers", "stages"),
 )
 STOP = frozenset(
     word

@@ -164,7 +164,7 @@ class _WordReader:
             for value in (self.known or {}).get(name, ()):
                 exact = tuple(words_of(value))
                 if 0 < len(exact) <= LONGEST_PHRASE and not PLAIN.issuperset(exact):
-                    meanings[exact] = {(name, value)}
+                    meanings.setdefault(exact, {(name, value)})
         for slug in (self.known or {}).get("platform", ()):
             for run in _parts_of(slug):
                 meanings.setdefault(run, set()).add(("platform", slug))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+")
 LONGEST_WORD = 60  # characters
@@ -25,6 +26,7 @@ def words_of(text: str) -> list[str]:
     return [word[:LONGEST_WORD] for word in WORD.findall(plain)]
 
 
+@lru_cache(maxsize=10_000)
 def facet_word(name: str, value: str) -> str:
     """The word that stands for a facet in an index: "op=matmul". No text can contain it."""
     return f"{name}={'-'.join(words_of(value))}"

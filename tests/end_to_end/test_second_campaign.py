@@ -44,19 +44,6 @@ def test_r38_the_second_reaches_the_best_of_the_first_in_half_of_its_rounds(
         answer = run("campaign", "run", "--local", *wish, "--json")
         assert answer.code == 0, answer.lines
     first, second = Campaign.objects.order_by("pk")
-    for c in (first, second):
-        print(c.pk, c.stop_sentence, c.result)
-        for r in c.rounds.exclude(number=1).order_by("number"):
-            print(
-                r.number,
-                r.hypothesis["strategy"],
-                r.chosen.params,
-                r.verdict.reason,
-                r.verdict.gain,
-                r.hypothesis["rationale"][-200:],
-            )
-        for e in c.events.filter(kind__in=("learned", "reviewed", "ladder", "tip")):
-            print("   EV", e.message)
     total = math.prod(accepted(first).values())
     assert rounds_until(accepted(second), NEARLY * total) <= first.rounds.count() / 2
     adopted = Adoption.objects.filter(campaign=second.pk)

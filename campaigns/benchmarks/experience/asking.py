@@ -14,8 +14,7 @@ from campaigns.benchmarks.experience.made_up import FREQUENT, Imagination, Skewe
 from campaigns.benchmarks.harness import Row
 from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.recommend.question import Question
-from knowledge.search.find import search
-from knowledge.search.query import parse_query
+from knowledge.search.find import ask, search
 
 SEARCH_LIMIT_MS, RECOMMEND_LIMIT_MS = 150, 50
 WARM_UP = 20  # questions that are not timed
@@ -106,17 +105,17 @@ def _row(question: str, times_ms: Sequence[float], limit: str) -> Row:
 
 
 def _search(text: str, facets: Mapping[str, str]) -> object:
-    return search(parse_query(text, facets))
+    return search(ask(text, facets))
 
 
 def _timed(asks: Iterator[tuple[str, Callable[[], object]]]) -> list[TimedAsk]:
     listed = list(asks)
-    for _, ask in listed[:WARM_UP]:
-        ask()
+    for _, question in listed[:WARM_UP]:
+        question()
     timed = []
-    for kind, ask in listed:
+    for kind, question in listed:
         begun = time.perf_counter()
-        ask()
+        question()
         timed.append(TimedAsk(kind, (time.perf_counter() - begun) * 1e3))
     return timed
 

@@ -5,22 +5,30 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection, models, transaction
+from django.db.models import Max
 
 from campaigns.benchmarks.experience.made_up import MadeUpAttempt, MadeUpContext
 from knowledge.experience.families import family_of
 from knowledge.experience.indexed import entry_row, track_row
 from knowledge.experience.terms import AttemptLabel, idea_key, shape_class
 from knowledge.experience.track import COLUMNS, RECENT, bounds
-from knowledge.models import Experience, ExperienceOrigin, SearchRow, SearchWord, TrackRecord
-from knowledge.search.index import search_row
-from knowledge.search.tokens import LONGEST_WORD
+from knowledge.models import (
+    Experience,
+    ExperienceOrigin,
+    SearchRow,
+    SearchWord,
+    Strategy,
+    TrackRecord,
+)
+from knowledge.search.index import Entry, counted_words, search_row
 
 BEGUN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 FTS = "knowledge_searchrow_fts"
@@ -37,27 +45,52 @@ class _Totals:
     gains: list[float] = field(default_factory=list)
 
 
-def fill(attempts: Iterable[MadeUpAttempt]) -> None:
-    """Write these attempts, their contexts and the search index over both."""
+def fill(attempts: Iterable[MadeUpAttempt], n: int) -> None:
+    """Write these n attempts, their contexts and the search index over both.
+
+    Contexts get the lower keys of the index: the newest rows of it are attempts.
+    """
     totals: dict[MadeUpContext, _Totals] = {}
     words: Counter[str] = Counter(dict(SearchWord.objects.values_list("word", "rows")))
+    first = SearchRow.objects.aggregate(last=Max("pk"))["last"] or 0
+    known = {strategy.slug: strategy for strategy in Strategy.objects.all()}
     SearchWord.objects.all().delete()
     with _bare_tables():
-        entries = (_entry(n, each, totals) for n, each in enumerate(attempts, 1))
-        for part in _parts(entries):
-            _load(Experience, part)
-            _load(SearchRow, [_indexed(entry_row(entry), words) for entry in part])
+        for part in _parts(enumerate(attempts, 1)):
+            entries, found = _Table(Experience), []
+            # One object after the other in the same place: making each costs more than writing it.
+            entry = Experience(origin=ExperienceOrigin.IMPORTED, pairs=40, baseline="the incumbent")
+            for number, attempt in part:
+                _become(entry, number, attempt, totals)
+                entries.add(entry)
+                found.append(_indexed(entry_row(entry), first + n + number))
+            entries.write()
+            _write_found(found, words)
         for tracks in _parts(_track(each) for each in totals.values()):
-            _load(TrackRecord, tracks)
-            _load(SearchRow, [_indexed(track_row(track), words) for track in tracks])
-        for some in _parts(SearchWord(word=word, rows=n) for word, n in words.items()):
-            _load(SearchWord, some)
+            contexts, found = _Table(TrackRecord), []
+            for track in tracks:
+                contexts.add(track)
+                strategy = known.get(track.strategy)
+                found.append(_indexed(track_row(track, strategy), first + track.pk))
+            contexts.write()
+            _write_found(found, words)
+        for counted in _parts(words.items()):
+            table = _Table(SearchWord)
+            for word, rows in counted:
+                table.add(SearchWord(word=word, rows=rows))
+            table.write()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
 
 
-def _entry(n: int, attempt: MadeUpAttempt, totals: dict[MadeUpContext, _Totals]) -> Experience:
-    at = BEGUN + datetime.timedelta(seconds=20 * n)
+def _become(
+    entry: Experience,
+    number: int,
+    attempt: MadeUpAttempt,
+    totals: dict[MadeUpContext, _Totals],
+) -> None:
+    """Let the entry be this attempt, and count it in its context."""
+    at = BEGUN + datetime.timedelta(seconds=20 * number)
     context = totals.get(attempt.context)
     if context is None:
         track = _context(len(totals) + 1, attempt.context)
@@ -66,27 +99,13 @@ def _entry(n: int, attempt: MadeUpAttempt, totals: dict[MadeUpContext, _Totals])
     context.track.last_at = at
     if attempt.gain is not None:
         context.gains.append(attempt.gain)
-    return Experience(
-        pk=n,
-        uuid=attempt.key,
-        track=context.track,
-        origin=ExperienceOrigin.IMPORTED,
-        label=attempt.label,
-        strategy_name=attempt.context.strategy,
-        title=attempt.title,
-        change=attempt.change,
-        params=attempt.params,
-        params_key=idea_key(attempt.context.strategy, attempt.params),
-        precondition=attempt.precondition,
-        gain=attempt.gain,
-        gain_low=attempt.low,
-        gain_high=attempt.high,
-        pairs=40,
-        baseline="the incumbent",
-        notes=attempt.notes,
-        happened_at=at,
-        created_at=at,
-    )
+    entry.pk, entry.uuid, entry.track = number, attempt.key, context.track
+    entry.happened_at = entry.created_at = at
+    entry.strategy_name = attempt.context.strategy
+    entry.params_key = idea_key(attempt.context.strategy, attempt.params)
+    for name in ("label", "title", "change", "params", "precondition", "gain", "notes"):
+        setattr(entry, name, getattr(attempt, name))
+    entry.gain_low, entry.gain_high = attempt.low, attempt.high
 
 
 def _context(key: int, made_up: MadeUpContext) -> TrackRecord:
@@ -120,10 +139,19 @@ def _track(totals: _Totals) -> TrackRecord:
     return track
 
 
-def _indexed(entry: Any, words: Counter[str]) -> SearchRow:
+def _indexed(entry: Entry, key: int) -> SearchRow:
     row = search_row(entry)
-    words.update(word for word in row.words.split() if len(word) <= LONGEST_WORD)
+    row.pk = key
     return row
+
+
+def _write_found(rows: list[SearchRow], words: Counter[str]) -> None:
+    """Write rows of the index and count their words."""
+    words.update(counted_words(rows))
+    table = _Table(SearchRow)
+    for row in rows:
+        table.add(row)
+    table.write()
 
 
 def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -132,34 +160,42 @@ def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
         yield part
 
 
-def _load(model: type[models.Model], rows: Sequence[models.Model]) -> None:
-    """Insert rows as they are. A key of 0 or None is left to the database."""
-    fields = [each for each in model._meta.concrete_fields if each is not model._meta.auto_field]
-    if rows[0].pk is not None and model._meta.auto_field is not None:
-        fields.append(model._meta.auto_field)
-    readers = [(each.attname, _written(each)) for each in fields]
-    values = ([as_sql(getattr(row, name)) for name, as_sql in readers] for row in rows)
-    names = ", ".join(f'"{each.column}"' for each in fields)
-    table = model._meta.db_table
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
-                for row in values:
-                    copy.write_row(row)
-        else:
-            marks = ", ".join(["%s"] * len(fields))
-            cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(values))
+class _Table:
+    """Rows that go into one table at once."""
+
+    def __init__(self, model: type[models.Model]) -> None:
+        fields = model._meta.concrete_fields
+        self.name = model._meta.db_table
+        self.columns = ", ".join(f'"{each.column}"' for each in fields)
+        self.marks = ", ".join(["%s"] * len(fields))
+        self._all = attrgetter(*(each.attname for each in fields))
+        self._special = [(n, as_sql) for n, each in enumerate(fields) if (as_sql := _as_sql(each))]
+        self._rows: list[list[Any]] = []
+
+    def add(self, row: models.Model) -> None:
+        values = list(self._all(row))
+        for at, as_sql in self._special:
+            values[at] = as_sql(values[at])
+        self._rows.append(values)
+
+    def write(self) -> None:
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                with cursor.copy(f"COPY {self.name} ({self.columns}) FROM STDIN") as copy:
+                    for row in self._rows:
+                        copy.write_row(row)
+            else:
+                insert = f"INSERT INTO {self.name} ({self.columns}) VALUES ({self.marks})"
+                cursor.executemany(insert, self._rows)
 
 
-def _written(column: models.Field[Any, Any]) -> Callable[[Any], Any]:
-    """How a value of this field is given to the database."""
+def _as_sql(column: models.Field[Any, Any]) -> Callable[[Any], Any] | None:
+    """How a value of this field is given to the database; None for as it is."""
     if isinstance(column, models.JSONField):
-        return json.dumps
+        return lambda value: json.dumps(value) if value else str(value)
     if isinstance(column, models.DateTimeField | models.UUIDField):
         return lambda value: column.get_db_prep_save(value, connection)
-    if column.choices:
-        return str
-    return lambda value: value
+    return str if column.choices else None
 
 
 @contextmanager

@@ -46,6 +46,7 @@ gain regression neutral noise interval confirmed repeated slower faster unchange
 bound because after before with without inside outside first second third every only again
 still small large odd even power two four eight sixteen thirty sixty hundred thousand
 """
+SIZES = (24, 20, 28, 16, 32, 12)  # log2 of elements
 RARE = 20_000  # words, each in a few attempts
 FLOOR = 0.01
 AT_ONCE = 10_000
@@ -115,9 +116,10 @@ class Imagination:
         self.rare = [f"{self.by.getrandbits(40):010x}" for _ in range(RARE)]
         self._platforms = Skewed(platforms)
         self._ops = Skewed(OPS)
-        self._dtypes = Skewed(DTYPES)
-        self._bottlenecks = Skewed(BOTTLENECKS)
-        self._sizes = Skewed((24, 20, 28, 16, 32, 12))
+        self._dtypes = Skewed(DTYPES, 1.3)
+        # Most kernels of one operation are limited by the same thing, and most are of one size.
+        self._bottlenecks = {op: Skewed(_shuffled(self.by, BOTTLENECKS), 1.5) for op in OPS}
+        self._sizes = {op: Skewed(_shuffled(self.by, SIZES), 1.5) for op in OPS}
         self._words = Skewed(FREQUENT.split(), 0.8)
         self._backends = {vendor: Skewed(names) for vendor, names in BACKENDS.items()}
         self._strategies = {
@@ -136,11 +138,10 @@ class Imagination:
 
     def contexts(self, n: int) -> Iterator[MadeUpContext]:
         """So many contexts, the frequent ones more often."""
-        drawn = (
-            each.draw(self.by, n)
-            for each in (self._platforms, self._ops, self._dtypes, self._bottlenecks, self._sizes)
-        )
-        for platform, op, dtype, bottleneck, size in zip(*drawn, strict=True):
+        drawn = (each.draw(self.by, n) for each in (self._platforms, self._ops, self._dtypes))
+        for platform, op, dtype in zip(*drawn, strict=True):
+            (bottleneck,) = self._bottlenecks[op].draw(self.by, 1)
+            (size,) = self._sizes[op].draw(self.by, 1)
             (backend,) = self._backends[platform.vendor].draw(self.by, 1)
             (strategy,) = self._strategies[backend].draw(self.by, 1)
             yield MadeUpContext(
@@ -181,8 +182,8 @@ def _effect(strategy: str, bottleneck: str) -> float:
     return by.gauss(0.0, 0.05)
 
 
-def _shuffled(by: random.Random, names: list[str]) -> list[str]:
-    return by.sample(names, len(names))
+def _shuffled(by: random.Random, things: Sequence[T]) -> list[T]:
+    return by.sample(things, len(things))
 
 
 def _some(words: Iterator[str], n: int) -> str:

@@ -53,7 +53,7 @@ def measure_experience(options: Namespace, progress: Progress) -> BenchReport:
         imagined = Imagination(SEED, _platforms(), _strategies())
         progress(f"writing {options.entries:,} attempts …")
         begun = time.monotonic()
-        fill(imagined.attempts(options.entries))
+        fill(imagined.attempts(options.entries), options.entries)
         took = time.monotonic() - begun
         progress(f"asking, after {took:.0f} s …")
         gc.collect()

@@ -9,6 +9,7 @@ from uuid import UUID
 from knowledge.curation.errors import CurationError
 from knowledge.curation.wording import require_storable
 from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.names import place_of
 from knowledge.models import EntryStanding, Experience, Lesson, LessonSource
 
 # Field → the most characters, and what it says. Short records help more than long texts.
@@ -57,12 +58,15 @@ class NewLesson:
 def checked(new: NewLesson) -> NewLesson:
     """The same without outer blanks, its strategy as the catalogue names it.
 
+    An architecture follows from a platform of the wiki, as it does for attempts.
     CurationError names the field that is empty, too long or no database text.
     """
     found = {name: _text(name, getattr(new, name), most) for name, most in LONGEST.items()}
     for name in Lesson.SCOPE:
         found[name] = _scope(name, getattr(new, name))
     found["strategy"] = catalogue_slug(found["strategy"], found["backend"])
+    if found["arch"]:
+        found["arch"] = place_of(found["platform"], found["arch"]).arch
     return replace(new, **found)  # type: ignore[arg-type]  # texts alone
 
 
@@ -109,5 +113,4 @@ def _text(name: str, text: str, most: int) -> str:
 
 
 def _scope(name: str, text: str) -> str:
-    longest: int = Lesson._meta.get_field(name).max_length or 0
-    return require_storable(name, " ".join(text.split()), longest)
+    return require_storable(name, " ".join(text.split()), Lesson.longest(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from knowledge.curation.errors import CurationError
@@ -16,16 +17,7 @@ MOST_LISTED = 8
 
 def known_values(name: str) -> list[str]:
     """What a field of a scope usually is, sorted."""
-    platforms = Platform.objects.order_by()
-    found = {
-        "op": lambda: [op for ops in FAMILIES.values() for op in ops],
-        "dtype": lambda: list(DTYPES),
-        "backend": lambda: Strategy.objects.order_by().values_list("backend", flat=True).distinct(),
-        "platform": lambda: platforms.values_list("slug", flat=True),
-        "arch": lambda: platforms.values_list("target", flat=True).distinct(),
-        "strategy": lambda: Strategy.objects.filter(withdrawn=False).values_list("slug", flat=True),
-    }
-    return sorted(value for value in found[name]() if value)
+    return sorted({value for value in _values(name) if value})
 
 
 def known_value(name: str, value: str) -> str:
@@ -51,3 +43,15 @@ def lesson_values(name: str) -> list[str]:
     """What the scopes of stored lessons name, for filters."""
     rows = Lesson.objects.order_by(name).values_list(name, flat=True).distinct()
     return [value for value in rows if value]
+
+
+def _values(name: str) -> Iterable[str]:
+    if name == "op":
+        return [op for ops in FAMILIES.values() for op in ops]
+    if name == "dtype":
+        return DTYPES
+    if name in ("platform", "arch"):
+        column = "slug" if name == "platform" else "target"
+        return Platform.objects.values_list(column, flat=True)
+    column = "backend" if name == "backend" else "slug"
+    return Strategy.objects.filter(withdrawn=False).values_list(column, flat=True)

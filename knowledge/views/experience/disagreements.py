@@ -22,6 +22,7 @@ from knowledge.models import ConflictState, Disagreement, Experience
 from knowledge.views.refusals import refused
 
 PER_PAGE = 30
+EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition
 WORDS = {
     Consequence.BOTH_STAND: "Both stand, under the condition below",
     Consequence.RETRACT_LESSON: "Retract the lesson",
@@ -142,10 +143,10 @@ def _page(
 
 
 def _rows(first: EntrySide, second: EntrySide | None) -> list[tuple[str, str, str, bool]]:
-    """(name, left, right, whether they differ) of what either side says."""
+    """(name, left, right, whether both are known and differ) of what either side says."""
     other = second.facts if second else {}
     return [
-        (name, left, other.get(name, ""), second is not None and left != other.get(name))
+        (name, left, right, bool(left and right and left != right) and name not in EFFECTS)
         for name, left in first.facts.items()
-        if left or other.get(name)
+        if (right := other.get(name, "")) or left
     ]

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.experience.lessons.listing import entry_words
 from knowledge.experience.lessons.new import LONGEST
-from knowledge.experience.lessons.stale import lesson_staleness
+from knowledge.experience.lessons.stale import lesson_stale_words
 from knowledge.forms.decide import DecisionForm, add_refusal
 from knowledge.models import ConflictState, Lesson, LessonState
 from knowledge.views.experience.lesson_offers import (
@@ -83,7 +83,7 @@ def lesson_page(
         "decided": [each for each in asked if each.state == ConflictState.DECIDED],
         "uses": found.adoptions.all()[:MOST_USES],
         "used": found.adoptions.count(),
-        "stale": lesson_staleness(found),
+        "stale": lesson_stale_words(found),
         "history": history,
         "steps": steps,
         "own": OWN if waits and refusal_of("approve", found, request.user) == OWN else "",

@@ -34,7 +34,7 @@ def lessons(request: HttpRequest) -> HttpResponse:
     asked, error = _asked(request)
     found = lessons_matching(asked) if not error else Lesson.objects.none()
     if request.GET.get("format") == "csv" and not error:
-        return csv_answer("lessons", CSV, ({"id": row.uuid, **vars(row)} for row in found))
+        return csv_answer("lessons", CSV, (vars(row) | {"id": row.uuid} for row in found))
     pages = [_page(request, found.filter(avoid=avoid)) for avoid in (False, True)]
     longest = max(pages, key=lambda page: int(page.paginator.num_pages))
     context = {
@@ -65,7 +65,7 @@ def _page(request: HttpRequest, rows: Any) -> Any:
     wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
     page = paginator.get_page(wanted)
     if wanted > paginator.num_pages:
-        page.object_list = paginator.object_list.none()
+        page.object_list = []
     return page
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.experience.lessons import lessons_for, similar_lessons
-from knowledge.experience.lessons.stale import Versions, lesson_staleness, staleness
+from knowledge.experience.lessons.stale import lesson_stale_words
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import SCOPE, attempt
 
@@ -54,23 +54,12 @@ def test_what_says_nearly_the_same_is_found(db):
     assert similar_lessons("use 8 warps for 128 by 128 tiles", besides=near) == []
 
 
-def test_staleness_names_what_is_another_now():
-    was = Versions("triton 3.5.0", "570.1", "x-9")
-    assert staleness(was, was) == ""
-    assert staleness(was, Versions("", "", "")) == ""
-    assert staleness(was, Versions("triton 3.7.1", "580.2", "x-9")) == (
-        "compiler was triton 3.5.0, is triton 3.7.1 now; driver was 570.1, is 580.2 now"
-    )
-
-
-def test_a_lesson_is_stale_once_a_newer_compiler_is_in_use(entry, lesson):
-    assert lesson_staleness(lesson) == ""
-    attempt(compiler="triton 3.5.0", strategy="tr.other")
-    assert lesson_staleness(lesson) == ""  # nobody wrote down what its own attempt ran with
-
-
-def test_a_lesson_on_a_newer_attempt_is_fresh(active):
+def test_a_lesson_is_stale_once_a_newer_compiler_is_in_use(active):
+    attempt(compiler="triton 3.7.0", strategy="tr.other")
+    assert lesson_stale_words(active) == [], "nobody wrote down what its own attempt ran with"
     attempt(compiler="triton 3.5.0")
-    assert lesson_staleness(active) == ""
+    assert lesson_stale_words(active) == []
     attempt(compiler="triton 3.7.1", strategy="tr.other")
-    assert lesson_staleness(active) == "compiler was triton 3.5.0, is triton 3.7.1 now"
+    assert lesson_stale_words(active) == [
+        "measured with compiler triton 3.5.0; the newest attempt on x-9 used triton 3.7.1"
+    ]

@@ -46,6 +46,12 @@ def test_a_scope_is_text_of_its_column(engineer, name, text):
     assert refused.value.field == name
 
 
+def test_an_architecture_follows_from_the_platform(shipped, engineer):
+    lesson = propose_lesson(new_lesson(platform="h200-sxm", arch="sm_90"), engineer)
+    assert lesson.arch == attempt(platform="h200-sxm").track.arch == "sm_90a"
+    assert propose_lesson(new_lesson(platform="h200-sxm", arch=""), engineer).arch == ""
+
+
 @pytest.mark.parametrize("text", ["", "no id", str(uuid.UUID(int=7))])
 def test_evidence_is_an_attempt_that_there_is(engineer, text):
     with pytest.raises(CurationError, match="accepted: the id of an attempt"):
