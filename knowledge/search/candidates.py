@@ -20,11 +20,11 @@ from knowledge.search.engine.expression import (
     all_of,
     holds_any,
 )
-from knowledge.search.engine.rows import newest_asked, rows_asked
+from knowledge.search.engine.rows import RowPart, is_few, newest_asked, rows_asked
 from knowledge.search.index import PROVEN
 from knowledge.search.query import QueryFacet, SearchQuery
 from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
-from knowledge.search.tokens import words_of
+from knowledge.search.tokens import PLACE, place_word, words_of
 
 MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
 MOST_PROVEN = 500  # contexts, of which the best proven come first already
@@ -69,9 +69,10 @@ class GroupRows:
 class AskedWords:
     """The words of a query with what is known of them.
 
-    rows: of each word, 0 where none has it. inside: facet of the scope → its rows. total: all rows.
-    arch: of the platform of the scope; a strategy names no platform. parts: kind → the index words
-    that part its rows, the newest first. proven: contexts at each step of evidence.
+    rows: of each word, 0 where none has it. inside: facet of the scope → its rows, and "place" →
+    those of backend, operation and platform together. total: all rows. arch: of the platform of the
+    scope; a strategy names no platform. parts: kind → the parts of its rows, the newest first.
+    proven: contexts at each step of evidence.
     """
 
     terms: tuple[RankTerm, ...] = ()
@@ -79,7 +80,7 @@ class AskedWords:
     inside: Mapping[str, int] = field(default_factory=dict)
     total: int = 0
     arch: str = ""
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: Mapping[str, tuple[RowPart, ...]] = field(default_factory=dict)
     proven: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -97,7 +98,8 @@ class AskedWords:
 
     def at_most(self, without: str = "") -> int:
         """Rows that can hold all words and the scope, or the scope without one facet."""
-        inside = (rows for name, rows in self.inside.items() if name != without)
+        left = {without, *(["place"] if without in PLACE else [])}
+        inside = (rows for name, rows in self.inside.items() if name not in left)
         return min((*self.rows, *inside), default=self.total)
 
 
@@ -124,12 +126,21 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
 
 def scope_of(query: SearchQuery, group: RowGroup) -> list[Expression]:
     """The conditions of a query's scope on the rows of a group."""
-    parts = []
+    place = "" if group.unstated_holds or group.text_holds else place_of_scope(query.scope)
+    parts: list[Expression] = [Holds(place)] if place else []
     for facet in query.facets:
         if facet.name == "kind" or (facet.name == "outcome" and _soft(facet, group)):
             continue
-        parts.append(_holds(facet, group))
+        if not place or facet.name not in PLACE:
+            parts.append(_holds(facet, group))
     return parts
+
+
+def place_of_scope(scope: Mapping[str, str]) -> str:
+    """The one index word that stands for backend, operation and platform; "" for fewer than two."""
+    asked = {name: scope[name] for name in PLACE if name in scope}
+    single = all(len(rows_of(name, value)) == 1 for name, value in asked.items())
+    return place_word(asked) if single else ""
 
 
 def _soft(facet: QueryFacet, group: RowGroup) -> bool:
@@ -174,25 +185,26 @@ def _fetched(
     at_most: rows that can be asked for. A few are read and sorted; of many the index gives the
     newest, or those of each step of evidence in turn, without reading the others.
     """
-    if at_most > FEW and (group.newest or group.proven):
-        keys = _first_keys(wanted, group, asked, at_most)
-        rows = {row[0]: row for row in SearchRow.objects.filter(pk__in=keys).values_list(*COLUMNS)}
-        found = [rows[key] for key in keys if key in rows]
-    else:
-        order = ("-pk",) if group.newest else ("-weight", "-pk")
-        found = list(rows_asked(wanted).order_by(*order).values_list(*COLUMNS)[: group.most + 1])
-    return {row[0]: RankRow(*row) for row in found}
-
-
-def _first_keys(wanted: Expression, group: RowGroup, asked: AskedWords, at_most: int) -> list[int]:
     parts = asked.parts.get(group.kinds[0], ())
     if group.newest:
-        return newest_asked(wanted, group.most + 1, parts=parts, at_most=at_most)
+        keys = newest_asked(wanted, group.most + 1, parts=parts, at_most=at_most)
+    elif group.proven and not is_few(wanted, FEW, parts=parts, at_most=at_most):
+        keys = _proven(wanted, group.most + 1, asked, at_most)
+    else:
+        best = rows_asked(wanted).order_by("-weight", "-pk").values_list(*COLUMNS)
+        return {row[0]: RankRow(*row) for row in best[: group.most + 1]}
+    rows = {row[0]: row for row in SearchRow.objects.filter(pk__in=keys).values_list(*COLUMNS)}
+    return {key: RankRow(*rows[key]) for key in keys if key in rows}
+
+
+def _proven(wanted: Expression, most: int, asked: AskedWords, at_most: int) -> list[int]:
+    """The keys of contexts, the best proven first."""
+    parts = asked.parts.get(Kind.TRACK, ())
     keys: list[int] = []
     for step in PROVEN:
         reached = AllOf((wanted, Holds(f"proven={step}")))
         few = min(at_most, asked.proven.get(step, 0))
-        keys += newest_asked(reached, group.most + 1 - len(keys), parts=parts, at_most=few)
-        if len(keys) > group.most:
+        keys += newest_asked(reached, most - len(keys), parts=parts, at_most=few)
+        if len(keys) >= most:
             break
     return keys

@@ -9,7 +9,7 @@ from typing import Any
 from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind, Platform, SearchRow
 from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
-from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows
+from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows, place_of_scope
 from knowledge.search.engine.rows import by_index
 from knowledge.search.hits import SearchHit, hits_of
 from knowledge.search.index import PROVEN
@@ -128,7 +128,8 @@ def _asked(query: SearchQuery) -> AskedWords:
     said = [w for f in query.facets if f.name != "kind" for w in words_of(f.said) if w != f.name]
     soft = [word for word in dict.fromkeys(said) if word not in query.words]
     scope = [mark for name, value in query.scope.items() for mark in rows_of(name, value)]
-    marks = (*scope, *(f"proven={step}" for step in PROVEN))
+    place = place_of_scope(query.scope)
+    marks = (*scope, *(f"proven={step}" for step in PROVEN), *([place] if place else []))
     known = words_known((*query.words, *soft), marks)
     terms = [term_of(word, known.forms[word], known.total) for word in query.words]
     more = [term_of(word, known.forms[word], known.total, needed=False) for word in soft]
@@ -138,7 +139,8 @@ def _asked(query: SearchQuery) -> AskedWords:
         {
             name: sum(known.marks[mark] for mark in rows_of(name, value))
             for name, value in query.scope.items()
-        },
+        }
+        | ({"place": known.marks[place]} if place else {}),
         known.total,
         _arch_of(query.scope.get("platform", "")),
         known.parts,

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q
 
 from knowledge.models import Kind, SearchRow, SearchWord
-from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words
+from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words, place_words
 
 AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY = 300, 80
@@ -78,8 +78,10 @@ def search_row(entry: Entry) -> SearchRow:
     marks = {**facets, "kind": entry.kind, **dict.fromkeys(anywhere, "any")}
     if entry.kind == Kind.TRACK:
         marks["proven"] = proven(entry.weight)
+    scopes = list(_fitting(entry))
     if entry.kind in MANY:
         marks["part"] = f"{entry.kind} {int(entry.key) // PART}"
+        scopes += place_words(facets)
     return SearchRow(
         kind=entry.kind,
         key=entry.key[:LONGEST_KEY],
@@ -87,7 +89,7 @@ def search_row(entry: Entry) -> SearchRow:
         title=title,
         body=entry.body,
         facets=facets,
-        words=" ".join((*_fitting(entry), index_words((title, entry.body, entry.also), marks))),
+        words=" ".join((*scopes, index_words((title, entry.body, entry.also), marks))),
         weight=entry.weight,
     )
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+")
 LONGEST_WORD = 60  # characters
+PLACE = ("backend", "op", "platform")  # facets that are asked for together
 MOST_WORDS = 20_000  # distinct words of one row; the longest shipped document has 2,000
 
 
@@ -29,6 +30,23 @@ def words_of(text: str) -> list[str]:
 def facet_word(name: str, value: str) -> str:
     """The word that stands for a facet in an index: "op=matmul". No text can contain it."""
     return f"{name}={'-'.join(words_of(value))}"
+
+
+def place_word(facets: Mapping[str, str]) -> str:
+    """The word that stands for two or three facets of `PLACE` together: "in=triton_matmul_".
+
+    Many rows have each of them, few all of them. "" for fewer facets, or where it is too long.
+    """
+    values = ["-".join(words_of(facets.get(name, ""))) for name in PLACE]
+    word = f"in={'_'.join(values)}"
+    return word if sum(map(bool, values)) > 1 and len(word) <= LONGEST_WORD else ""
+
+
+def place_words(facets: Mapping[str, str]) -> list[str]:
+    """All such words of a row with these facets."""
+    held = {name: facets[name] for name in PLACE if facets.get(name)}
+    found = {place_word({k: v for k, v in held.items() if k != name}) for name in PLACE}
+    return sorted((found | {place_word(held)}) - {""})
 
 
 def index_words(texts: Iterable[str], facets: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from django.db.models import Q
 from knowledge.experience.terms import Bottleneck
 from knowledge.models import Kind, SearchWord
 from knowledge.search.aliases import FACETS, FAILED, STANDS_FOR, WORKED, likenesses, shown_value
+from knowledge.search.engine.rows import RowPart
 
 ANY = "any"
 # What a facet may be whether a row has it or not.
@@ -56,13 +57,13 @@ def facet_values() -> FacetValues:
 class KnownWords:
     """Words of a query: each with its forms that the index has and their rows.
 
-    marks: of index words, their rows. parts: kind → the words of its parts, the newest first.
+    marks: of index words, their rows. parts: kind → the parts of its rows, the newest first.
     total: all rows.
     """
 
     forms: Mapping[str, Mapping[str, int]]
     marks: Mapping[str, int]
-    parts: Mapping[str, tuple[str, ...]]
+    parts: Mapping[str, tuple[RowPart, ...]]
     total: int
 
 
@@ -77,15 +78,16 @@ def words_known(words: Iterable[str], marks: Iterable[str]) -> KnownWords:
     wanted = {form for each in forms.values() for form in each} | {*kinds, *listed}
     asked = Q(word__in=wanted) | Q(word__startswith="part=")
     rows = dict(SearchWord.objects.filter(asked, rows__gt=0).values_list("word", "rows"))
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[RowPart]] = {}
     for word in sorted(
         (word for word in rows if word.startswith("part=")), key=_part, reverse=True
     ):
-        parts.setdefault(word.removeprefix("part=").partition("-")[0], []).append(word)
+        kind = word.removeprefix("part=").partition("-")[0]
+        parts.setdefault(kind, []).append(RowPart(word, rows[word]))
     return KnownWords(
         {word: {f: rows[f] for f in each if f in rows} for word, each in forms.items()},
         {mark: rows.get(mark, 0) for mark in listed},
-        {kind: tuple(words) for kind, words in parts.items()},
+        {kind: tuple(listed) for kind, listed in parts.items()},
         sum(rows.get(kind, 0) for kind in kinds),
     )
 

@@ -22,7 +22,7 @@ from knowledge.experience.recommend.stored import (
 )
 
 Found = tuple[Ranked, str]  # with how the scope was widened for it
-MOST_CONTEXTS, MOST_AROUND = 2_000, 300  # of one step, those with the most attempts
+MOST_CONTEXTS, MOST_AROUND = 1_000, 300  # of one step, those with the most attempts
 IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
 
 
