@@ -34,6 +34,7 @@ from campaigns.rules.target.intake import fixed, intake_from
 from campaigns.views.lookup import campaign_at, wants_fragment
 from campaigns.views.no_worker import warning_of
 from knowledge.curation.people import may_review
+from knowledge.experience.others import others_learned
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
 STOP_POLLING = 286
@@ -70,6 +71,12 @@ def campaign_page(
     now = timezone.now()
     version = campaign_version(found, heartbeat_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
+    context["others"] = others_learned(
+        op=found.problem.op,
+        backend=found.backend,
+        platform=found.platform.slug,
+        dtype=found.problem.dtype,
+    )
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),
         **intake_from(found.intake).shown,

@@ -34,6 +34,7 @@ from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from campaigns.workers.notify import notify
+from knowledge.experience.others import others_learned
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
@@ -139,6 +140,12 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "advanced": _is_advanced(values, errors),
         "told": [(name, LABELS.get(name, ""), one) for name in errors for one in errors[name]],
         "command": _command(values),
+        "others": others_learned(
+            op=problem.op,
+            backend=values["backend"],
+            platform=values["platform"],
+            dtype=problem.dtype,
+        ),
     }
     page = "campaigns/partials/new_form.html" if wants_fragment(request) else "campaigns/new.html"
     status = 422 if request.method == "POST" else 200

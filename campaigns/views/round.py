@@ -31,6 +31,7 @@ from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
+from knowledge.experience.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
@@ -76,6 +77,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "attributions": attributions_of(report),
         "code": machine_code_in(e for e in evaluations if e.candidate == candidate),
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
+        "learned": _learned(found),
         "commit": getattr(found, "commit", None),
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
         "candidates": _candidates(found, evaluations),
@@ -132,6 +134,19 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "lines": highlighted(candidate.text, candidate.file_name),
     }
     return render(request, "campaigns/source.html", context)
+
+
+def _learned(found: Round) -> RoundLearned:
+    """What the round is to the team's experience."""
+    tried = hypothesis_of(found)
+    campaign = found.campaign
+    return round_learned(
+        campaign.pk,
+        found.number,
+        tried.strategy if tried else "",
+        campaign.backend,
+        tried.follows if tried else (),
+    )
 
 
 def _measured_source(measured: Evaluation, candidate: Candidate | None) -> Source:

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.experience.wording import gain_words
+from knowledge.experience.wording import gain_words, signed_percent
 from knowledge.models import Experience, TrackRecord
 
 register = template.Library()
@@ -74,6 +74,12 @@ def named(values: Mapping[str, Any]) -> str:
 def per_cent(share: float) -> str:
     """Write a share in whole per cent: 0.47 is "47 %"."""
     return f"{share * 100:.0f} %"
+
+
+@register.filter
+def signed_per_cent(fraction: float | None) -> str:
+    """Write a gain for a column whose head says so: 0.05 is "+5.0"; a dash where there is none."""
+    return "–" if fraction is None else signed_percent(fraction)
 
 
 @register.filter

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from knowledge.experience.ledger import ledger
 from knowledge.experience.summary import WORKED, scope_choices, totals
 from knowledge.models import (
     ConflictState,
@@ -41,6 +42,10 @@ def home(request: HttpRequest) -> HttpResponse:
         "lessons": Lesson.objects.filter(state__in=SPOKEN)[:SHOWN],
         "waiting": Lesson.objects.filter(state=LessonState.PROPOSED).count(),
         "failures": _failures(),
+        "ledgers": [
+            ("proposer", ledger("proposer")[:SHOWN]),
+            ("strategy", ledger("strategy")[:SHOWN]),
+        ],
         "open_gaps": Gap.objects.filter(state=GapState.OPEN).count(),
         "open_conflicts": Disagreement.objects.filter(state=ConflictState.OPEN).count(),
     }

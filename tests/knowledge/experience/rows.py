@@ -107,7 +107,7 @@ def _attempt(dice: random.Random, number: int) -> NewExperience:
         pairs=24 if measured else 0,
         baseline="round 3's kernel",
         expected_gain=round(habit.mean + dice.gauss(0, 0.03), 3),
-        borne=dice.choice(["confirmed", "partly", "refuted"]) if gain is not None else "",
+        borne=dice.choice(["confirmed", "partly confirmed", "refuted"]) if gain is not None else "",
         compiler="triton 3.7.1" if number % 3 else "triton 3.5.0",
         driver="580.65.06" if number % 3 else "550.54.15",
         metrics={"before": {"l2_hit_pct": 34.0}, "after": {"l2_hit_pct": 71.5}},
