@@ -103,9 +103,9 @@ def round_learned(
     by_row = {key for key in adopted.values_list("entry", flat=True) if key}
     named = Q(pk__in=by_row) | Q(uuid__in=[UUID(key) for key in follows])
     slug = own.track.strategy if own else catalogue_slug(strategy, backend)
-    tracks = TrackRecord.objects.filter(strategy=slug, tried__gt=0).exclude(
-        pk=own.track_id if own else None
-    )
+    tracks = TrackRecord.objects.filter(strategy=slug, tried__gt=0)
+    if own is not None:
+        tracks = tracks.exclude(pk=own.track_id)
     return RoundLearned(
         entry=own,
         followed=tuple(Experience.objects.filter(named).select_related("track")[:MOST]),

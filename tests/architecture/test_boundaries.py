@@ -15,14 +15,19 @@ WEB = {"django", "celery", "kombu", "rest_framework", "django_htmx", "whitenoise
 PURE = {
     "knowledge.specs": {"pint"},
     "campaigns.rules": {"pint"},
+    "knowledge.charts": set(),
+    "knowledge.experience.terms": set(),
 }
 PURE_MAY_USE = (
     "knowledge.specs",
+    "knowledge.charts",
+    "knowledge.experience.terms",
+    "knowledge.experience.wording",
     "campaigns.rules",
     "campaigns.evaluator.contract",
     "campaigns.rules.verdict.finding_kinds",
 )
-EMPTY_PACKAGES = {"knowledge", "campaigns", "campaigns.evaluator"}
+EMPTY_PACKAGES = {"knowledge", "knowledge.experience", "campaigns", "campaigns.evaluator"}
 
 PROBE = """
 import importlib, pkgutil, sys

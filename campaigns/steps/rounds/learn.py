@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
+from msgspec import MsgspecError
 
 from campaigns.models import Round, RoundState
 from campaigns.steps.learning.attempt import attempt_of
@@ -14,6 +15,9 @@ from knowledge.experience.record import record_attempts
 from knowledge.models import Experience
 
 log = logging.getLogger(__name__)
+
+# What a row that cannot be read or written raises; a mistake of ours is not hidden.
+UNLEARNT = (DatabaseError, MsgspecError, LookupError, ValueError)
 
 
 def learn(round_: Round) -> Experience | None:
@@ -38,7 +42,7 @@ def try_to_learn(round_: Round) -> bool:
     """The same for the flow, which never stops for it: a failure is logged, and tried again."""
     try:
         learn(round_)
-    except Exception:
+    except UNLEARNT:
         log.exception("%s is not learned yet; the next check tries it again", round_)
         return False
     return True

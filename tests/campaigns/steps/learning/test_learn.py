@@ -119,7 +119,7 @@ def test_the_flow_goes_on_where_learning_fails(
     run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(round_: Round) -> None:
-        raise RuntimeError("no room")
+        raise ValueError("gain: not a number")
 
     monkeypatch.setattr("campaigns.steps.rounds.learn.attempt_of", fail)
     script(["time 50"])
