@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from knowledge.charts.digits import digits as digits
+from knowledge.experience.wording import faster as faster
+from knowledge.experience.wording import gain_words as gain_words
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -49,26 +51,6 @@ def as_claimed(figure: float | None, unit: str) -> str:
     return "no figure" if figure is None else f"{figure:.10g} {unit}".strip()
 
 
-def faster(gain: float) -> str:
-    """Write a gain as a factor: 1.75 is "2.75× faster", −0.2 is "1.25× slower"."""
-    ratio = _factor(max(1 + gain, 1 / (1 + gain)))
-    return f"{ratio}× " + ("faster" if gain > 0 else "slower" if gain < 0 else "as fast")
-
-
-def gain_words(gain: float, low: float, high: float) -> str:
-    """Write a gain with its interval, in the one form of all pages and sentences.
-
-    "2.75× faster [2.10, 3.99]", "1.20× slower [1.10, 1.31]"; where the interval holds "no change"
-    neither is claimed: "1.002× as fast [0.998, 1.006]".
-    """
-    if low > 0 or high < 0:
-        ends = (1 + low, 1 + high) if low > 0 else (1 / (1 + high), 1 / (1 + low))
-        told = faster(gain)
-    else:
-        ends, told = (1 + low, 1 + high), f"{_factor(1 + gain)}× as fast"
-    return f"{told} [{_factor(ends[0])}, {_factor(ends[1])}]"
-
-
 def time_words(gain: float, low: float, high: float) -> str:
     """Write what a gain does to the time, as its second line: "64 % less time"."""
     if low <= 0 <= high:
@@ -81,8 +63,3 @@ def time_words(gain: float, low: float, high: float) -> str:
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun: "1 burst", "2 bursts"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _factor(ratio: float) -> str:
-    """Three figures, and near one the third place behind it, where small gains differ."""
-    return f"{ratio:.3f}" if abs(round(ratio, 3) - 1) < 0.1 else digits(ratio)

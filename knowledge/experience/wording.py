@@ -1,40 +1,42 @@
-"""PURE: how every page, sentence and table of experience writes a gain."""
+"""PURE: how every page, sentence and table writes a gain."""
 
 from __future__ import annotations
 
+from knowledge.charts.digits import digits
+
+
+def faster(gain: float) -> str:
+    """Write a gain as a factor: 1.75 is "2.75× faster", −0.2 is "1.25× slower"."""
+    ratio = _factor(max(1 + gain, 1 / (1 + gain)))
+    return f"{ratio}× " + ("faster" if gain > 0 else "slower" if gain < 0 else "as fast")
+
 
 def gain_words(gain: float | None, low: float | None = None, high: float | None = None) -> str:
-    """Write a gain with its interval in per cent; 0.05 is 5 % faster.
+    """Write a gain with its interval, in the one form of all pages and sentences.
 
-    "12.3 % faster [10.1, 14.0]", "8.0 % slower [6.5, 9.1]". An interval that holds zero claims
-    neither: "no change shown, +0.4 % [−0.9, +1.8]". Without one: "12.3 % faster, no interval".
+    "2.75× faster [2.10, 3.99]", "1.20× slower [1.10, 1.31]"; where the interval holds "no change"
+    neither is claimed: "1.002× as fast [0.998, 1.006]". Without one: "1.12× faster, no interval".
     """
     if gain is None:
         return "not measured"
     if low is None or high is None:
-        return f"{_direction(gain)}, no interval"
-    if low <= 0 <= high:
-        ends = f"{signed_percent(low)}, {signed_percent(high)}"
-        return f"no change shown, {signed_percent(gain)} % [{ends}]"
-    near, far = sorted((abs(low), abs(high)))
-    return f"{_direction(gain)} [{percent(near)}, {percent(far)}]"
-
-
-def percent(fraction: float) -> str:
-    """Write a share of one in per cent, without its sign: 0.123 is "12.3"."""
-    return f"{abs(fraction) * 100:,.1f}"
+        return f"{faster(gain)}, no interval"
+    if low > 0 or high < 0:
+        ends = (1 + low, 1 + high) if low > 0 else (1 / (1 + high), 1 / (1 + low))
+        told = faster(gain)
+    else:
+        ends, told = (1 + low, 1 + high), f"{_factor(1 + gain)}× as fast"
+    return f"{told} [{_factor(ends[0])}, {_factor(ends[1])}]"
 
 
 def signed_percent(fraction: float) -> str:
-    """The same with its sign: "+12.3", "−0.9"; what rounds to nothing is "0.0"."""
-    text = percent(fraction)
+    """Write a change in per cent: "+12.3", "−0.9"; what rounds to nothing is "0.0"."""
+    text = f"{abs(fraction) * 100:,.1f}"
     if float(text.replace(",", "")) == 0:
         return text
     return f"{'−' if fraction < 0 else '+'}{text}"
 
 
-def _direction(gain: float) -> str:
-    text = percent(gain)
-    if float(text.replace(",", "")) == 0:
-        return "as fast"
-    return f"{text} % {'faster' if gain > 0 else 'slower'}"
+def _factor(ratio: float) -> str:
+    """Three figures, and near one the third place behind it, where small gains differ."""
+    return f"{ratio:.3f}" if abs(round(ratio, 3) - 1) < 0.1 else digits(ratio)

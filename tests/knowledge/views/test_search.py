@@ -48,7 +48,7 @@ def test_it_shows_worked_and_did_not_with_marked_words(page):
     assert "<mark>padding</mark>" in text
     assert text.index('id="worked"') < text.index('id="did_not"') < text.index('id="entry"')
     plain = shown(page(q="padding", op="matmul"))
-    assert "43.0 % slower [42.0, 44.0]" in plain
+    assert "1.75× slower [1.72, 1.79]" in plain
 
 
 def test_what_is_stored_is_text(page):

@@ -200,7 +200,7 @@ def test_r41_a_clear_round_offers_a_tip_and_the_next_campaign_reads_it(
     assert (tip.state, tip.avoid, tip.campaign) == (LessonState.PROPOSED, False, campaign.pk)
     assert all((tip.context, tip.signal, tip.takeaway, tip.applicability))
     assert "faster [" in tip.takeaway
-    assert "predicted was 25.0 % faster" in tip.takeaway
+    assert "predicted was 1.25× faster" in tip.takeaway
     assert tip.evidence.get().entry == entry_of(campaign, 2)
     assert loss.avoid
     assert campaign.events.filter(kind="tip").count() == 2

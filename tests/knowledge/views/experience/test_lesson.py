@@ -45,7 +45,7 @@ def test_both_sides_and_where_it_was_used(viewer, active):
     Adoption.objects.create(campaign=4, round=7, strategy="tr.num_warps", lesson=active)
     text = show(viewer, active)
     contradicts = text.split('id="contradicts"')[1]
-    assert "8.0 % slower [6.0, 10.0] against the incumbent" in contradicts
+    assert "1.087× slower [1.064, 1.11] against the incumbent" in contradicts
     assert "An attempt says the opposite" in text
     assert 'href="/c/4/r/7/">round 7 of campaign 4' in text
 

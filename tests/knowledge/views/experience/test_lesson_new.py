@@ -54,7 +54,9 @@ def test_a_round_fills_the_form(author):
     for address in (f"{NEW}?campaign=4&round=7", f"{NEW}?entry={entry.uuid}"):
         text = page(author, address)
         assert "16 warps\nnum_warps 8 → 16</textarea>" in text
-        assert "8.0 % slower [6.0, 10.0] against the incumbent\noccupancy 42 %</textarea>" in text
+        assert (
+            "1.087× slower [1.064, 1.11] against the incumbent\noccupancy 42 %</textarea>" in text
+        )
         assert f"{entry.uuid}</textarea>" in text
         assert 'name="platform" value="x-9"' in text
         assert re.search(r'name="avoid" value="1"[^>]*checked', text), "a regression is to avoid"

@@ -41,7 +41,7 @@ def test_worked_and_did_not_stand_side_by_side(viewer, both):
     worked, did_not = column(text, "worked"), column(text, "did-not")
     assert "Use 8 warps" in worked
     assert "Do not unroll" in did_not
-    assert "12.0 % faster, no interval against the incumbent" in worked
+    assert "1.12× faster, no interval against the incumbent" in worked
     assert "confirmed 1 · contradicted 0" in worked
     assert "Holds for K above 1024" in worked
     assert "Record a lesson" not in text, "a viewer reads"
