@@ -60,10 +60,9 @@ def statistics_text(found: Statistics) -> str:
     lines += _block("backend", found.backends.items())
     lines += _block("bottleneck", ((Bottleneck(b).words, n) for b, n in found.bottlenecks.items()))
     for row in found.by_op:
-        gain = gain_words(row.median, row.low, row.high)
         name = _words([row.op or "unknown", row.backend])
         best = f"; best known: {row.best}" if row.best else ""
-        lines.append(f"{name}: {row.worked} of {row.tried} worked, median {gain}{best}")
+        lines.append(f"{name}: {row.worked} of {row.tried} worked, median {row.gain.words}{best}")
     if found.strategies:
         lines.append("strategies that worked most often:")
         for each in found.strategies:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from knowledge.charts.frame import Frame, Segment, full
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 from knowledge.charts.table import TableRow, TableTwin, cut, number
-from knowledge.experience.wording import gain_words
+from knowledge.experience.spread import GainSpread
 
 COLUMNS = ("Strategy", "Median, %", "Low, %", "High, %", "n", "Worked", "Tried")
 WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 176, 560, 30, 32, 52
@@ -27,19 +27,7 @@ class ForestPoint:
     href: str
     tried: int
     worked: int
-    n: int
-    median: float | None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def has_interval(self) -> bool:
-        return self.n > 1 and self.low is not None and self.high is not None
-
-    @property
-    def words(self) -> str:
-        ends = (self.low, self.high) if self.has_interval else (None, None)
-        return gain_words(self.median, *ends)
+    gain: GainSpread
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +65,9 @@ def build(points: Sequence[ForestPoint], title: str) -> ForestChart | None:
     """Lay out the strategies, the largest median first; None without any."""
     if not points:
         return None
-    ranked = sorted(points, key=lambda p: (p.median is None, -(p.median or 0), p.name))
+    ranked = sorted(points, key=lambda p: (p.gain.median is None, -(p.gain.median or 0), p.name))
     bottom = TOP + ROW * len(ranked)
-    ends = [end for p in ranked for end in (p.median, *_ends(p)) if end is not None]
+    ends = [end for p in ranked for end in _ends(p.gain) if end is not None]
     whole = min([-LEAST, *ends]), max([LEAST, *ends])
     low, high = max(whole[0], CUT_LOW), min(whole[1], CUT_HIGH)
     room = (high - low) * 0.05
@@ -100,23 +88,23 @@ def build(points: Sequence[ForestPoint], title: str) -> ForestChart | None:
     )
 
 
-def _ends(point: ForestPoint) -> tuple[float | None, float | None]:
-    return (point.low, point.high) if point.has_interval else (None, None)
+def _ends(gain: GainSpread) -> tuple[float | None, ...]:
+    return gain.median, gain.low, gain.high
 
 
 def _line(point: ForestPoint, index: int, x: Scale) -> ForestLine:
     y = TOP + ROW * (index + 0.5)
-    low, high = _ends(point)
+    low, high = point.gain.low, point.gain.high
     whisker = None
     if low is not None and high is not None:
         whisker = Segment(_within(low, x), y, _within(high, x), y)
-    at = None if point.median is None else point.median * 100
+    at = None if point.gain.median is None else point.gain.median * 100
     return ForestLine(
         point=point,
         label=cut(point.name, WIDE),
         short=cut(point.name, NARROW),
         y=y,
-        x=None if point.median is None else _within(point.median, x),
+        x=None if point.gain.median is None else _within(point.gain.median, x),
         data_x=full(at),
         whisker=whisker,
         beyond=0 if at is None else (at > x.high) - (at < x.low),
@@ -128,19 +116,19 @@ def _within(fraction: float, x: Scale) -> float:
 
 
 def _caption(ranked: Sequence[ForestPoint]) -> str:
-    clear = [p for p in ranked if p.low is not None and p.has_interval and p.low > 0]
-    best = max(clear, key=lambda p: p.median or 0, default=None)
+    clear = [p for p in ranked if (p.gain.low or 0) > 0]
+    best = max(clear, key=lambda p: p.gain.median or 0, default=None)
     tried = sum(point.tried for point in ranked)
     if best is None:
         told = f"None of {len(ranked)} strategies has an effect clear of zero yet."
     else:
-        told = f"{best.name} helps most: {best.words}, n={best.n}. "
+        told = f"{best.name} helps most: {best.gain.words}, n={best.gain.n}. "
         told += f"{len(clear)} of {len(ranked)} strategies help with an interval clear of zero."
     return f"{told} {tried:,} attempts. Interval: {HOW}."
 
 
 def _row(point: ForestPoint) -> TableRow:
-    effects = [None if v is None else v * 100 for v in (point.median, *_ends(point))]
-    counts = (point.n, point.worked, point.tried)
+    effects = [None if v is None else v * 100 for v in _ends(point.gain)]
+    counts = (point.gain.n, point.worked, point.tried)
     cells = [*(number(value) for value in effects), *(number(count, 0) for count in counts)]
     return TableRow(point.name, point.href, tuple(cells))

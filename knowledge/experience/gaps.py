@@ -11,7 +11,7 @@ from django.utils import timezone
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review, require_proposer
 from knowledge.curation.wording import require_reason, require_storable
-from knowledge.experience.indexed_lessons import index_gaps
+from knowledge.experience.indexed.lessons import index_gaps
 from knowledge.experience.nearness import nearest
 from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from knowledge.experience.catalogue.names import StrategyNames, load_names
 from knowledge.experience.disagreements import find_disagreements
-from knowledge.experience.indexed import index_entries
+from knowledge.experience.indexed.entries import index_entries
 from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.experience.names import family_of, place_of
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2

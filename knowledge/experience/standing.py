@@ -11,7 +11,7 @@ from django.db import transaction
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.wording import require_reason
-from knowledge.experience.indexed import index_entries
+from knowledge.experience.indexed.entries import index_entries
 from knowledge.experience.lessons.weigh import reweigh
 from knowledge.experience.track import refresh
 from knowledge.models import EntryStanding, Experience, ExperienceAction, ExperienceChange

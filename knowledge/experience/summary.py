@@ -10,7 +10,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from knowledge.experience.track import bounds
+from knowledge.experience.spread import NONE_MEASURED, GainSpread, spread_of
 from knowledge.models import EntryStanding, Experience, Strategy, TrackRecord
 
 MOST_STRATEGIES = 15
@@ -59,15 +59,12 @@ class ExperienceTotals:
 
 @dataclass(frozen=True, slots=True)
 class StrategyEffect:
-    """One strategy within a scope. n: measured gains; median, low, high as of a track record."""
+    """One strategy within a scope."""
 
     strategy: str
     tried: int
     worked: int
-    n: int = 0
-    median: float | None = None
-    low: float | None = None
-    high: float | None = None
+    gain: GainSpread = NONE_MEASURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ def effects_of(scope: ChartScope, limit: int = MOST_STRATEGIES) -> list[Strategy
     )
     gains = _gains(scope, [strategy for strategy, _, _ in counts])
     return [
-        StrategyEffect(strategy, tried, worked, *_spread(gains.get(strategy, [])))
+        StrategyEffect(strategy, tried, worked, spread_of(gains.get(strategy, [])))
         for strategy, tried, worked in counts
     ]
 
@@ -151,11 +148,3 @@ def _gains(scope: ChartScope, strategies: list[str]) -> dict[str, list[float]]:
     for strategy, gain in rows:
         found[strategy].append(float(gain or 0.0))
     return found
-
-
-def _spread(gains: list[float]) -> tuple[int, float | None, float | None, float | None]:
-    if not gains:
-        return 0, None, None, None
-    ranked, n = sorted(gains), len(gains)
-    low, high = bounds(n)
-    return n, ranked[(n - 1) // 2], ranked[low], ranked[high]

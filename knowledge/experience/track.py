@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
 
+from knowledge.experience.spread import ranks
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import EntryStanding, Experience, TrackRecord
 
 RECENT = 5
-Z_95 = 1.96
 COLUMNS = {
     AttemptLabel.SUCCESS: "successes",
     AttemptLabel.SMALL: "smalls",
@@ -44,22 +44,10 @@ def _totals(key: int) -> dict[str, Any]:
 
 
 def _spread(entries: QuerySet[Experience], n: int) -> dict[str, float | None]:
-    """The median gain with the order statistics that hold it 95 times of 100; see `bounds`."""
+    """As `spread_of`, but the database sorts."""
     names = ("gain_median", "gain_low", "gain_high")
     if not n:
         return dict.fromkeys(names)
     ranked = entries.exclude(gain=None).order_by("gain").values_list("gain", flat=True)
-    low, high = bounds(n)
-    return dict(zip(names, (ranked[(n - 1) // 2], ranked[low], ranked[high]), strict=True))
-
-
-def bounds(n: int) -> tuple[int, int]:
-    """The ranks, from 0, of the 95 % interval of a median of n values.
-
-    By the binomial's normal approximation; below six values it is the whole range, which holds the
-    median less often than that.
-    """
-    if n < 6:
-        return 0, n - 1
-    reach = Z_95 * math.sqrt(n) / 2
-    return max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach) - 1)
+    wanted = ranks(n) if n > 1 else (0,)
+    return dict(itertools.zip_longest(names, [ranked[rank] for rank in wanted]))

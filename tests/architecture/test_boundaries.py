@@ -23,6 +23,7 @@ PURE_MAY_USE = (
     "knowledge.charts",
     "knowledge.experience.terms",
     "knowledge.experience.wording",
+    "knowledge.experience.spread",
     "campaigns.rules",
     "campaigns.evaluator.contract",
     "campaigns.rules.verdict.finding_kinds",

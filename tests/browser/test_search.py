@@ -5,7 +5,7 @@ Checks 1, 2, 3, 8, 24, 25 and 29 of the acceptance list, as far as they concern 
 
 import pytest
 
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.record import record_attempts
 from knowledge.models import Lesson
 from tests.browser.test_axe import NARROW, RULES, held_against

@@ -17,9 +17,10 @@ from django.db.models import Max
 
 from campaigns.benchmarks.experience.made_up import MadeUpAttempt, MadeUpContext
 from knowledge.experience.families import family_of
-from knowledge.experience.indexed import entry_row, track_row
+from knowledge.experience.indexed.entries import entry_row, track_row
+from knowledge.experience.spread import spread_of
 from knowledge.experience.terms import AttemptLabel, idea_key, shape_class
-from knowledge.experience.track import COLUMNS, RECENT, bounds
+from knowledge.experience.track import COLUMNS, RECENT
 from knowledge.models import (
     Experience,
     ExperienceOrigin,
@@ -127,15 +128,12 @@ def _context(key: int, made_up: MadeUpContext) -> TrackRecord:
 
 def _track(totals: _Totals) -> TrackRecord:
     """The context with its totals, as `knowledge.experience.track` would count them."""
-    track, gains = totals.track, sorted(totals.gains)
-    track.tried, track.gains = len(totals.labels), len(gains)
+    track, spread = totals.track, spread_of(totals.gains)
+    track.tried, track.gains = len(totals.labels), spread.n
     for label, n in Counter(totals.labels).items():
         setattr(track, COLUMNS[label], n)
     track.recent_failures = sum(not label.worked for label in totals.labels[-RECENT:])
-    if gains:
-        low, high = bounds(len(gains))
-        track.gain_median = gains[(len(gains) - 1) // 2]
-        track.gain_low, track.gain_high = gains[low], gains[high]
+    track.gain_median, track.gain_low, track.gain_high = spread.median, spread.low, spread.high
     return track
 
 

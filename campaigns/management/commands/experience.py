@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,9 +125,7 @@ class Command(BaseCommand):
     def stats(self, kernel: str, **said: str) -> None:
         with self._refusing():
             found = statistics(Selection(op=kernel, **said))
-        data = {name: getattr(found, name) for name in found.__slots__} | {"failed": found.failed}
-        for name in ("by_op", "strategies"):
-            data[name] = [{key: getattr(r, key) for key in r.__slots__} for r in data[name]]
+        data = dataclasses.asdict(found) | {"failed": found.failed}
         self.emit(data, statistics_text(found))
 
     def tips(self, limit: int, **said: Any) -> None:

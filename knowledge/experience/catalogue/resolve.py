@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from knowledge.experience.catalogue.names import load_names
-from knowledge.experience.indexed import index_entries
+from knowledge.experience.indexed.entries import index_entries
 from knowledge.experience.terms import idea_key
 from knowledge.experience.track import refresh
 from knowledge.models import Experience, Kind, TrackRecord

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from knowledge.experience.track import bounds
+from knowledge.experience.spread import NONE_MEASURED, GainSpread, median_of, spread_of
 from knowledge.models import Adoption, EntryStanding, Experience, TrackRecord
 
 WORKED = ("successes", "smalls", "micros")
@@ -17,15 +17,11 @@ CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Attempts added up. contexts: those with a measured gain; gain: the median over them with the
-    order statistics that hold it 95 times of 100, None without any."""
+    """Attempts added up. gain: over the medians of the contexts with a measured gain."""
 
     tried: int = 0
     worked: int = 0
-    contexts: int = 0
-    gain: float | None = None
-    low: float | None = None
-    high: float | None = None
+    gain: GainSpread = NONE_MEASURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +73,8 @@ def tallies(slugs: Iterable[str]) -> dict[str, Tally]:
 
 
 def _tally(rows: Sequence[Row]) -> Tally:
-    gains = sorted(row[6] for row in rows if row[6] is not None)
     tried, worked = sum(row[2] for row in rows), sum(sum(row[3:6]) for row in rows)
-    if not gains:
-        return Tally(tried, worked)
-    low, high = bounds(len(gains))
-    return Tally(tried, worked, len(gains), gains[(len(gains) - 1) // 2], gains[low], gains[high])
+    return Tally(tried, worked, spread_of(row[6] for row in rows if row[6] is not None))
 
 
 def _calibration(slug: str) -> Calibration:
@@ -90,11 +82,11 @@ def _calibration(slug: str) -> Calibration:
         track__strategy=slug, standing=EntryStanding.COUNTS, expected_gain__gt=0
     )
     rows = list(made.values_list("expected_gain", "gain", "borne"))
-    ratios = sorted(gain / expected for expected, gain, _ in rows if expected and gain is not None)
+    ratios = [gain / expected for expected, gain, _ in rows if expected and gain is not None]
     decided = [borne for _, _, borne in rows if borne not in UNDECIDED]
     return Calibration(
         n=len(ratios),
-        ratio=ratios[(len(ratios) - 1) // 2] if ratios else None,
+        ratio=median_of(ratios),
         confirmed=decided.count(CONFIRMED),
         decided=len(decided),
     )

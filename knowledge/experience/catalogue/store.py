@@ -14,7 +14,7 @@ from knowledge.experience.catalogue.read import (
     StrategyFacts,
     read_catalogue,
 )
-from knowledge.experience.indexed_strategies import strategy_row
+from knowledge.experience.indexed.strategies import strategy_row
 from knowledge.models import Kind, Revision, Strategy
 from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.search.index import put, remove

@@ -10,8 +10,8 @@ from django.utils import timezone
 from knowledge.curation.people import may_review
 from knowledge.experience.exchange.plan import deciding, require_ready, settle
 from knowledge.experience.exchange.work_out import WorkedOut, work_out
-from knowledge.experience.indexed import index_entries
-from knowledge.experience.indexed_lessons import index_gaps, index_lessons
+from knowledge.experience.indexed.entries import index_entries
+from knowledge.experience.indexed.lessons import index_gaps, index_lessons
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.lessons.weigh import recount, reweigh
 from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft

@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from knowledge.curation.wording import require_reason
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.lessons.new import NewLesson, checked, entries_of
 from knowledge.experience.lessons.propose import rest_on
 from knowledge.models import Lesson, LessonChange, LessonSource, LessonState

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.curation.errors import Conflict, Forbidden
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.models import Lesson, LessonChange, LessonState
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import require_proposer
 from knowledge.curation.wording import require_reason, require_storable
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.lessons.hold import enter, held, require_state
 from knowledge.experience.lessons.new import NewLesson, checked, entries_of, rewritten
 from knowledge.experience.lessons.weigh import recount

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from knowledge.curation.store import chunks
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import (
     IN_USE,

@@ -11,7 +11,7 @@ from django.db.models import F, Q, Sum
 from knowledge.experience.families import family_of
 from knowledge.experience.recommend.question import Question
 from knowledge.experience.recommend.score import ContextRecord, Ranked, plain_arch
-from knowledge.experience.track import bounds
+from knowledge.experience.spread import NONE_MEASURED, GainSpread, spread_of
 from knowledge.models import (
     EntryStanding,
     Experience,
@@ -34,11 +34,9 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpread:
-    """Of the nearest attempts behind a record: the median gain, its interval, and some of them."""
+    """Of the nearest attempts behind a record: their gains, and the UUIDs of some of them."""
 
-    median: float | None = None
-    low: float | None = None
-    high: float | None = None
+    gain: GainSpread = NONE_MEASURED
     examples: tuple[str, ...] = ()
 
 
@@ -135,12 +133,8 @@ def _nearest(judged: Ranked) -> list[int]:
 
 def _spread(attempts: Sequence[Attempt], *, worst: bool) -> AttemptSpread:
     """The examples are the best, or the worst; the worst of all has no gain, for it was wrong."""
-    rising = sorted(gain for gain, _ in attempts if gain is not None)
     shown = sorted(attempts, key=lambda each: -math.inf if each[0] is None else each[0])
     if not worst:
         shown.reverse()
     examples = tuple(uuid for _, uuid in shown[:EXAMPLES])
-    if not rising:
-        return AttemptSpread(examples=examples)
-    low, high = bounds(len(rising))
-    return AttemptSpread(rising[(len(rising) - 1) // 2], rising[low], rising[high], examples)
+    return AttemptSpread(spread_of(gain for gain, _ in attempts if gain is not None), examples)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 from knowledge.experience.terms import Bottleneck
-from knowledge.experience.wording import gain_words
 from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.statistics import OpStatistics, Statistics, statistics
 from knowledge.models import Gap, GapState, Lesson
@@ -43,8 +42,8 @@ def _table(rows: Iterable[OpStatistics]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for row in list(rows)[:MOST_ROWS]:
-        gain = gain_words(row.median, row.low, row.high)
-        cells = (row.op or "–", row.backend or "–", row.tried, row.worked, gain, row.best or "–")
+        counts = (row.tried, row.worked, row.gain.words)
+        cells = (row.op or "–", row.backend or "–", *counts, row.best or "–")
         lines.append(f"| {' | '.join(_cell(str(cell)) for cell in cells)} |")
     return lines
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from knowledge.experience.track import bounds
+from knowledge.experience.spread import NONE_MEASURED, GainSpread, spread_of
 from knowledge.experience.writers.selection import Selection
 from knowledge.models import EntryStanding, TrackRecord
 
@@ -18,16 +18,13 @@ TOP = 5
 
 @dataclass(slots=True)
 class OpStatistics:
-    """One operation with one backend. median, low, high: of the measured gains of all attempts."""
+    """One operation with one backend. gain: of all attempts that were measured."""
 
     op: str
     backend: str
     tried: int = 0
     worked: int = 0
-    n: int = 0
-    median: float | None = None
-    low: float | None = None
-    high: float | None = None
+    gain: GainSpread = NONE_MEASURED
     best: str = ""
 
 
@@ -109,14 +106,8 @@ def _by_op(tracks: Any, counting: Any) -> list[OpStatistics]:
     for op, backend, gain in measured.values_list("track__op", "track__backend", "gain"):
         gains[op, backend].append(gain)
     for key, row in rows.items():
-        ranked = sorted(gains[key])
         row.best = best[key].most_common(1)[0][0] if best[key] else ""
-        row.n = len(ranked)
-        if ranked:
-            row.median = ranked[(row.n - 1) // 2]
-        if row.n > 1:  # one value alone has no interval
-            low, high = bounds(row.n)
-            row.low, row.high = ranked[low], ranked[high]
+        row.gain = spread_of(gains[key])
     return sorted(rows.values(), key=lambda row: (-row.tried, row.op, row.backend))
 
 

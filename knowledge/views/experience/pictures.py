@@ -29,10 +29,7 @@ def forest_chart(scope: ChartScope) -> forest.ForestChart | None:
             href=urls[effect.strategy],
             tried=effect.tried,
             worked=effect.worked,
-            n=effect.n,
-            median=effect.median,
-            low=effect.low,
-            high=effect.high,
+            gain=effect.gain,
         )
         for effect in effects
     ]

@@ -16,7 +16,6 @@ from knowledge.experience.catalogue.listing import (
     strategies_matching,
 )
 from knowledge.experience.catalogue.standing import Tally, tallies
-from knowledge.experience.wording import gain_words
 from knowledge.models import Strategy
 from knowledge.views.tables import csv_answer
 
@@ -45,15 +44,11 @@ def strategies(request: HttpRequest) -> HttpResponse:
         "asked": asked,
         "error": error,
         "page": page,
-        "rows": [(row, *_effect(totals.get(row.slug, Tally()))) for row in shown],
+        "rows": [(row, totals.get(row.slug, Tally())) for row in shown],
         "choices": [(name, words, getattr(asked, name)) for name, words in CHOICES.items()],
     }
     status = 400 if error else 200
     return render(request, "knowledge/experience/strategies.html", context, status=status)
-
-
-def _effect(tally: Tally) -> tuple[Tally, str]:
-    return tally, gain_words(tally.gain, tally.low, tally.high)
 
 
 def _csv(found: Sequence[Strategy]) -> HttpResponse:
@@ -70,8 +65,8 @@ def _row(row: Strategy, tally: Tally) -> dict[str, object]:
         **listed,
         "tried": tally.tried,
         "worked": tally.worked,
-        "contexts": tally.contexts,
-        "gain": tally.gain,
-        "gain_low": tally.low,
-        "gain_high": tally.high,
+        "contexts": tally.gain.n,
+        "gain": tally.gain.median,
+        "gain_low": tally.gain.low,
+        "gain_high": tally.gain.high,
     }

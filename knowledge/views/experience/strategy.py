@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from knowledge.experience.catalogue.standing import StrategyRecord, Tally, record_of
-from knowledge.experience.wording import gain_words
 from knowledge.models import Adoption, Lesson, LessonState, Platform, Strategy
 from knowledge.views.tables import csv_answer
 
@@ -29,7 +28,6 @@ def strategy(request: HttpRequest, slug: str) -> HttpResponse:
         "strategy": found,
         "wiki": f"{reverse('knowledge:document', args=[found.document])}#L{found.line}",
         "record": record,
-        "effect": _effect(record.total),
         "places": _places(record),
         "more_places": max(0, len(record.places) - MOST_PLACES),
         "lessons": lessons.exclude(state=LessonState.RETURNED)[:MOST_LESSONS],
@@ -39,7 +37,7 @@ def strategy(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "knowledge/experience/strategy.html", context)
 
 
-def _places(record: StrategyRecord) -> list[tuple[str, str, str, Tally, str]]:
+def _places(record: StrategyRecord) -> list[tuple[str, str, str, Tally]]:
     """The name and page of a platform, the operation, the tally and its effect in words."""
     shown = record.places[:MOST_PLACES]
     known = {
@@ -52,14 +50,9 @@ def _places(record: StrategyRecord) -> list[tuple[str, str, str, Tally, str]]:
             known[platform].get_absolute_url() if platform in known else "",
             op or "not known",
             tally,
-            _effect(tally),
         )
         for platform, op, tally in shown
     ]
-
-
-def _effect(tally: Tally) -> str:
-    return gain_words(tally.gain, tally.low, tally.high)
 
 
 def _row(platform: str, op: str, tally: Tally) -> dict[str, object]:
@@ -68,8 +61,8 @@ def _row(platform: str, op: str, tally: Tally) -> dict[str, object]:
         "op": op,
         "tried": tally.tried,
         "worked": tally.worked,
-        "contexts": tally.contexts,
-        "gain": tally.gain,
-        "gain_low": tally.low,
-        "gain_high": tally.high,
+        "contexts": tally.gain.n,
+        "gain": tally.gain.median,
+        "gain_low": tally.gain.low,
+        "gain_high": tally.gain.high,
     }

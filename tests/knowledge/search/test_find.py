@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.lookup.listing import FilterError

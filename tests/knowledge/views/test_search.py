@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from knowledge.experience.indexed_lessons import index_lessons
+from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.record import record_attempts
 from knowledge.models import Lesson
 from tests.knowledge.search.test_find import attempt

@@ -12,7 +12,7 @@ from tests.knowledge.experience.catalogue.test_store import attempt
 
 
 def listed(viewer, **asked):
-    return [row.slug for row, _, _ in viewer.get("/x/strategies/", asked).context["rows"]]
+    return [row.slug for row, _ in viewer.get("/x/strategies/", asked).context["rows"]]
 
 
 def test_it_narrows_by_what_can_fit(viewer, shipped):

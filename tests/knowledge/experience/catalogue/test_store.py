@@ -19,6 +19,7 @@ from knowledge.experience.catalogue.resolve import resolve_names
 from knowledge.experience.catalogue.standing import record_of, tallies
 from knowledge.experience.catalogue.store import stored_catalogue
 from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.spread import GainSpread
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import (
     Document,
@@ -144,8 +145,8 @@ def test_r42_a_record_adds_up_contexts_and_predictions(db, django_assert_num_que
     )
     with django_assert_num_queries(3):
         found = record_of("x.pad")
-    assert (found.total.tried, found.total.worked, found.total.contexts) == (4, 3, 3)
-    assert (found.total.gain, found.total.low, found.total.high) == (0.1, 0.0, 0.4)
+    assert (found.total.tried, found.total.worked) == (4, 3)
+    assert found.total.gain == GainSpread(3, 0.1, 0.0, 0.4)
     first, *_ = found.places
     assert (first[:2], first[2].tried) == (("h200-sxm", "layernorm"), 2)
     calibration = found.calibration

@@ -1,0 +1,33 @@
+import pytest
+
+from knowledge.experience.spread import median_of, ranks, spread_of
+
+
+@pytest.mark.parametrize(
+    ("gains", "shown"),
+    [
+        ([], (0, None, None, None)),
+        ([0.4], (1, 0.4, None, None)),
+        ([0.4, 0.1], (2, 0.1, 0.1, 0.4)),
+        ([0.5, -0.2, 0.1], (3, 0.1, -0.2, 0.5)),
+    ],
+)
+def test_few_gains_span_their_whole_range_and_one_has_none(gains, shown):
+    found = spread_of(gains)
+    assert (found.n, found.median, found.low, found.high) == shown
+
+
+def test_the_interval_narrows_as_gains_come_in():
+    # The order statistics of the binomial's normal approximation: n/2 ± 0.98 √n.
+    assert ranks(25) == (12, 7, 17)
+    assert ranks(100) == (49, 40, 59)
+
+
+def test_the_words_claim_no_interval_that_is_not_there():
+    assert spread_of([0.1]).words == "1.10× faster, no interval"
+    assert spread_of([]).words == "not measured"
+
+
+def test_a_median_is_one_of_the_values():
+    assert median_of([3.0, 1.0, 2.0, 9.0]) == 2.0
+    assert median_of([]) is None
