@@ -77,7 +77,7 @@ def test_it_lists_recommends_and_counts(capsys):
     assert (found["hits"] or found["avoid"])[0]["strategy"] == "tile"
     stats = run(capsys, "stats")
     assert (stats["tried"], stats["worked"], stats["backends"]) == (2, 1, {"cuda": 2})
-    assert stats["by_op"][0]["median"] == -0.2
+    assert stats["by_op"][0]["gain"]["median"] == -0.2
     call_command("experience", "stats")
     assert "2 attempts: 1 worked, 1 did not" in capsys.readouterr().out
     assert fails("list", "--outcome", "good")[0] == ExitCode.USAGE
