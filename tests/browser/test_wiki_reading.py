@@ -115,7 +115,7 @@ STEPS = {
         lambda page: page.fill("#d-q", "hardware"),
         lambda page: page.fill("#d-q", "mi3"),
         lambda page: page.fill("#d-q", "nothing like it"),
-        "form[role=search] button",
+        "main form[role=search] button",
     ],
 }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 from django.urls import reverse
 
 from campaigns.models import Round, RoundState
-from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.models import Kind
 from knowledge.search.aliases import FAILED, WORKED
@@ -33,7 +34,11 @@ def all_rounds() -> Iterator[Entry]:
 def round_rows(round_: Round) -> Iterator[Entry]:
     """A round with its hypothesis, its verdict and where it was tried; none of a baseline."""
     campaign, verdict = round_.campaign, round_.verdict
-    idea = hypothesis_of(round_)
+    try:
+        idea = hypothesis_of(round_)
+    except msgspec.ValidationError:
+        # A row of another version or of another's hand: what it came to can be found all the same.
+        idea = StoredHypothesis(title=round_.title)
     if idea is None:
         return
     problem, platform = campaign.problem, campaign.platform
