@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from knowledge.experience.wording import gain_words
@@ -36,11 +36,6 @@ def spread_of(gains: Iterable[float]) -> GainSpread:
         return GainSpread(n, *rising)
     middle, low, high = ranks(n)
     return GainSpread(n, rising[middle], rising[low], rising[high])
-
-
-def median_of(values: Sequence[float]) -> float | None:
-    """The lower median, which is one of the values; None without any."""
-    return sorted(values)[(len(values) - 1) // 2] if values else None
 
 
 def ranks(n: int) -> tuple[int, int, int]:

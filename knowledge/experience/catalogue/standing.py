@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any, TypeAlias
 
-from knowledge.experience.spread import NONE_MEASURED, GainSpread, median_of, spread_of
+from knowledge.experience.spread import NONE_MEASURED, GainSpread, spread_of
 from knowledge.models import Adoption, EntryStanding, Experience, TrackRecord
 
 WORKED = ("successes", "smalls", "micros")
@@ -86,7 +87,7 @@ def _calibration(slug: str) -> Calibration:
     decided = [borne for _, _, borne in rows if borne not in UNDECIDED]
     return Calibration(
         n=len(ratios),
-        ratio=median_of(ratios),
+        ratio=median_low(ratios) if ratios else None,
         confirmed=decided.count(CONFIRMED),
         decided=len(decided),
     )
