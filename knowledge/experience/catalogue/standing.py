@@ -24,6 +24,18 @@ class Tally:
     worked: int = 0
     gain: GainSpread = NONE_MEASURED
 
+    @property
+    def columns(self) -> dict[str, int | float | None]:
+        """The same as a table of data has it."""
+        return {
+            "tried": self.tried,
+            "worked": self.worked,
+            "contexts": self.gain.n,
+            "gain": self.gain.median,
+            "gain_low": self.gain.low,
+            "gain_high": self.gain.high,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:

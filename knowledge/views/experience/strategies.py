@@ -59,14 +59,4 @@ def _csv(found: Sequence[Strategy]) -> HttpResponse:
 def _row(row: Strategy, tally: Tally) -> dict[str, object]:
     said = {name: getattr(row, name) for name in COLUMNS[1:9]}
     listed = {name: " ".join(getattr(row, name)) for name in LISTS}
-    return {
-        "id": row.slug,
-        **said,
-        **listed,
-        "tried": tally.tried,
-        "worked": tally.worked,
-        "contexts": tally.gain.n,
-        "gain": tally.gain.median,
-        "gain_low": tally.gain.low,
-        "gain_high": tally.gain.high,
-    }
+    return {"id": row.slug, **said, **listed, **tally.columns}

@@ -56,13 +56,4 @@ def _places(record: StrategyRecord) -> list[tuple[str, str, str, Tally]]:
 
 
 def _row(platform: str, op: str, tally: Tally) -> dict[str, object]:
-    return {
-        "platform": platform,
-        "op": op,
-        "tried": tally.tried,
-        "worked": tally.worked,
-        "contexts": tally.gain.n,
-        "gain": tally.gain.median,
-        "gain_low": tally.gain.low,
-        "gain_high": tally.gain.high,
-    }
+    return {"platform": platform, "op": op, **tally.columns}
