@@ -51,17 +51,28 @@ def constraints_of(
     meet has been misread and is left out, and so is one that no point breaks.
     """
     fixed: dict[str, ast.expr] = {knob.name: ast.Constant(knob.default) for knob in dropped}
-    present: dict[str, Param] = {knob.name: knob.default for knob in knobs}
+    present = {k.name: k.default for k in knobs if isinstance(k.default, int)}
     choices = {knob.name: knob.values for knob in knobs}
     found: dict[str, KnobConstraint] = {}
     for demand in demands:
         if demand.condition is None:
             continue
-        condition = replaced_names(replaced_names(demand.condition, demand.bound), fixed)
-        names, text = names_of(condition), ast.unparse(condition)
+        text = _written(demand.condition, demand.bound, fixed)
+        condition = python_expression(text)
+        names = names_of(condition) if condition is not None else frozenset()
         if names and names <= set(present) and value_of(text, present):
             found.setdefault(text, KnobConstraint(text, demand.reason))
     return tuple(one for one in found.values() if _may_fail(one, choices))
+
+
+def _written(condition: ast.expr, *by: Mapping[str, ast.expr]) -> str:
+    """The condition after all names are replaced; "" for one that is nested too deeply."""
+    try:
+        for names in by:
+            condition = replaced_names(condition, names)
+        return ast.unparse(condition)
+    except RecursionError:
+        return ""
 
 
 def _may_fail(constraint: KnobConstraint, choices: Mapping[str, tuple[Param, ...]]) -> bool:

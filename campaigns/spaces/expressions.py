@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import count
 from types import CodeType
 
 from campaigns.evaluator.contract import Param
@@ -20,7 +21,9 @@ ALLOWED = (
     *(ast.UnaryOp, ast.Not, ast.USub, ast.BoolOp, ast.And, ast.Or),
     *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
 )
-MOST_CHARACTERS = 2000
+MOST_CHARACTERS = 1000
+# Names that are replaced before an expression is taken for one that never ends.
+MOST_REPLACED = 100
 # In C a division of integers drops the rest, and `!` binds tighter than Python's `not`.
 C_WORDS = {"&&": " and ", "||": " or ", "/": "//"}
 
@@ -52,9 +55,10 @@ def names_of(expression: ast.expr) -> frozenset[str]:
 def replaced_names(expression: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     """The expression with names replaced, again and again, until none of `by` is left.
 
-    A name that stands for an expression with itself in it is left as it is.
+    A name that stands for an expression with itself in it is left as it is, and so is every name
+    once `MOST_REPLACED` have been replaced.
     """
-    return _Replacement(by).visit(expression)  # type: ignore[no-any-return]
+    return _Replacement(by, count()).visit(expression)  # type: ignore[no-any-return]
 
 
 def value_of(text: str, values: Mapping[str, Param]) -> Param | None:
@@ -82,11 +86,12 @@ def _is_plain(node: ast.AST) -> bool:
 class _Replacement(ast.NodeTransformer):
     """Puts expressions in the place of names."""
 
-    def __init__(self, by: Mapping[str, ast.expr]) -> None:
-        self.by = by
+    def __init__(self, by: Mapping[str, ast.expr], replaced: Iterator[int]) -> None:
+        self.by, self.replaced = by, replaced
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id not in self.by:
+        if node.id not in self.by or next(self.replaced) >= MOST_REPLACED:
             return node
         rest = {name: value for name, value in self.by.items() if name != node.id}
-        return _Replacement(rest).visit(self.by[node.id])  # type: ignore[no-any-return]
+        found = _Replacement(rest, self.replaced).visit(self.by[node.id])
+        return found  # type: ignore[no-any-return]

@@ -65,12 +65,13 @@ def shared_arrays(function: Node) -> Iterator[ast.expr]:
 
 def divisions(root: Node, constants: Mapping[str, ast.expr]) -> Iterator[ast.BinOp]:
     """Divisions of integers in the source; rounding up, whose numerator is a sum, is left out."""
-    parsed = [c_expression(text_of(node)) for node in walk(root, "binary_expression")]
-    for expression in (*parsed, *constants.values()):
-        for node in ast.walk(expression) if expression is not None else ():
-            divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
-            if isinstance(node, ast.BinOp) and divides and not isinstance(node.left, ast.BinOp):
-                yield node
+    written = (n for n in walk(root, "binary_expression") if text_of(n.child(1)) == "/")
+    parsed = [c_expression(text_of(node)) for node in written]
+    named = [node for value in constants.values() for node in ast.walk(value)]
+    for node in (*parsed, *named):
+        divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
+        if isinstance(node, ast.BinOp) and divides and not isinstance(node.left, ast.BinOp):
+            yield node
 
 
 def _definitions(root: Node) -> Iterator[tuple[str, str]]:

@@ -13,13 +13,13 @@ from campaigns.evaluator.contract import Source
 from campaigns.spaces import ladders
 from campaigns.spaces.c_family.constants import constants_of
 from campaigns.spaces.c_family.launches import CudaLaunch, launches_of
-from campaigns.spaces.c_family.literals import LiteralFinder
+from campaigns.spaces.c_family.literals import LiteralFinder, literal
 from campaigns.spaces.c_family.schedules import add_resident_blocks, add_unrolls
 from campaigns.spaces.flags import FLAGS, flag_choices
 from campaigns.spaces.knob_list import KnobList
 from campaigns.spaces.space import Site
-from campaigns.syntax.c_family import parse
-from campaigns.syntax.tunables import Tunable, find_tunables
+from campaigns.syntax.c_family import declared_name, parse, text_of, walk
+from campaigns.syntax.tunables import C_INTEGERS, Tunable, find_tunables
 
 # What the chip has is not a choice.
 CHIP_FACT = re.compile(r"k?_?(warp|wave(front)?)(_?(size|threads|lanes))?", re.IGNORECASE)
@@ -40,24 +40,34 @@ class CKnobs:
 def find_c_knobs(source: Source, backend: str, knobs: KnobList, *, relaxed: bool) -> CKnobs:
     """Add the knobs of a source to the list; no more than flags where it does not parse."""
     cuda = backend != "cpp"
+    present, choices = flag_choices(source, backend, relaxed=relaxed)
+    knobs.add(FLAGS, choices, present)
     root = parse(source.text, cuda=cuda)
     if root is None:
-        _add_flags(source, backend, knobs, relaxed)
         return CKnobs()
     launches = tuple(launches_of(root)) if cuda else ()
-    named = dict(_add_constants(find_tunables(source, backend), launches, knobs))
+    numbers = [*find_tunables(source, backend), *_const_integers(root)]
+    named = dict(_add_constants(numbers, launches, knobs))
     literals = LiteralFinder(root, launches, knobs)
     named |= {**dict(literals.template_arguments()), **dict(literals.variables())}
     literals.block_sides()
-    _add_flags(source, backend, knobs, relaxed)
     resident = dict(add_resident_blocks(root, launches, knobs))
     add_unrolls(root, knobs, cuda=cuda)
     return CKnobs(root, constants_of(root, named), launches, literals.places, resident)
 
 
-def _add_flags(source: Source, backend: str, knobs: KnobList, relaxed: bool) -> None:
-    present, choices = flag_choices(source, backend, relaxed=relaxed)
-    knobs.add(FLAGS, choices, present)
+def _const_integers(root: Node) -> Iterator[Tunable]:
+    """`const` integers of the whole file, which are no less compile-time than `constexpr` ones."""
+    for node in root.named_children:
+        words = text_of(node).split("=")[0].split()
+        integer = text_of(node.child_by_field_name("type")) in C_INTEGERS
+        if node.type == "declaration" and "const" in words and integer:
+            for setting in walk(node, "init_declarator"):
+                value = literal(setting.child_by_field_name("value"))
+                if value is not None and "constexpr" not in words:
+                    start = value.node.start_byte
+                    end = start + len(str(value.value))
+                    yield Tunable(declared_name(setting), value.value, start, end)
 
 
 def _add_constants(
@@ -65,16 +75,22 @@ def _add_constants(
 ) -> Iterator[tuple[str, ast.expr]]:
     """Add every named number, and say what stands for each name."""
     alone = {launch.threads for launch in launches if len(launch.sides) == 1}
+    squares = {side for launch in launches for side in launch.square}
     for tunable in tunables:
         value, name = tunable.value or 0, tunable.name
         if CHIP_FACT.fullmatch(name) or not 1 <= value <= ladders.MOST:
             continue
         site = Site(tunable.start, tunable.end, says=value)
-        yield name, knobs.add(name, _values(tunable, value, name in alone), value, site)
+        yield (
+            name,
+            knobs.add(
+                name, _values(value, name in squares or tunable.square, name in alone), value, site
+            ),
+        )
 
 
-def _values(tunable: Tunable, value: int, sizes_blocks: bool) -> tuple[int, ...]:
-    if tunable.square:
+def _values(value: int, is_side: bool, sizes_blocks: bool) -> tuple[int, ...]:
+    if is_side:
         return ladders.strict_ladder(value, ladders.SIDES)
     if sizes_blocks:
         return ladders.strict_ladder(value, ladders.THREADS)

@@ -24,6 +24,12 @@ class CudaLaunch:
         """The threads of a block, as C."""
         return " * ".join(_bracketed(text_of(side)) for side in self.sides)
 
+    @property
+    def square(self) -> set[str]:
+        """What a block of several equal sides has for each; empty for any other block."""
+        sides = {text_of(side) for side in self.sides}
+        return sides if len(sides) == 1 and len(self.sides) > 1 else set()
+
 
 def launches_of(root: Node) -> Iterator[CudaLaunch]:
     """Every launch, in source order."""

@@ -22,7 +22,7 @@ from campaigns.spaces.c_family.launches import (
 from campaigns.spaces.knob_list import KnobList
 from campaigns.spaces.space import Site
 from campaigns.syntax.c_family import (
-    Loop,
+    declared_name,
     functions,
     indent_of,
     innermost_loops,
@@ -37,34 +37,41 @@ UNROLL = re.compile(r"#\s*pragma\s+(GCC\s+)?unroll[\s(]+(?P<count>\d+)\)?\s*")
 
 
 def add_unrolls(root: Node, knobs: KnobList, *, cuda: bool) -> None:
-    """One knob for each innermost counted loop that calls no function of this file."""
+    """One knob for each loop that says how far it is unrolled, and each that may well be told.
+
+    That is an innermost counted loop that calls no function of this file.
+    """
     own = set(functions(root))
-    for loop in innermost_loops(root):
-        calls = walk(loop.body, "call_expression")
-        called = {text_of(call.child_by_field_name("function")).split("<")[0] for call in calls}
-        on_device = not cuda or is_on_device(enclosing_function(loop.node))
-        if on_device and not called & own:
-            _add_unroll(loop, knobs, "#pragma unroll" if cuda else "#pragma GCC unroll")
+    simple = {loop.node.id for loop in innermost_loops(root) if not _called(loop.body) & own}
+    for node in walk(root, "for_statement"):
+        first = node.child_by_field_name("initializer")
+        variable = declared_name(first) if first is not None else ""
+        name, said = f"unroll_{variable or 'loop'}", pragma_before(node)
+        before = node.prev_named_sibling
+        found = UNROLL.fullmatch(said)
+        if found and before is not None and text_of(before) == said:
+            value, start = int(found["count"]), before.start_byte + found.start("count")
+            values = ladders.with_present(tuple(filter(None, ladders.UNROLLS)), value)
+            site = Site(start, start + len(found["count"]), says=value)
+            knobs.add(name, values, value, site)
+        elif not said and node.id in simple and _may_be_told(node, cuda=cuda):
+            place = line_start(node)
+            pragma = "#pragma unroll" if cuda else "#pragma GCC unroll"
+            site = Site(place, place, f"{indent_of(node)}{pragma} {{}}\n", says=0)
+            knobs.add(name, ladders.UNROLLS, 0, site)
 
 
-def _add_unroll(loop: Loop, knobs: KnobList, pragma: str) -> None:
-    name, said = f"unroll_{loop.variable}", pragma_before(loop.node)
-    found = UNROLL.fullmatch(said)
-    before = loop.node.prev_named_sibling
-    if found and before is not None and text_of(before) == said:
-        value, start = int(found["count"]), before.start_byte + found.start("count")
-        values = ladders.with_present(tuple(filter(None, ladders.UNROLLS)), value)
-        end = start + len(found["count"])
-        knobs.add(name, values, value, Site(start, end, says=value))
-    elif not said and starts_line(loop.node) and _is_statement(loop.node):
-        place = line_start(loop.node)
-        form = f"{indent_of(loop.node)}{pragma} {{}}\n"
-        knobs.add(name, ladders.UNROLLS, 0, Site(place, place, form, says=0))
+def _called(body: Node) -> set[str]:
+    """The names of the functions that are called."""
+    calls = walk(body, "call_expression")
+    return {text_of(call.child_by_field_name("function")).split("<")[0] for call in calls}
 
 
-def _is_statement(node: Node) -> bool:
-    """Whether it stands among others in braces, where a pragma may stand before it."""
-    return node.parent is not None and node.parent.type == "compound_statement"
+def _may_be_told(node: Node, *, cuda: bool) -> bool:
+    """Whether a pragma may stand before a loop: on a line of its own among others in braces."""
+    in_braces = node.parent is not None and node.parent.type == "compound_statement"
+    compiled = not cuda or is_on_device(enclosing_function(node))
+    return in_braces and starts_line(node) and compiled
 
 
 def add_resident_blocks(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from textwrap import dedent
 
 from campaigns.syntax.triton_source import Kernel, code
 
@@ -38,7 +37,7 @@ class KernelFacts:
 
 def kernel_facts(kernel: Kernel) -> KernelFacts:
     """Read one kernel."""
-    tree = ast.parse(dedent(code(kernel.node)))
+    tree = ast.parse(code(kernel.node))
     ranges = [call.args[1] for call in _calls(tree, "arange") if len(call.args) > 1]
     extents = {ast.unparse(extent): extent for extent in ranges}
     sums = _sums(tree)

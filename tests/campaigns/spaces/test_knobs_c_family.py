@@ -100,7 +100,7 @@ def test_flags_that_relax_arithmetic_are_asked_for_or_already_there():
 
 def test_a_chip_fact_and_a_size_are_no_choice():
     text = "constexpr int WARP_SIZE = 32;\n#define N 100000000\nconstexpr int ROWS = 8;\n"
-    assert list(knobs(Source("k.cpp", text))) == ["ROWS", "flags"]
+    assert list(knobs(Source("k.cpp", text))) == ["flags", "ROWS"]
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,35 @@ extern "C" void solve(float* x, int N) { tiles<<<N / TILE, THREADS>>>(x); }
 def test_a_demand_that_the_source_itself_does_not_meet_is_misread():
     text = "constexpr int A = 6;\nconstexpr int B = 4;\nconstexpr int C = A / B;\n"
     assert space(Source("k.cpp", text)).constraints == ()
+
+
+def test_constants_that_grow_without_end_are_left_alone():
+    doubled = "".join(f"#define A{n} (A{n + 1} + A{n + 1})\n" for n in range(60))
+    nested = f"#define DEEP {'-' * 900}A0\n#define LONG {' + '.join(['B'] * 300)}\n"
+    asserted = "static_assert(A0 > 0); static_assert(DEEP < 0); static_assert(LONG > 0);"
+    text = f"{doubled}#define A60 4\n#define B 8\n{nested}{asserted}"
+    found = space(Source("k.cpp", text))
+    assert [knob.name for knob in found.knobs] == ["flags", "A60", "B"]
+    assert found.constraints == ()
+
+
+def test_constants_of_a_file_may_be_const_and_may_be_called_flags():
+    text = "static const int TILE = 16;\nconst unsigned flags = 4;\n" + KERNEL
+    launch = "scale<<<N, dim3(TILE, TILE)>>>(x, N); const int n = 8;"
+    source = cuda(launch, text)
+    found = knobs(source)
+    assert found["TILE"].values == (4, 8, 16, 32)
+    assert "n" not in found
+    changed = rendered(source, flags_2=8)
+    assert (changed.text, changed.flags) == (source.text.replace("flags = 4", "flags = 8"), ())
+    assert rendered(source, flags="-O3") == Source("k.cu", source.text, ("-O3",))
+
+
+def test_a_loop_that_says_how_far_it_is_unrolled_need_not_be_simple():
+    text = (
+        "void f(float* x) {\n#pragma GCC unroll 4\n  for (int i = 9; i > 0; i /= 2) x[i] = 0;\n}\n"
+    )
+    assert knobs(Source("k.cpp", text))["unroll_i"].values == (1, 2, 4, 8, 16)
 
 
 def test_it_keeps_to_so_many_knobs():

@@ -203,6 +203,17 @@ def test_every_tunable_is_found_where_no_tuner_chooses():
     assert {tunable.start for tunable in find_tunables(given, "triton")} == places
 
 
+def test_a_kernel_inside_a_function_and_a_decorator_of_several_lines_are_read():
+    decorator = f"@triton.autotune(\n    configs={CONFIGS['listed']},\n    key=['N'],\n)\n"
+    inner = "".join(f"    {line}\n" for line in (decorator + COPY).splitlines())
+    runner = f"    def run_kernel(x, y, N):\n        {META}\n    return run_kernel\n"
+    text = f"{HEAD}def make():\n{inner}{runner}"
+    written = rendered(Source("k.py", text), autotune=False)
+    assert "    @triton.jit\n    def copy" in written
+    assert "autotune" not in written
+    compile(written, "k.py", "exec")
+
+
 def test_texts_in_other_letters_keep_their_bytes():
     given = source("copy[(N,)](x, y, N, BLOCK=64)", before='"""Größe, 大きさ."""\n')
     text = rendered(given, BLOCK=128, num_warps=1)
