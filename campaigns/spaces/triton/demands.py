@@ -68,7 +68,11 @@ def _tile_demands(launch: TritonLaunch, limits: DeviceLimits) -> Iterator[Demand
 def _shared_demand(
     launch: TritonLaunch, limits: DeviceLimits, element_bytes: int
 ) -> Iterator[Demand]:
-    """The stages of both operands of a product in a loop, which wait in shared memory."""
+    """The stages of both operands of a product in a loop, which wait in shared memory.
+
+    Triton 3.7 holds one stage fewer than it is told, or just as many where the units that multiply
+    read shared memory themselves: this is the lesser, so that nothing is refused that runs.
+    """
     facts = launch.facts
     if facts.sums is None or facts.depth is None or limits.shared_bytes_per_block is None:
         return
