@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from campaigns.evaluator.contract import Param
-from campaigns.spaces.expressions import names_of, python_expression, replaced_names, value_of
+from campaigns.spaces.expressions import names_of, python_expression, resolved, value_of
 from campaigns.spaces.space import Knob, KnobConstraint
 
 # Points of which a constraint is looked at before it is kept for good.
@@ -35,44 +35,37 @@ class DeviceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A condition over names of a source, what stands for those names, and why it has to hold."""
+    """A condition over knobs, and why it has to hold; None where it cannot be told."""
 
     condition: ast.expr | None
     reason: str
-    bound: Mapping[str, ast.expr]
+
+
+def demand(text: str, reason: str, bound: Mapping[str, ast.expr]) -> Demand:
+    """The demand of a Python condition, whose names stand for the expressions in `bound`."""
+    return Demand(resolved(python_expression(text), bound), reason)
 
 
 def constraints_of(
     demands: Iterable[Demand], knobs: Sequence[Knob], dropped: Iterable[Knob] = ()
 ) -> tuple[KnobConstraint, ...]:
-    """The demands that speak of these knobs and of nothing unknown, each once.
+    """The demands that speak of these knobs, each once.
 
     dropped: knobs that stay as they are. The source as it is runs, so a demand that it does not
     meet has been misread and is left out, and so is one that no point breaks.
     """
-    fixed: dict[str, ast.expr] = {knob.name: ast.Constant(knob.default) for knob in dropped}
     present = {k.name: k.default for k in knobs if isinstance(k.default, int)}
     choices = {knob.name: knob.values for knob in knobs}
+    by: dict[str, ast.expr] = {knob.name: ast.Constant(knob.default) for knob in dropped}
+    by |= {name: ast.Name(name, ast.Load()) for name in present}
     found: dict[str, KnobConstraint] = {}
-    for demand in demands:
-        if demand.condition is None:
-            continue
-        text = _written(demand.condition, demand.bound, fixed)
-        condition = python_expression(text)
-        names = names_of(condition) if condition is not None else frozenset()
-        if names and names <= set(present) and value_of(text, present):
-            found.setdefault(text, KnobConstraint(text, demand.reason))
+    for one in demands:
+        condition = resolved(one.condition, by)
+        if condition is not None and names_of(condition):
+            text = ast.unparse(condition)
+            if value_of(text, present):
+                found.setdefault(text, KnobConstraint(text, one.reason))
     return tuple(one for one in found.values() if _may_fail(one, choices))
-
-
-def _written(condition: ast.expr, *by: Mapping[str, ast.expr]) -> str:
-    """The condition after all names are replaced; "" for one that is nested too deeply."""
-    try:
-        for names in by:
-            condition = replaced_names(condition, names)
-        return ast.unparse(condition)
-    except RecursionError:
-        return ""
 
 
 def _may_fail(constraint: KnobConstraint, choices: Mapping[str, tuple[Param, ...]]) -> bool:
@@ -81,11 +74,6 @@ def _may_fail(constraint: KnobConstraint, choices: Mapping[str, tuple[Param, ...
     points = product(*(choices[name] for name in names))
     looked = [dict(zip(names, point, strict=True)) for point in islice(points, MOST_LOOKS)]
     return len(looked) == MOST_LOOKS or not all(map(constraint.holds, looked))
-
-
-def demand(text: str, reason: str, bound: Mapping[str, ast.expr]) -> Demand:
-    """A demand whose condition is written in Python."""
-    return Demand(python_expression(text), reason, bound)
 
 
 def product_of(factors: Iterable[ast.expr]) -> str:

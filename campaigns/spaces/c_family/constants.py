@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from campaigns.spaces.expressions import c_expression
+from campaigns.spaces.expressions import c_expression, resolved
 from campaigns.syntax.c_family import declared_name, text_of, walk
+
+# Constants that are made of constants that are made of others, and so on.
+MOST_LEVELS = 8
 
 TYPES_BY_BYTES = {
     1: ("char", "int8_t", "uint8_t"),
@@ -21,16 +25,15 @@ BYTES = {name: size for size, names in TYPES_BY_BYTES.items() for name in names}
 
 
 def constants_of(root: Node, knobs: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
-    """What stands for each constant; one of a name that is given twice is left out."""
+    """What stands for each constant, over knobs; one of a name that is given twice is left out."""
+    definitions = list(_definitions(root))
+    given = Counter(name for name, _ in definitions)
+    waiting = {name: c_expression(text) for name, text in definitions if given[name] == 1}
     found: dict[str, ast.expr] = {}
-    seen: set[str] = set()
-    for name, value in _definitions(root):
-        expression = c_expression(value)
-        if name not in seen and expression is not None:
-            found[name] = knobs.get(name, expression)
-        elif name in seen:
-            found.pop(name, None)
-        seen.add(name)
+    for _ in range(MOST_LEVELS):
+        known = {name: knobs.get(name) or resolved(e, found) for name, e in waiting.items()}
+        found |= {name: value for name, value in known.items() if value is not None}
+        waiting = {name: e for name, e in waiting.items() if name not in found}
     return found
 
 
@@ -63,12 +66,12 @@ def shared_arrays(function: Node) -> Iterator[ast.expr]:
                 yield expression
 
 
-def divisions(root: Node, constants: Mapping[str, ast.expr]) -> Iterator[ast.BinOp]:
-    """Divisions of integers in the source; rounding up, whose numerator is a sum, is left out."""
+def divisions(root: Node) -> Iterator[ast.BinOp]:
+    """Divisions of integers as written; rounding up, whose numerator is a sum, is left out."""
     written = (n for n in walk(root, "binary_expression") if text_of(n.child(1)) == "/")
-    parsed = [c_expression(text_of(node)) for node in written]
-    named = [node for value in constants.values() for node in ast.walk(value)]
-    for node in (*parsed, *named):
+    macros = (n.child_by_field_name("value") for n in walk(root, "preproc_def"))
+    parsed = [c_expression(text_of(node)) for node in (*written, *macros)]
+    for node in (node for one in parsed if one is not None for node in ast.walk(one)):
         divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
         if isinstance(node, ast.BinOp) and divides and not isinstance(node.left, ast.BinOp):
             yield node

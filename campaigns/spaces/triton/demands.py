@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from campaigns.spaces.constraints import Demand, DeviceLimits, demand, product_of
+from campaigns.spaces.expressions import python_expression
 from campaigns.spaces.triton.knobs import TritonKnobs, TritonLaunch
 
 # TRITON_MAX_TENSOR_NUMEL in triton/language/core.py.
@@ -21,7 +22,7 @@ def triton_demands(
         same = " and ".join(f"{name} == {value!r}" for name, value in chosen.items())
         if same:
             reason = "as long as the source's own tuner stays, it is the one that chooses"
-            yield demand(f"not {switch} or ({same})", reason, {})
+            yield Demand(python_expression(f"not {switch} or ({same})"), reason)
     for text in found.asserted:
         yield demand(text, f"the source asserts {text}", found.variables)
     for launch in found.launches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -110,6 +111,19 @@ class _Finder:
                 continue
             if name in kernel.constexprs or name in OPTIONS:
                 yield name, arg.value
+        if not any(arg.star for arg in launch.call.args):
+            yield from self._left_out(launch, len(launch.call.args))
+
+    def _left_out(self, launch: Launch, given: int) -> Iterator[tuple[str, cst.BaseExpression]]:
+        """Parameters that a launch leaves at what the kernel's signature says."""
+        kernel = self.source.kernels[launch.kernel]
+        decorators = " ".join(code(decorator) for decorator in kernel.node.decorators)
+        for at, parameter in enumerate(kernel.node.params.params):
+            name = parameter.name.value
+            is_given = at < given - len(launch.keywords) or name in launch.keywords
+            decided = re.search(rf"[\"']{name}[\"']", decorators)
+            if name in kernel.constexprs and parameter.default and not is_given and not decided:
+                yield name, parameter.default
 
     def _bound(self, launch: Launch, chosen: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
         """What stands for each number of a launch; knobs are added for those that are new."""

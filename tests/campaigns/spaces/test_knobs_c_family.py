@@ -155,6 +155,13 @@ def test_blocks_to_be_resident_are_said_in_launch_bounds():
     assert "__launch_bounds__(THREADS, 2) scale(" in rendered(bounded, min_blocks=2).text
 
 
+def test_bounds_name_nothing_that_the_kernel_does_not_see():
+    inside = "constexpr int T = 64; scale<<<N, T>>>(x, N);"
+    assert "min_blocks" not in knobs(cuda(inside))
+    behind = cuda("scale<<<N, T>>>(x, N);", f"{KERNEL}constexpr int T = 64;\n")
+    assert "min_blocks" not in knobs(behind)
+
+
 def test_threads_keep_within_the_block_the_bounds_and_the_multiprocessor():
     kernel = KERNEL.replace("void scale", "void __launch_bounds__(512) scale")
     source = cuda("scale<<<N, ROWS * 32>>>(x, N);", f"constexpr int ROWS = 8;\n{kernel}")
@@ -195,6 +202,14 @@ extern "C" void solve(float* x, int N) { tiles<<<N / TILE, THREADS>>>(x); }
 def test_a_demand_that_the_source_itself_does_not_meet_is_misread():
     text = "constexpr int A = 6;\nconstexpr int B = 4;\nconstexpr int C = A / B;\n"
     assert space(Source("k.cpp", text)).constraints == ()
+
+
+def test_a_name_that_stands_for_two_numbers_and_a_quotient_rounded_up_demand_nothing():
+    two = "namespace a { constexpr int A = 6; }\nnamespace b { constexpr int A = 4; }\n"
+    assert space(Source("k.cpp", f"{two}static_assert(A > 3);")).constraints == ()
+    rounded = "constexpr int A = 8;\nconstexpr int B = (A + 3) / 4;\nconstexpr int C = A / 8;\n"
+    found = space(Source("k.cpp", rounded))
+    assert [one.expression for one in found.constraints] == ["A % 8 == 0"]
 
 
 def test_constants_that_grow_without_end_are_left_alone():

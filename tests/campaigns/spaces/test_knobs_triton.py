@@ -48,6 +48,17 @@ def test_a_number_given_by_position_is_a_knob():
     assert rendered(given, BLOCK=512) == given.text.replace("B = 64", "B = 512")
 
 
+def test_a_number_that_the_signature_gives_is_a_knob_where_nothing_else_gives_it():
+    kernel = COPY.replace("constexpr)", "constexpr = 64)")
+    given = source(META, kernel=kernel)
+    assert rendered(given, BLOCK=256) == given.text.replace("= 64)", "= 256)")
+    assert knobs(source("copy[(1,)](x, y, N, 32)", kernel=kernel))["BLOCK"].default == 32
+    decorator = "@triton.heuristics({'BLOCK': lambda args: 128})\n"
+    assert "BLOCK" not in knobs(source(META, kernel=decorator + kernel))
+    tuned = f"@triton.autotune({CONFIGS['listed']}, key=['N'])\n"
+    assert knobs(source(META, kernel=tuned + kernel))["BLOCK"].values == (64, 256)
+
+
 def test_a_number_that_reaches_two_arguments_is_one_knob_under_its_own_name():
     kernel = COPY.replace("BLOCK: tl", "WIDE: tl.constexpr, BLOCK: tl")
     given = source("b = 64; copy[(N,)](x, y, N, BLOCK=b, WIDE=b)", kernel=kernel)
@@ -155,6 +166,8 @@ def test_as_long_as_the_tuner_stays_nothing_else_is_chosen():
     [
         "configs=make_configs(), key=['N']",
         "configs=[triton.Config({'BLOCK': 64}, pre_hook=clear)], key=['N']",
+        "configs=[triton.Config({'BLOCK': 64}, ir_override='a.ttgir')], key=['N']",
+        "configs=[triton.Config({'BLOCK': 64})], key=['N'], pre_hook=clear",
         "configs=[triton.Config({'BLOCK': 64}), triton.Config({'WIDE': 64})], key=['N']",
         "configs=[triton.Config({'BLOCK': size})], key=['N']",
         "key=['N']",
@@ -162,6 +175,16 @@ def test_as_long_as_the_tuner_stays_nothing_else_is_chosen():
 )
 def test_a_tuner_that_is_not_understood_keeps_its_kernel(arguments):
     assert knobs(source(META, kernel=f"@triton.autotune({arguments})\n{COPY}")) == {}
+
+
+def test_a_tuner_that_is_kept_keeps_all_that_it_chooses():
+    numbers = ", ".join(f"'A{n}': 1" for n in range(20))
+    more = ", ".join(f"'A{n}': 2" for n in range(20))
+    configs = f"[triton.Config({{{numbers}}}), triton.Config({{{more}}})]"
+    kernel = f"@triton.autotune({configs}, key=[])\n{COPY}"
+    found = space(source("copy[(N,)](x, y, N, BLOCK=64)", kernel=kernel))
+    assert len(found.knobs) == 1 + 20 + 2
+    assert "BLOCK" not in found.defaults
 
 
 def test_what_a_heuristic_decides_is_left_alone():
@@ -195,6 +218,32 @@ def test_a_tensor_of_two_axes_has_at_most_so_many_elements():
     found = space(given)
     assert "1048576 elements" in found.is_legal({**found.defaults, "BLOCK": 1024})
     assert found.is_legal({**found.defaults, "BLOCK": 128}) == ""
+
+
+PRODUCT = """\
+@triton.jit
+def copy(x, y, N, M: tl.constexpr, K: tl.constexpr):
+    rows, inner = tl.arange(0, M), tl.arange(0, K)
+    total = tl.zeros((M, M), dtype=tl.float32)
+    for start in range(0, N, K):
+        a = tl.load(x + rows[:, None] * N + inner[None, :] + start)
+        total += tl.dot(a, tl.trans(a))
+    tl.store(y + rows[:, None] * M + rows[None, :], total)
+
+"""
+
+
+def test_a_product_keeps_its_stages_in_shared_memory_and_its_sums_in_registers():
+    given = source("copy[(1,)](x, y, N, M=64, K=32)", kernel=PRODUCT)
+    found = space_of(given, "triton", HOPPER, element_bytes=4)
+    assert found.knobs[0].values == (16, 32, 64, 128, 256)
+    # Three stages of two tiles of 128 × 64 values: 192 KiB of 227.
+    most = {**found.defaults, "M": 128, "K": 64, "num_warps": 8, "num_stages": 4}
+    assert found.is_legal(most) == ""
+    assert "stages of a tile" in found.is_legal({**most, "num_stages": 5})
+    assert "than its threads have" in found.is_legal({**most, "num_warps": 2})
+    assert "than a block has" in found.is_legal({**most, "M": 256, "num_warps": 32})
+    assert space_of(given, "triton", UNLIMITED).constraints == ()
 
 
 def test_every_tunable_is_found_where_no_tuner_chooses():
