@@ -19,8 +19,10 @@ MOST_LOOKS = 2000
 class DeviceLimits:
     """What a device can do, from cited values; None where it is not known, which limits nothing.
 
-    shared_bytes_per_block: the most that a kernel may ask for.
-    static_shared_bytes_per_block: the most that it may declare.
+    shared_bytes_per_block: the most that a kernel may ask for when it is launched.
+    static_shared_bytes_per_block: the most that a CUDA kernel may declare. registers_per_thread:
+    also says that the device lets a launch limit them (`maxnreg`). threads_per_warp: the lanes of a
+    warp or wave.
     """
 
     shared_bytes_per_block: int | None = None

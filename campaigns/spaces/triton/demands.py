@@ -43,7 +43,7 @@ def _thread_demands(launch: TritonLaunch, limits: DeviceLimits) -> Iterator[Dema
         text = f"num_warps * {warp} <= {limits.threads_per_block}"
         yield demand(text, reason, launch.bound)
     if limits.registers_per_block is not None:
-        reason = f"a block has at most {limits.registers_per_block} registers, so maxnreg is less"
+        reason = f"maxnreg allows more than the {limits.registers_per_block} registers of a block"
         text = f"maxnreg * num_warps * {warp} <= {limits.registers_per_block}"
         yield demand(text, reason, launch.bound)
 

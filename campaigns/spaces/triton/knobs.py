@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
-import libcst.matchers as m
 
 from campaigns.evaluator.contract import Param
 from campaigns.spaces import ladders
 from campaigns.spaces.knob_list import KnobList
 from campaigns.spaces.space import Site
 from campaigns.spaces.triton.facts import KernelFacts, kernel_facts
+from campaigns.spaces.triton.launches import (
+    OPTIONS,
+    arguments,
+    assertions,
+    module_constant,
+    repetitions,
+)
 from campaigns.spaces.triton.tuners import Tuner, tuner_of
-from campaigns.syntax.triton_source import Launch, Number, Span, TritonSource, code, read_triton
+from campaigns.syntax.triton_source import Launch, Number, Span, TritonSource, read_triton
 
-OPTIONS: Mapping[str, tuple[int, ...]] = {
-    "num_warps": ladders.WARPS,
-    "num_stages": ladders.STAGES,
-    "maxnreg": ladders.REGISTERS,
-}
 # What Triton takes on NVIDIA where the launch does not say.
 UNSAID = {"num_warps": 4, "num_stages": 3, "maxnreg": 0}
 
@@ -70,6 +70,7 @@ class _Finder:
         self.readers = self._readers()
         self.places: dict[Span, ast.expr] = {}
         self.variables: dict[str, ast.expr] = {}
+        self.globals: dict[str, ast.expr] = {}
         self.switches: dict[str, str] = {}
         self.tuners: dict[str, dict[str, Param]] = {}
 
@@ -84,51 +85,25 @@ class _Finder:
             if tuner is not None and launch.kernel not in chosen:
                 chosen[launch.kernel] = self._take_over(launch.kernel, tuner)
             bound = self._bound(launch, chosen.get(launch.kernel, {}))
-            launches.append(TritonLaunch(self.facts[launch.kernel], self.variables | bound))
-        asserted = tuple(_assertions(self.source))
-        return TritonKnobs(tuple(launches), self.variables, self.tuners, asserted)
+            launches.append(TritonLaunch(self.facts[launch.kernel], self.globals | bound))
+        asserted = tuple(assertions(self.source))
+        variables = self.globals | self.variables
+        return TritonKnobs(tuple(launches), variables, self.tuners, asserted)
 
     def _readers(self) -> dict[Span, set[str]]:
         """The parameters that each number of the file reaches."""
         readers: dict[Span, set[str]] = {}
         for launch in self.launches:
-            for name, node in self._arguments(launch):
+            for name, node in arguments(self.source, launch):
                 number = self.source.number(node)
                 if number is not None:
                     readers.setdefault(number.span, set()).add(name)
         return readers
 
-    def _arguments(self, launch: Launch) -> Iterator[tuple[str, cst.BaseExpression]]:
-        """The compile-time arguments and options of a launch that are given one by one."""
-        kernel = self.source.kernels[launch.kernel]
-        for at, arg in enumerate(launch.call.args):
-            starred = any(before.star for before in launch.call.args[: at + 1])
-            if arg.keyword is not None:
-                name = arg.keyword.value
-            elif not starred and at < len(kernel.parameters):
-                name = kernel.parameters[at]
-            else:
-                continue
-            if name in kernel.constexprs or name in OPTIONS:
-                yield name, arg.value
-        if not any(arg.star for arg in launch.call.args):
-            yield from self._left_out(launch, len(launch.call.args))
-
-    def _left_out(self, launch: Launch, given: int) -> Iterator[tuple[str, cst.BaseExpression]]:
-        """Parameters that a launch leaves at what the kernel's signature says."""
-        kernel = self.source.kernels[launch.kernel]
-        decorators = " ".join(code(decorator) for decorator in kernel.node.decorators)
-        for at, parameter in enumerate(kernel.node.params.params):
-            name = parameter.name.value
-            is_given = at < given - len(launch.keywords) or name in launch.keywords
-            decided = re.search(rf"[\"']{name}[\"']", decorators)
-            if name in kernel.constexprs and parameter.default and not is_given and not decided:
-                yield name, parameter.default
-
     def _bound(self, launch: Launch, chosen: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
         """What stands for each number of a launch; knobs are added for those that are new."""
         bound = dict(chosen)
-        for name, node in self._arguments(launch):
+        for name, node in arguments(self.source, launch):
             number = self.source.number(node)
             if number is not None:
                 bound[name] = self._number(launch, name, number)
@@ -150,7 +125,7 @@ class _Finder:
     def _number(self, launch: Launch, name: str, number: Number) -> ast.expr:
         if number.span in self.places:
             return self.places[number.span]
-        tied = self._tied(launch, name, number)
+        tied = repetitions(self.source, launch, name, number)
         span, value = number.span, number.value
         readers = self.readers[span]
         if tied is None or not 1 <= value <= ladders.MOST:
@@ -164,33 +139,6 @@ class _Finder:
         if number.name:
             self.variables[number.name] = found
         return found
-
-    def _tied(self, launch: Launch, name: str, number: Number) -> tuple[Span, ...] | None:
-        """Where the grid repeats a number, to be written along with it; None if that is not clear.
-
-        Clear is a grid that divides by it in `cdiv`, where no other argument has that value.
-        """
-        grid = self._grid(launch)
-        same = [n for n in m.findall(grid, m.Integer()) if self._value(n) == number.value]
-        if not same or name in OPTIONS:
-            return ()
-        divisors = {
-            call.args[1].value
-            for call in m.findall(grid, m.Call())
-            if isinstance(call, cst.Call) and len(call.args) == 2 and "cdiv" in code(call.func)
-        }
-        alike = [n for n, node in self._arguments(launch) if self._value(node) == number.value]
-        if set(same) <= divisors and [n for n in alike if n not in OPTIONS] == [name]:
-            return tuple(self.source.spans[node] for node in same)
-        return () if number.name else None
-
-    def _grid(self, launch: Launch) -> cst.CSTNode:
-        index = cst.ensure_type(launch.call.func, cst.Subscript).slice[0].slice
-        return self.source.resolved(index.value if isinstance(index, cst.Index) else index)
-
-    def _value(self, node: cst.CSTNode) -> int | None:
-        number = self.source.number(node)
-        return number.value if number is not None else None
 
     def _label(self, launch: Launch, name: str) -> str:
         return f"{launch.kernel}_{name}" if self.prefixed else name
@@ -218,14 +166,14 @@ class _Finder:
         """Add `NAME: tl.constexpr = 64` and `NAME = tl.constexpr(64)` of the module."""
         for line in self.source.module.body:
             for small in line.body if isinstance(line, cst.SimpleStatementLine) else ():
-                name, value = _constant(small)
+                name, value = module_constant(small)
                 number = self.source.number(value) if value is not None else None
                 uses = [facts for facts in self.facts.values() if name in facts.tiles]
                 if number is not None and uses and 1 <= number.value <= ladders.MOST:
                     values = _values(name, number.value, uses[0])
                     site = Site(number.span.start, number.span.end, says=number.value)
                     found = self.knobs.add(name, values, number.value, site)
-                    self.variables[name] = self.places[number.span] = found
+                    self.globals[name] = self.places[number.span] = found
 
 
 def _values(name: str, value: int, facts: KernelFacts) -> tuple[int, ...]:
@@ -244,24 +192,3 @@ def _ordered(values: tuple[Param, ...]) -> tuple[Param, ...]:
     """Numbers by size, so that neighbours are near; anything else as listed."""
     numbers = [value for value in values if isinstance(value, int | float)]
     return tuple(sorted(numbers)) if len(numbers) == len(values) else values
-
-
-def _constant(node: cst.BaseSmallStatement) -> tuple[str, cst.BaseExpression | None]:
-    """Name and value of a module's compile-time constant; None as value for anything else."""
-    if isinstance(node, cst.AnnAssign) and isinstance(node.target, cst.Name):
-        if "constexpr" in code(node.annotation.annotation):
-            return node.target.value, node.value
-    elif isinstance(node, cst.Assign) and isinstance(node.targets[0].target, cst.Name):
-        call = node.value
-        if isinstance(call, cst.Call) and code(call.func).endswith("constexpr") and call.args:
-            return node.targets[0].target.value, call.args[0].value
-    return "", None
-
-
-def _assertions(source: TritonSource) -> Iterator[str]:
-    """The conditions of `assert` outside kernels."""
-    kernels = [kernel.node for kernel in source.kernels.values()]
-    inside = {found for node in kernels for found in m.findall(node, m.Assert())}
-    for node in m.findall(source.module, m.Assert()):
-        if isinstance(node, cst.Assert) and node not in inside:
-            yield code(node.test)

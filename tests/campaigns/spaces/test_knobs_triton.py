@@ -83,6 +83,22 @@ def test_a_number_that_the_grid_repeats_otherwise_is_left_alone(launch):
     assert "BLOCK" not in knobs(source(launch))
 
 
+def test_quotients_of_one_number_belong_to_the_arguments_of_their_names():
+    kernel = COPY.replace("BLOCK: tl.constexpr", "BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr")
+    kernel = kernel.replace("K: tl.constexpr)", "K: tl.constexpr, B_N: tl.constexpr)")
+    kernel = kernel.replace("BLOCK +", "BLOCK_M +").replace("0, BLOCK)", "0, BLOCK_M)")
+    grid = "copy[(triton.cdiv(x.M, 64), triton.cdiv(n_N, 64))]"
+    given = source(f"{grid}(x, y, N, BLOCK_M=64, BLOCK_K=64, B_N=64)", kernel=kernel)
+    assert [n for n in knobs(given) if "num" not in n] == []
+    grid = "copy[(triton.cdiv(M, 64), triton.cdiv(n_N, 64))]"
+    given = source(f"{grid}(x, y, N, BLOCK_M=64, BLOCK_K=64, B_N=64)", kernel=kernel)
+    text = rendered(given, BLOCK_M=128, BLOCK_K=32)
+    assert "cdiv(M, 128), triton.cdiv(n_N, 64))](x, y, N, BLOCK_M=128, BLOCK_K=32, B_N=64)" in text
+    assert "cdiv(M, 64), triton.cdiv(n_N, 16))](x, y, N, BLOCK_M=64, BLOCK_K=64, B_N=16)" in (
+        rendered(given, B_N=16)
+    )
+
+
 def test_options_are_added_where_they_are_absent_and_none_where_they_may_be_given_unseen():
     given = source("copy[(N,)](x, y, N, BLOCK=64, num_warps=2)")
     assert {n: k.default for n, k in knobs(given).items()} == {
