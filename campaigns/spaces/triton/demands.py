@@ -12,6 +12,9 @@ from campaigns.spaces.triton.knobs import TritonKnobs, TritonLaunch
 
 # TRITON_MAX_TENSOR_NUMEL in triton/language/core.py.
 MOST_ELEMENTS = 1 << 20
+# Beyond it code outgrows instruction caches, and a compiler works on it for ten seconds to minutes.
+MOST_UNROLLED = 4096
+SINGLE_BYTES = 4
 
 
 def triton_demands(
@@ -31,6 +34,8 @@ def triton_demands(
         yield from _thread_demands(launch, limits)
         yield from _tile_demands(launch, limits)
         yield from _shared_demand(launch, limits, element_bytes)
+        if launch.facts.is_exact and element_bytes >= SINGLE_BYTES:
+            yield from _unrolled_demand(launch, limits)
 
 
 def _thread_demands(launch: TritonLaunch, limits: DeviceLimits) -> Iterator[Demand]:
@@ -78,7 +83,18 @@ def _shared_demand(
     if facts.sums is None or facts.depth is None or limits.shared_bytes_per_block is None:
         return
     rows, columns = facts.sums
+    most = limits.shared_bytes_per_block
     operands = f"(({ast.unparse(rows)}) + ({ast.unparse(columns)})) * ({ast.unparse(facts.depth)})"
-    reason = f"the stages of a tile need more than {limits.shared_bytes_per_block} bytes"
-    text = f"(num_stages - 1) * {operands} * {element_bytes} <= {limits.shared_bytes_per_block}"
-    yield demand(text, reason, launch.bound)
+    reason = f"the stages of a tile need more than {most} bytes of shared memory"
+    for stages in ("(num_stages - 1) * ", ""):
+        yield demand(f"{stages}{operands} * {element_bytes} <= {most}", reason, launch.bound)
+
+
+def _unrolled_demand(launch: TritonLaunch, limits: DeviceLimits) -> Iterator[Demand]:
+    """What a thread multiplies in one turn of a loop, where no matrix unit does: all unrolled."""
+    facts = launch.facts
+    if facts.sums is not None and facts.depth is not None:
+        reason = f"a turn of the loop is more than {MOST_UNROLLED} multiply-adds of each thread"
+        each = limits.threads_per_warp * MOST_UNROLLED
+        text = f"{product_of((*facts.sums, facts.depth))} <= num_warps * {each}"
+        yield demand(text, reason, launch.bound)

@@ -18,12 +18,14 @@ class KernelFacts:
     extents: the lengths of tensors along one axis. axes: the most axes of a tensor.
     has_dot: whether it multiplies matrices. sums, depth: the two sides of the tile of sums that a
     product in a loop is added to, and the tile of the axis that is summed over, where they can be
-    told. asserted: the conditions of `tl.static_assert`.
+    told. is_exact: whether its products are asked for in full single precision, which matrix units
+    do not have. asserted: the conditions of `tl.static_assert`.
     """
 
     extents: tuple[ast.expr, ...]
     axes: int
     has_dot: bool
+    is_exact: bool
     sums: tuple[ast.expr, ast.expr] | None
     depth: ast.expr | None
     asserted: tuple[str, ...]
@@ -47,6 +49,7 @@ def kernel_facts(kernel: Kernel) -> KernelFacts:
         extents=tuple(extents.values()),
         axes=max(map(_axes, ast.walk(tree))),
         has_dot=any(_calls(tree, "dot")),
+        is_exact=any(map(_is_exact, _calls(tree, "dot"))),
         sums=sums,
         depth=rest[0] if sums and len(rest) == 1 else None,
         asserted=tuple(ast.unparse(c.args[0]) for c in _calls(tree, "static_assert") if c.args),
@@ -58,6 +61,11 @@ def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _called(node) == name:
             yield node
+
+
+def _is_exact(call: ast.Call) -> bool:
+    given = {word.arg: ast.unparse(word.value) for word in call.keywords}
+    return given.get("input_precision") == "'ieee'" or given.get("allow_tf32") == "False"
 
 
 def _called(call: ast.Call) -> str:

@@ -259,7 +259,18 @@ def test_a_product_keeps_its_stages_in_shared_memory_and_its_sums_in_registers()
     assert "stages of a tile" in found.is_legal({**most, "num_stages": 5})
     assert "than its threads have" in found.is_legal({**most, "num_warps": 2})
     assert "than a block has" in found.is_legal({**most, "M": 256, "num_warps": 32})
+    assert "stages of a tile" in found.is_legal({**most, "K": 256, "num_stages": 1})
     assert space_of(given, "triton", UNLIMITED).constraints == ()
+
+
+def test_products_that_no_matrix_unit_does_are_not_unrolled_without_end():
+    exact = PRODUCT.replace("tl.trans(a))", "tl.trans(a), input_precision='ieee')")
+    given = source("copy[(1,)](x, y, N, M=64, K=32)", kernel=exact)
+    found = space_of(given, "triton", UNLIMITED, element_bytes=4)
+    large = {**found.defaults, "M": 128, "K": 64}
+    assert "more than 4096 multiply-adds" in found.is_legal(large)
+    assert found.is_legal({**large, "num_warps": 8}) == ""
+    assert space_of(given, "triton", UNLIMITED, element_bytes=2).is_legal(large) == ""
 
 
 def test_every_tunable_is_found_where_no_tuner_chooses():
