@@ -22,7 +22,8 @@ class DeviceLimits:
     shared_bytes_per_block: the most that a kernel may ask for when it is launched.
     static_shared_bytes_per_block: the most that a CUDA kernel may declare. registers_per_thread:
     also says that the device lets a launch limit them (`maxnreg`). threads_per_warp: the lanes of a
-    warp or wave.
+    warp or wave. sums_in_registers: False where matrix units keep their sums elsewhere, as
+    Blackwell's do in tensor memory.
     """
 
     shared_bytes_per_block: int | None = None
@@ -33,6 +34,7 @@ class DeviceLimits:
     threads_per_multiprocessor: int | None = None
     max_warps: int | None = None
     threads_per_warp: int = 32
+    sums_in_registers: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def _tile_demands(launch: TritonLaunch, limits: DeviceLimits) -> Iterator[Demand
     reason = f"a tensor has at most {MOST_ELEMENTS} elements"
     for sides in combinations(facts.extents, min(facts.axes, len(facts.extents))):
         yield demand(f"{product_of(sides)} <= {MOST_ELEMENTS}", reason, launch.bound)
-    if facts.sums is None:
+    if facts.sums is None or not (limits.sums_in_registers or facts.is_exact):
         return
     if limits.registers_per_block is not None:
         reason = "the sums of a tile alone need more registers than a block has"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -260,6 +261,8 @@ def test_a_product_keeps_its_stages_in_shared_memory_and_its_sums_in_registers()
     assert "than its threads have" in found.is_legal({**most, "num_warps": 2})
     assert "than a block has" in found.is_legal({**most, "M": 256, "num_warps": 32})
     assert "stages of a tile" in found.is_legal({**most, "K": 256, "num_stages": 1})
+    elsewhere = replace(HOPPER, sums_in_registers=False)
+    assert space_of(given, "triton", elsewhere).is_legal({**most, "num_warps": 2}) == ""
     assert space_of(given, "triton", UNLIMITED).constraints == ()
 
 
