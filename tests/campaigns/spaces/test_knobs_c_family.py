@@ -155,6 +155,14 @@ def test_blocks_to_be_resident_are_said_in_launch_bounds():
     assert "__launch_bounds__(THREADS, 2) scale(" in rendered(bounded, min_blocks=2).text
 
 
+def test_a_square_block_is_one_choice_that_keeps_to_its_threads():
+    source = cuda("scale<<<N, dim3(16, 16)>>>(x, N);")
+    assert "dim3(8, 8)" in rendered(source, block_x=8).text
+    found = space(source, DeviceLimits(threads_per_block=512))
+    assert "at most 512 threads" in found.is_legal({**found.defaults, "block_x": 32})
+    assert "block_y" not in found.defaults
+
+
 def test_bounds_name_nothing_that_the_kernel_does_not_see():
     inside = "constexpr int T = 64; scale<<<N, T>>>(x, N);"
     assert "min_blocks" not in knobs(cuda(inside))
@@ -207,9 +215,9 @@ def test_a_demand_that_the_source_itself_does_not_meet_is_misread():
 def test_a_name_that_stands_for_two_numbers_and_a_quotient_rounded_up_demand_nothing():
     two = "namespace a { constexpr int A = 6; }\nnamespace b { constexpr int A = 4; }\n"
     assert space(Source("k.cpp", f"{two}static_assert(A > 3);")).constraints == ()
-    rounded = "constexpr int A = 8;\nconstexpr int B = (A + 3) / 4;\nconstexpr int C = A / 8;\n"
+    rounded = "constexpr int A = 5;\nconstexpr int B = (A + 3) / 4;\nconstexpr int C = A / 5;\n"
     found = space(Source("k.cpp", rounded))
-    assert [one.expression for one in found.constraints] == ["A % 8 == 0"]
+    assert [one.expression for one in found.constraints] == ["A % 5 == 0"]
 
 
 def test_constants_that_grow_without_end_are_left_alone():

@@ -253,7 +253,7 @@ def copy(x, y, N, M: tl.constexpr, K: tl.constexpr):
 def test_a_product_keeps_its_stages_in_shared_memory_and_its_sums_in_registers():
     given = source("copy[(1,)](x, y, N, M=64, K=32)", kernel=PRODUCT)
     found = space_of(given, "triton", HOPPER, element_bytes=4)
-    assert found.knobs[0].values == (16, 32, 64, 128, 256)
+    assert [knob.values for knob in found.knobs[:2]] == [(16, 32, 64, 128, 256)] * 2
     # Three stages of two tiles of 128 × 64 values: 192 KiB of 227.
     most = {**found.defaults, "M": 128, "K": 64, "num_warps": 8, "num_stages": 4}
     assert found.is_legal(most) == ""
@@ -274,6 +274,8 @@ def test_products_that_no_matrix_unit_does_are_not_unrolled_without_end():
     assert "more than 4096 multiply-adds" in found.is_legal(large)
     assert found.is_legal({**large, "num_warps": 8}) == ""
     assert space_of(given, "triton", UNLIMITED, element_bytes=2).is_legal(large) == ""
+    rounded = source("copy[(1,)](x, y, N, M=64, K=32)", kernel=PRODUCT)
+    assert space_of(rounded, "triton", UNLIMITED, element_bytes=4).is_legal(large) == ""
 
 
 def test_every_tunable_is_found_where_no_tuner_chooses():
