@@ -52,7 +52,9 @@ class LiteralFinder:
                 value = literal(_initial_value(function, text_of(side)))
                 if value is not None:
                     values = ladders.strict_ladder(value.value, ladders.THREADS)
-                    yield from self._named(text_of(side), value, launch, values)
+                    knob = self._add(text_of(side), value, launch, values)
+                    if knob is not None:
+                        yield text_of(side), knob
 
     def template_arguments(self) -> Iterator[tuple[str, ast.expr]]:
         """Literals in the one place where a template is instantiated, by parameter."""
@@ -66,45 +68,54 @@ class LiteralFinder:
             arguments = next(walk(node, "template_argument_list"), node).named_children
             for parameter, argument in zip(parameters, arguments, strict=False):
                 value = literal(argument)
-                if value is not None and launch is not None:
+                if value is not None:
                     values = ladders.ladder(value.value, ladders.COUNTS)
-                    yield from self._named(parameter, value, launch, values)
+                    knob = self._add(parameter, value, launch, values)
+                    if knob is not None:
+                        yield parameter, knob
 
     def block_sides(self) -> None:
         """Literals in the shape of a block."""
         for launch in self.launches:
             for axis, side in zip(AXES, launch.sides, strict=False):
                 value = literal(side)
-                if value is None or value.node.start_byte in self.places:
-                    continue
                 alone = len(launch.sides) == 1
                 usual = ladders.THREADS if alone else ladders.SIDES
-                values = ladders.strict_ladder(value.value, usual)
-                list(self._named("block" if alone else f"block_{axis}", value, launch, values))
+                if value is not None:
+                    values = ladders.strict_ladder(value.value, usual)
+                    self._add("block" if alone else f"block_{axis}", value, launch, values)
 
-    def _named(
-        self, name: str, value: Literal, launch: CudaLaunch, values: tuple[int, ...]
-    ) -> Iterator[tuple[str, ast.expr]]:
-        """The knob under its name, where each repetition of its value is known to belong to it."""
+    def _add(
+        self, name: str, value: Literal, launch: CudaLaunch | None, values: tuple[int, ...]
+    ) -> ast.expr | None:
+        """The knob, where each repetition of its value is known to belong to it and it is new."""
         sites = self._sites(value, launch)
-        if sites and value.node.start_byte not in self.places and value.value > 1:
-            knob = self.knobs.add(name, values, value.value, *sites)
-            self.places |= dict.fromkeys((site.start for site in sites), knob)
-            yield name, knob
+        if not sites or value.node.start_byte in self.places or value.value <= 1:
+            return None
+        knob = self.knobs.add(name, values, value.value, *sites)
+        self.places |= dict.fromkeys((site.start for site in sites), knob)
+        return knob
 
-    def _sites(self, value: Literal, launch: CudaLaunch) -> list[Site]:
-        inside = [*_parts(launch.grid), *launch.sides, *_template_arguments(launch.node)]
+    def _sites(self, value: Literal, launch: CudaLaunch | None) -> list[Site]:
+        """Where the number is written to: itself and its repetitions; none if one is elsewhere.
+
+        One less than the number rounds up in a grid, is another number in a block or a template,
+        and may be a mask anywhere else.
+        """
+        grid = list(_parts(launch.grid)) if launch is not None else []
+        shape = [*launch.sides, *_template_arguments(launch.node)] if launch is not None else []
         sites = []
         for number in self.numbers:
-            forms = {value.value: "{}", value.value - 1: "({} - 1)"}
-            if number.value not in forms:
+            node, start = number.node, number.node.start_byte
+            in_grid, in_shape = (any(_holds(o, node) for o in outer) for outer in (grid, shape))
+            form = "{}" if number.value == value.value else "({} - 1)"
+            if number.value not in (value.value, value.value - 1):
                 continue
-            node = number.node
-            if node != value.node and not any(_holds(part, node) for part in inside):
+            if not (in_grid or in_shape or node == value.node):
                 return []
-            start = node.start_byte
-            end = start + len(str(number.value))
-            sites.append(Site(start, end, forms[number.value], says=value.value))
+            if in_grid or number.value == value.value:
+                end = start + len(str(number.value))
+                sites.append(Site(start, end, form, says=value.value))
         return sites
 
 

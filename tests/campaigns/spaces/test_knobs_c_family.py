@@ -142,6 +142,16 @@ def test_a_template_argument_is_a_knob_where_it_is_instantiated_once():
     assert "PER" not in knobs(twice)
 
 
+def test_numbers_of_a_template_are_free_of_each_other_and_need_no_launch():
+    two = KERNEL.replace("__global__", "template <int A, int B> __global__")
+    found = knobs(cuda("scale<8, 7><<<N, 256>>>(x, N);", two))
+    assert (found["A"].default, found["B"].default) == (8, 7)
+    assert "scale<16, 7>" in rendered(cuda("scale<8, 7><<<N, 256>>>(x, N);", two), A=16).text
+    host = "template <int ROWS> void rows(float* x) { x[ROWS] = 0; }\n"
+    source = Source("k.cpp", f'{host}extern "C" void solve(float* x) {{ rows<8>(x); }}\n')
+    assert rendered(source, ROWS=4).text == source.text.replace("<8>", "<4>")
+
+
 def test_blocks_to_be_resident_are_said_in_launch_bounds():
     kernel = f"constexpr int THREADS = 256;\n{KERNEL}"
     source = cuda("scale<<<N / THREADS, THREADS>>>(x, N);", kernel)
