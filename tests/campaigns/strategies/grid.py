@@ -8,10 +8,12 @@ from campaigns.strategies.base import SearchTrial, TrialFailure
 
 
 class GridSpace:
+    """given: how many points it has handed out."""
+
     def __init__(self, *values, legal=lambda point: True):
         self.knobs = tuple(RecordedKnob(f"k{at}", tuple(each)) for at, each in enumerate(values))
         self._legal = legal
-        self.listed = 0
+        self.given = 0
 
     @property
     def size(self):
@@ -22,6 +24,7 @@ class GridSpace:
         return "" if known and self._legal(point) else "forbidden"
 
     def sample(self, rng):
+        self.given += 1
         draws = ({k.name: rng.choice(k.values) for k in self.knobs} for _ in range(200))
         return next((point for point in draws if not self.is_legal(point)), None)
 
@@ -30,6 +33,7 @@ class GridSpace:
             for value in knob.values:
                 near = {**point, knob.name: value}
                 if value != point[knob.name] and not self.is_legal(near):
+                    self.given += 1
                     yield near
 
     def points_at_most(self, n):
@@ -37,7 +41,9 @@ class GridSpace:
         points = (
             dict(zip(names, each, strict=True)) for each in product(*(k.values for k in self.knobs))
         )
-        return list(islice((p for p in points if not self.is_legal(p)), n))
+        listed = list(islice((p for p in points if not self.is_legal(p)), n))
+        self.given += len(listed)
+        return listed
 
 
 class Bowl(GridSpace):

@@ -1,6 +1,5 @@
 """What holds of every strategy, whatever it searches."""
 
-import time
 import tracemalloc
 
 import pytest
@@ -78,7 +77,7 @@ def test_it_survives_a_space_whose_every_point_fails(name):
 def test_it_gives_the_same_order_for_the_same_seed(name):
     def order(seed):
         space = Bowl(range(9), range(9), range(9), fails=2.2)
-        return search(STRATEGIES[name](space, seed), space.trial, 32)
+        return search(STRATEGIES[name](space, seed), space.trial, 24)
 
     assert order(1) == order(1)
     assert order(1) != order(2)
@@ -89,13 +88,12 @@ def test_it_searches_ten_to_the_twelve_points_without_listing_them(name):
     space = Bowl(*[range(10)] * 12, legal=lambda point: point["k0"] <= point["k1"])
     strategy = STRATEGIES[name](space)
     tracemalloc.start()
-    begun = time.process_time()
-    tried = search(strategy, space.trial, 32)
-    spent_s, (_, peak) = time.process_time() - begun, tracemalloc.get_traced_memory()
+    tried = search(strategy, space.trial, 24)
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len({str(point) for point in tried}) == 32
+    assert len({str(point) for point in tried}) == 24
     assert peak < 100e6
-    assert spent_s < 60  # a walk through the space would take days
+    assert space.given < 50_000
 
 
 @every
@@ -116,10 +114,10 @@ def test_it_takes_batches_while_others_are_not_told(name):
 def test_it_finds_more_than_random_draws(name):
     def best_us(which, seed):
         space = Bowl(range(9), range(9), range(9), range(9))
-        tried = search(STRATEGIES[which](space, seed), space.trial, 64)
+        tried = search(STRATEGIES[which](space, seed), space.trial, 40)
         return min(space.trial(point).time_us for point in tried)
 
-    seeds = range(3)
+    seeds = range(2)
     assert sum(best_us(name, s) for s in seeds) < sum(best_us("random", s) for s in seeds)
 
 
