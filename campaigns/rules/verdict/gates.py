@@ -232,7 +232,8 @@ def samples(report: Report, standard: Standard) -> GateOutcome:
             return GateOutcome(gate, Reason.BROKEN_HOST, sentence)
         fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
     source = f" ({standard.noise_source})" if standard.noise_source else ""
-    found = f"{fewest:g}; noise floor {share(standard.noise)}{source}"
+    ended = f", ended at look {len(report.looks)}" if report.looks else ""
+    found = f"{fewest:g}{ended}; noise floor {share(standard.noise)}{source}"
     if fewest < LEAST_PAIRS:
         sentence = f"No change shown: {fewest:g} measured, {limit} needed."
         return GateOutcome(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)
