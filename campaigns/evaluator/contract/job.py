@@ -32,13 +32,18 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Wall-clock limits per phase, in seconds (rule R16)."""
+    """Wall-clock limits per phase, in seconds (rule R16).
+
+    lost_s: of time that brings nothing on a busy host: bursts that are made again, and waiting for
+    a CPU.
+    """
 
     build_s: float = 180.0
     load_s: float = 60.0
     call_s: float = 30.0
     prepare_s: float = 60.0
     total_s: float = 900.0
+    lost_s: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)
