@@ -26,9 +26,8 @@ ONE_SESSION = 0.02
 RESAMPLES = 2000
 KIND = "95% bootstrap of the geometric-mean ratio"
 POOLED_KIND = "95% bootstrap of the mean of {n} sessions, widened to their estimates"
-# Of all looks together, and of the look that measuring ended at.
-LOOK_KIND = "95% over all looks ({sure} at this one) by bootstrap and t, geometric-mean ratio"
-POOLED_LOOK_KIND = "95% over all looks ({sure} at these) by bootstrap and t, mean of {n} sessions"
+LOOK_KIND = "95% over all looks, by bootstrap and t, of the geometric-mean ratio"
+POOLED_LOOK_KIND = "95% over all looks, by bootstrap and t, of the mean of {n} sessions"
 
 _LEVEL = 0.05
 # 95 % of a normal distribution lie within this many deviations of its mean.
@@ -88,8 +87,8 @@ def interval(pairs_by_case: Mapping[str, Pairs], seed: int, level: float | None 
     bounds = _bounds(logs, level or _LEVEL)
     if level is None:
         return _gain(estimate, bounds, _fewest(pairs_by_case), KIND)
-    kind = LOOK_KIND.format(sure=_sure(level))
-    return _gain(estimate, _wider(bounds, [pairs_by_case], level), _fewest(pairs_by_case), kind)
+    bounds = _wider(bounds, [pairs_by_case], level)
+    return _gain(estimate, bounds, _fewest(pairs_by_case), LOOK_KIND)
 
 
 def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int, level: float | None = None) -> Gain:
@@ -108,7 +107,7 @@ def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int, level: float | No
     kind = POOLED_KIND.format(n=len(found))
     if level is not None:
         bounds = _wider(bounds, sessions, level)
-        kind = POOLED_LOOK_KIND.format(n=len(found), sure=_sure(level))
+        kind = POOLED_LOOK_KIND.format(n=len(found))
     low, high = bounds
     pairs = sum(_fewest(session) for session in sessions)
     return _gain(geomean(estimates), (min(low, *estimates), max(high, *estimates)), pairs, kind)
@@ -157,10 +156,6 @@ def _wider(
     middle = statistics.fmean(one.mean for one in means)
     reach = math.hypot(*(one.high - one.mean for one in means)) / len(means)
     return min(bounds[0], math.exp(middle - reach)), max(bounds[1], math.exp(middle + reach))
-
-
-def _sure(level: float) -> str:
-    return f"{100 * (1 - level):.1f}%"
 
 
 def _gain(estimate: float, bounds: tuple[float, float], pairs: int, kind: str) -> Gain:
