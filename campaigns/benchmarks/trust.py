@@ -37,8 +37,8 @@ from campaigns.benchmarks.peers.task import Opinion, PeerAnswer
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.contract import Outcome, Report, Timing
-from campaigns.rules.noise.gain import LEAST_PAIRS, noise_floor
+from campaigns.evaluator.contract import LOOKS, Outcome, Report, Timing
+from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
@@ -153,7 +153,8 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
     """The way a round does; a trick that names an honest kernel is compared with it, and judged."""
     job = job_of(trick, scratch, device.device, device.target)
     if trick.against:
-        job = replace(job, protocol=replace(job.protocol, blocks=LEAST_PAIRS))
+        # As campaigns compare: with looks.
+        job = replace(job, protocol=replace(job.protocol, blocks=LOOKS[-1].blocks, looks=LOOKS))
     report = service.evaluate(job)
     opinion = OPINIONS.get(report.outcome, Opinion.REFUSED)
     if opinion is not Opinion.CORRECT:

@@ -140,3 +140,13 @@ def describe_status(status: int | None) -> str:
     if os.WIFSIGNALED(status):
         return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
     return f"exit status {os.waitstatus_to_exitcode(status)}"
+
+
+def waited_for_cpu_s() -> float:
+    """Seconds so far in which this thread was ready to run and had no CPU; 0 where not told.
+
+    https://docs.kernel.org/scheduler/sched-stats.html
+    """
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    return 0.0

@@ -41,6 +41,8 @@ class Ask(IntEnum):
     ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
     STAY = 15  # before LOAD: how long (ms) the device works in bursts of no calls from now on
     READ_CODE = 16  # build it and read its machine code; nothing is loaded
+    KEEP = 17  # keep the case as it is laid out and prepared, under a number
+    TURN = 18  # back to the case of that number
 
 
 class ReplyStatus(IntEnum):

@@ -46,7 +46,7 @@ QUICK = Protocol(
     max_slots=16,
     arena_mib=64,
     trials=2,
-    limits=Limits(build_s=60, load_s=20, call_s=1.5, prepare_s=20, total_s=90),
+    limits=Limits(build_s=60, load_s=20, call_s=1.5, prepare_s=20, total_s=90, lost_s=90),
 )
 
 

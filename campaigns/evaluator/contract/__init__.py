@@ -14,6 +14,7 @@ from campaigns.evaluator.contract.files import (
     protocol_from,
 )
 from campaigns.evaluator.contract.job import SCHEMA, Case, Job, Limits, Param, Protocol, Source
+from campaigns.evaluator.contract.looks import LOOKS, Look, MeanInterval, mean_interval
 from campaigns.evaluator.contract.reading import ContractError
 from campaigns.evaluator.contract.report import (
     CaseReport,
@@ -36,6 +37,7 @@ from campaigns.evaluator.contract.timing import (
 )
 
 __all__ = [
+    "LOOKS",
     "SCHEMA",
     "Case",
     "CaseReport",
@@ -45,7 +47,9 @@ __all__ = [
     "Job",
     "KernelLaunch",
     "Limits",
+    "Look",
     "MachineCode",
+    "MeanInterval",
     "Moment",
     "Outcome",
     "OwnKernel",
@@ -64,5 +68,6 @@ __all__ = [
     "load_machine_code",
     "load_report",
     "load_sanitized",
+    "mean_interval",
     "protocol_from",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from campaigns.evaluator.contract.looks import Look
+
 SCHEMA = 1
 
 Param = int | float | str | bool
@@ -30,25 +32,34 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Wall-clock limits per phase, in seconds (rule R16)."""
+    """Wall-clock limits per phase, in seconds (rule R16).
+
+    lost_s: of time that brings nothing on a busy host: bursts that are made again, and waiting for
+    a CPU.
+    """
 
     build_s: float = 180.0
     load_s: float = 60.0
     call_s: float = 30.0
     prepare_s: float = 60.0
     total_s: float = 900.0
+    lost_s: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """The measuring rules of a campaign. Results under different protocols are not comparable.
 
+    version: 1 measures all blocks, 2 may end at a look. Rules that are stored without looks have
+    none, so a campaign of version 1 goes on as it began.
     blocks: A B B A blocks per case, two paired samples each (R11 asks for at least five pairs).
     burst_ms: the least difference between a long and a short burst, in milliseconds.
     max_slots: the most calls in one burst; each has its own input and output.
     arena_mib: the most memory one runner's slots may take.
     trials: correctness runs on fresh seeds before anything is timed (R15).
     require_sanitizers: whether nothing is accepted that a sanitizer of its backend did not look at.
+    looks: when a comparison is looked at and may end, before the last of its blocks; without any it
+    has all blocks and one interval. A lone arm ends at the first.
     """
 
     version: int = 1
@@ -59,6 +70,12 @@ class Protocol:
     trials: int = 5
     limits: Limits = field(default_factory=Limits)
     require_sanitizers: bool = False
+    looks: tuple[Look, ...] = ()
+
+    @property
+    def blocks_alone(self) -> int:
+        """The blocks of an arm that is compared with nothing."""
+        return self.looks[0].blocks if self.looks else self.blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +88,7 @@ class Job:
     its smallest case instead, and nothing else (campaigns/evaluator/sanitizers). read_code: build
     it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
     own_kernels: names that count as a candidate's own kernels though its text does not show them.
+    noise_floor: the least gain (a fraction) that counts; it may end a comparison, and decides none.
     """
 
     job_id: str
@@ -87,4 +105,5 @@ class Job:
     sanitize: bool = False
     read_code: bool = False
     own_kernels: tuple[str, ...] = ()
+    noise_floor: float = 0.01
     schema: int = SCHEMA

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from campaigns.evaluator.contract.job import SCHEMA
+from campaigns.evaluator.contract.looks import Look
 from campaigns.evaluator.contract.reading import ContractError
 from campaigns.evaluator.contract.timing import Timing
 
@@ -153,6 +154,8 @@ class Report:
     surroundings: in the order in which they were looked at; empty where nothing was timed.
     sanitized: one for each sanitizer that was asked for. machine_code: None where it was not read.
     problem_fault: a broken host whose cause is the problem's own folder.
+    looks: those that were taken; measuring ended at the last. Empty where all blocks were measured
+    without one.
     """
 
     job_id: str
@@ -169,7 +172,13 @@ class Report:
     sanitized: tuple[Sanitized, ...] = ()
     machine_code: MachineCode | None = None
     problem_fault: bool = False
+    looks: tuple[Look, ...] = ()
     schema: int = SCHEMA
+
+    @property
+    def level(self) -> float | None:
+        """The two-sided error of its intervals; None without looks: then it is 5 %."""
+        return self.looks[-1].level if self.looks else None
 
     def __post_init__(self) -> None:
         names = [case.case for case in self.cases]

@@ -19,14 +19,13 @@ from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.integrity import device_environment
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.timing.cold_caches import cooling
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.layout import Layout, Shift
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.wire import Ask
 
 MIB = 1 << 20
-# A ring of slots below this many times the last-level cache may stay in it, so that is scrubbed.
-COLD_RING = 4
 # The largest share of the free memory for one arm's slots. The judge may hold the inputs of all
 # slots once more; on a CPU other programs need memory, too.
 ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
@@ -58,7 +57,7 @@ class ArenaLayout:
         # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
         self._cache_bytes = device_environment.last_level_cache_bytes(self._device)
-        self._scrub = torch.zeros(2 * self._cache_bytes, dtype=torch.uint8, device=self._device)
+        self._cool = cooling(self._device, self._cache_bytes)
 
     def _require_weights(self) -> None:
         inputs = {arg.name for layout in self.layouts.values() for arg in layout.inputs}
@@ -129,8 +128,6 @@ class ArenaLayout:
         return self.lay(channel, case, layout)
 
     def context(self, case: Case, slots: Slots) -> CaseContext:
-        ring = slots.rows.numel()
-        scrub = self._scrub if ring < COLD_RING * self._cache_bytes else None
         context = CaseContext(
             case=case,
             layout=slots.layout,
@@ -139,7 +136,7 @@ class ArenaLayout:
             tolerances=tolerances(self._spec, slots.layout),
             refresh=self._spec.refresh,
             device=self._device,
-            scrub=scrub,
+            cool=self._cool,
             limit_s=self._job.protocol.limits.call_s,
             quiescence=self._quiescence,
         )

@@ -22,6 +22,7 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.undecided import NONE, Others, forgiven
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.timing.cold_caches import Cool
 from campaigns.evaluator.judge.timing.gather import Gather
 from campaigns.evaluator.layout import Layout, TensorArg
 
@@ -39,7 +40,7 @@ def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor
 class CaseContext:
     """One case of one arm: how its inputs are made and its answers judged.
 
-    tolerances: by output name. scrub: memory whose reading empties the caches, or None. quiescence:
+    tolerances: by output name. cool: empties the caches before a cold burst. quiescence:
     None where a stopped runner cannot leave work on the device. gathers: those in use, by where
     their slots begin and how many there are.
     """
@@ -51,7 +52,7 @@ class CaseContext:
     tolerances: Mapping[str, Tolerance]
     refresh: str
     device: torch.device
-    scrub: torch.Tensor | None
+    cool: Cool
     limit_s: float
     quiescence: DeviceQuiescence | None
     gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)

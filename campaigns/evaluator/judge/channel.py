@@ -7,6 +7,7 @@ import math
 import mmap
 import os
 import secrets
+import select
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.errors import CandidateError, HostError
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, StopRefused
+from campaigns.evaluator.processes import waited_for_cpu_s
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 SPINS_BETWEEN_LOOKS = 20_000
@@ -34,6 +36,11 @@ FAILED = {
 # failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
+
+# A host is too busy where the judge has waited for a CPU in this share of all its time, and others
+# kept this share of the CPUs busy. A candidate alone could make it wait, by threads that spin.
+STARVED_SHARE, OTHERS_SHARE = 0.4, 0.25
+TOO_BUSY = "the host is too busy to measure on"
 
 # The name under which the time of the problem's own code is counted.
 REFERENCE = "ref.py"
@@ -67,15 +74,23 @@ class BurstGate:
 class TimeBudget:
     """The time that an evaluation may take, and how long the judge has waited for each arm.
 
-    reference_s: how long the problem's `ref.py` has taken, which is no arm's fault.
+    reference_s: how long the problem's `ref.py` has taken, which is no arm's fault. lost_s: how
+    long may bring nothing. others: the share of the CPUs that others have kept busy so far.
     """
 
     def __init__(
-        self, limit_s: float = math.inf, reference_s: Callable[[], float] = lambda: 0.0
+        self,
+        limit_s: float = math.inf,
+        reference_s: Callable[[], float] = lambda: 0.0,
+        lost_s: float = math.inf,
+        others: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.limit_s = limit_s
-        self.deadline = time.monotonic() + limit_s
+        self._began, self._starved_s = time.monotonic(), waited_for_cpu_s()
+        self.deadline = self._began + limit_s
+        self._lost_s, self._others = lost_s, others
         self._waited_s: dict[str, float] = {}
+        self._again_s = 0.0
         self._reference_s, self._before_s = reference_s, reference_s()
 
     @contextlib.contextmanager
@@ -86,6 +101,24 @@ class TimeBudget:
         finally:
             passed_s = time.monotonic() - since
             self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
+
+    def again(self, seconds: float) -> None:
+        """Count time that brought nothing. Raises HostError once it is too much."""
+        self._again_s += seconds
+        if self._again_s > self._lost_s:
+            raise HostError(f"{TOO_BUSY}: {self._again_s:.0f} s went into bursts made again")
+
+    def require_cpu(self) -> None:
+        """Raise HostError where others have kept the judge from working."""
+        starved_s = waited_for_cpu_s() - self._starved_s
+        passed_s = time.monotonic() - self._began
+        if starved_s <= max(self._lost_s, STARVED_SHARE * passed_s):
+            return
+        if (others := self._others()) >= OTHERS_SHARE:
+            raise HostError(
+                f"{TOO_BUSY}: of {passed_s:.0f} s the judge waited {starved_s:.0f} s for a CPU, "
+                f"and others used {others:.0%} of them"
+            )
 
     def spent_by(self) -> str:
         """The arm, or `REFERENCE`, that took most of the time."""
@@ -157,6 +190,10 @@ class RunnerChannel:
             self._fail(reply.answer)
         return reply
 
+    def has_answered(self) -> bool:
+        """Whether `finish` would not have to wait."""
+        return bool(select.select([self._sock], [], [], 0)[0])
+
     def freeze(self) -> None:
         """Stop every runner of both arms; each stays stopped until it is asked again."""
         try:
@@ -166,6 +203,7 @@ class RunnerChannel:
                 # A candidate that makes each stop slow would otherwise use up the judge's time
                 # unnoticed.
                 raise self._late(self._total.limit_s)
+            self._total.require_cpu()
         except StopRefused as error:
             name = self._hold.whose(error.pid)
             raise self.blame(Outcome.CHEATED, str(error), name) from None
@@ -178,6 +216,10 @@ class RunnerChannel:
         return self.blame(
             Outcome.CHEATED, "the process ran while it was stopped", self._hold.whose(pid)
         )
+
+    def again(self, seconds: float) -> None:
+        """Count time of a burst that has to be made again. Raises HostError once it is too much."""
+        self._total.again(seconds)
 
     def forgive(self, restless: Exception) -> None:
         """Allow a burst to be made again; raises `restless` when that has happened too often."""

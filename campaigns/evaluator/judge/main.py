@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from campaigns.evaluator.contract import (
     CaseReport,
     Job,
+    Look,
     Moment,
     Outcome,
     Phase,
@@ -26,8 +27,10 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.errors import BadReference, CandidateError, HostError, is_out_of_memory
 from campaigns.evaluator.judge.timing.caveats import short_call_caveats
 from campaigns.evaluator.problem import ProblemError
-from campaigns.evaluator.processes import keep_freed_memory
+from campaigns.evaluator.processes import keep_freed_memory, waited_for_cpu_s
 
+# The key of how long the judge had no CPU, in a report's environment.
+WAITED = "waited for a CPU"
 # For a backend on a device that it is not timed on.
 INTERPRETED = (
     "judged in an interpreter, which is slow and is not timed; "
@@ -46,6 +49,7 @@ class JudgeProgress:
     notes: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     surroundings: list[Moment] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
     _since: float = field(default_factory=time.monotonic)
 
     def enter(self, phase: Phase, detail: str = "") -> None:
@@ -106,17 +110,15 @@ def _judge(
     session.load()
     if not session.can_be_timed:
         progress.notes.append(INTERPRETED)
-    for case in job.cases:
-        progress.enter(Phase.CHECK, case.name)
-        session.check(case)
+    session.check()
     if not job.timed:
         return {}
     if not session.can_be_timed:
         for case in job.cases:
             session.rehearse(case)
         return {}
-    timed = [(case, session.time(case)) for case in job.cases]
-    timings = {case.name: session.explain(case, turns) for case, turns in timed}
+    timers = session.time()
+    timings = {case.name: session.explain(case, timers[case.name]) for case in job.cases}
     if job.device == "cpu":
         progress.notes += short_call_caveats(timings)
     session.stop()
@@ -157,9 +159,10 @@ def _report(
         reason=reason,
         cases=tuple(cases),
         notes=tuple(progress.notes),
-        environment=progress.environment,
+        environment={**progress.environment, WAITED: f"{waited_for_cpu_s():.1f} s"},
         wall_s=progress.wall_s,
         surroundings=tuple(progress.surroundings),
+        looks=tuple(progress.looks),
     )
 
 

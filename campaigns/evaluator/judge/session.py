@@ -30,15 +30,17 @@ from campaigns.evaluator.judge.channel import RunnerChannel, TimeBudget
 from campaigns.evaluator.judge.correctness.case_check import CaseCheck
 from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS, SEED_BITS
 from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.correctness.shared_sets import SharedSets
 from campaigns.evaluator.judge.integrity import device_environment
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
 from campaigns.evaluator.judge.integrity.host_watch import HostWatch
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
+from campaigns.evaluator.judge.timing.comparison import Comparison
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.timing.rehearsal import rehearse
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
-from campaigns.evaluator.judge.timing.schedule import agree, turns
+from campaigns.evaluator.judge.timing.schedule import agree
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
@@ -80,14 +82,22 @@ class MeasuringSession:
         # One random case of each evaluation: it takes a while, and a cache does not depend on the
         # case.
         self._repeated = random.SystemRandom().choice(job.cases)
-        total = TimeBudget(job.protocol.limits.total_s, lambda: self._reference.spent_s)
+        limits = job.protocol.limits
+        total = TimeBudget(
+            limits.total_s,
+            lambda: self._reference.spent_s,
+            limits.lost_s,
+            self._watch.others_share,
+        )
         hold = ProcessHold()
         # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
         names = random.SystemRandom().sample(list(channels), len(channels))
         self._channels = {
             n: RunnerChannel(n, channels[n], hold, spins=on_gpu, total=total) for n in names
         }
+        self._sets = SharedSets(self._spec.check)
         # By arm and case.
+        self._checks: dict[tuple[str, str], CaseCheck] = {}
         self._overheads: dict[tuple[str, str], Overhead] = {}
         progress.environment.update(device_environment.describe(self._device))
 
@@ -130,11 +140,20 @@ class MeasuringSession:
             # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
             channel.phase = Phase.BUILD
             channel.begin(Ask.BUILD, first)
+        self._make_sets()
         self._have_each(build)
         if self._job.timed:
             self._measure_overheads()
         self._progress.enter(Phase.LOAD)
         self._have_each(start)
+
+    def _make_sets(self) -> None:
+        """Make inputs and answers of the checks until the compilers have ended."""
+        channels = self._channels.values()
+        for case in self._job.cases:
+            slots = self._arenas.slots(next(iter(channels)), self._arenas.layouts[case.name], 1)
+            context = self._arenas.context(case, slots)
+            self._sets.prepare(context, lambda: all(one.has_answered() for one in channels))
 
     def _have_each(self, do: Callable[[RunnerChannel], None]) -> None:
         """Do something with every arm; a fault of the candidate counts first.
@@ -187,22 +206,45 @@ class MeasuringSession:
         limits = self._job.protocol.limits
         channel.ask(Ask.READ_CODE, self._arenas.layouts[case.name], limits.total_s)
 
-    def check(self, case: Case) -> None:
+    def check(self) -> None:
         """Every call on fresh secret inputs, against a float64 reference.
 
-        The candidate also has to be right on inputs unlike the declared ones and on hidden sizes.
+        One call of every case comes first: a wrong kernel is hardly ever right in all of them. The
+        candidate also has to be right on inputs unlike the declared ones and on hidden sizes.
         An incumbent once was, and only has to be right on the declared case; but it is asked the
         same, or by what it is not asked it would know that it is the incumbent.
         """
-        self._have_each(partial(self._check_one, case))
+        for case in self._job.cases:
+            self._progress.enter(Phase.CHECK, case.name)
+            self._have_each(partial(self._check_once, case))
+        for case in self._job.cases:
+            self._progress.enter(Phase.CHECK, case.name)
+            self._have_each(partial(self._check_all, case))
+            self._sets.drop(case.name)
 
-    def _check_one(self, case: Case, channel: RunnerChannel) -> None:
+    def _check_once(self, case: Case, channel: RunnerChannel) -> None:
         channel.phase = Phase.CHECK
         context, slots = self._arenas.lay(channel, case, self._arenas.layouts[case.name])
-        checked, extra = CaseCheck(channel, context, slots), self._spec.check
+        checked = self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
+        if not checked.once():
+            self._conclude(checked, case, channel, right=False)
+
+    def _check_all(self, case: Case, channel: RunnerChannel) -> None:
+        checked, extra = self._checks[channel.name, case.name], self._spec.check
+        self._arenas.tell(channel, case, checked.slots)
         lay = partial(self._arenas.lay_near, channel)
         right = checked.plain(self._job.protocol.trials)
-        _ = right and checked.unlike(extra, lay) and checked.hidden(extra, lay)
+        _ = (
+            right
+            and checked.unlike(extra, lay, self._sets.of(checked.context))
+            and checked.hidden(extra, lay)
+        )
+        self._conclude(checked, case, channel, right=right)
+
+    def _conclude(
+        self, checked: CaseCheck, case: Case, channel: RunnerChannel, *, right: bool
+    ) -> None:
+        """Note what was found. right: whether it is, on the case as declared."""
         told = self._progress.notes
         told += [note for note in checked.notes if note not in told]
         report = checked.report()
@@ -216,27 +258,40 @@ class MeasuringSession:
         elif not report.correct:
             self._progress.notes.append(f"the incumbent is wrong beyond its case: {reason}")
 
-    def time(self, case: Case) -> dict[str, ArmTimer]:
-        """A B B A over both arms; a sample is the slope between a short and a long burst."""
-        self._progress.enter(Phase.PREPARE, case.name)
-        arms = self._settled(case)
-        # Where one arm is a plain loop, device time decides, so both arms need it. A graph on the
-        # other side would only be another way to launch kernels.
-        traced = any(arm.timer is Timer.LOOP for arm in arms.values())
-        for arm in arms.values():
-            if traced and arm.timer is Timer.GRAPH:
-                arm.as_loop()
+    def time(self) -> dict[str, dict[str, ArmTimer]]:
+        """A B B A over both arms of every case; a sample is the slope of a short and a long burst.
+
+        Returns the timers by case and arm. Raises what `RunnerChannel.blame` makes of a wrong call.
+        """
+        timers = {}
+        for number, case in enumerate(self._job.cases):
+            self._progress.enter(Phase.PREPARE, case.name)
+            timers[case.name] = self._settled(case)
+            for channel in self._channels.values():
+                channel.ask(Ask.KEEP, number, self._job.protocol.limits.prepare_s)
+
+        def turn_to(case: Case) -> None:
+            self._turn_to(case, timers[case.name])
+
+        compared = Comparison(self._job, timers, turn_to, self._note_surroundings)
+        compared.run()
+        self._progress.looks = compared.looks
+        for case in self._job.cases:
+            turn_to(case)
+            for arm in timers[case.name].values():
+                arm.close()
+        return timers
+
+    def _turn_to(self, case: Case, arms: Mapping[str, ArmTimer]) -> None:
+        """Have both runners work on a case that they have kept."""
         self._progress.enter(Phase.BURST, case.name)
-        order = list(turns(self._job.protocol.blocks, list(arms)))
-        self._note_surroundings(case, 0)
-        for taken, name in enumerate(order, 1):
-            arms[name].take(traced=traced)
-            block, inside = divmod(taken * self._job.protocol.blocks, len(order))
-            if not inside:
-                self._note_surroundings(case, block)
         for arm in arms.values():
-            arm.close()
-        return arms
+            channel = arm.arm.channel
+            if channel.case != case.name:
+                channel.case = case.name
+                arm.resume()
+                number = self._job.cases.index(case)
+                channel.ask(Ask.TURN, number, self._job.protocol.limits.prepare_s)
 
     def explain(self, case: Case, arms: Mapping[str, ArmTimer]) -> dict[str, Timing]:
         """The measured times of one case, and what explains them.
@@ -244,11 +299,7 @@ class MeasuringSession:
         Called after all cases are timed: once a tracer is attached to a process, all its launches
         take longer.
         """
-        self._progress.enter(Phase.BURST, case.name)
-        if len(self._job.cases) > 1:
-            for arm in arms.values():
-                self._arenas.tell(arm.arm.channel, case, arm.arm.slots)
-                arm.resume()
+        self._turn_to(case, arms)
         explained = len(arms) > 1
         timings = {name: arm.timing(explained=explained) for name, arm in arms.items()}
         asked = explained and case is self._repeated
@@ -267,6 +318,11 @@ class MeasuringSession:
         self._have_each(begin)
         agreed = agree({name: arm.call_s for name, arm in arms.items()})
         self._have_each(settle)
+        if any(arm.timer is Timer.LOOP for arm in arms.values()):
+            # A graph on the other side would only be another way to launch kernels.
+            for arm in arms.values():
+                if arm.timer is Timer.GRAPH:
+                    arm.as_loop()
         return arms
 
     def rehearse(self, case: Case) -> None:

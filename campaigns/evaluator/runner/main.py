@@ -32,6 +32,7 @@ from campaigns.evaluator.sanitizers.run import Subject, sanitize
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 GO, DONE, FAILED = 1, 2, 3
+CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 CALLS = (Ask.CALL, Ask.PREPARE, Ask.ORDER, Ask.BURST)
 
 
@@ -81,6 +82,8 @@ class Runner:
         self._memory: Memory | None = None
         self._kernel: base.CandidateKernel | None = None
         self._plan: base.CallPlan | None = None
+        # With what is prepared for their bursts, by the judge's number of the case.
+        self._kept: dict[int, base.CallPlan] = {}
         self._trouble = trouble
         self._launch: KernelLaunch | None = None
         self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
@@ -113,8 +116,8 @@ class Runner:
             self._sealed = True
         elif ask is Ask.LOAD:
             self._load()
-        elif ask is Ask.CASE:
-            self._lay_out(*body)
+        elif ask in CASES:
+            self._turn_to_case(ask, body)
         elif ask is Ask.SANITIZE:
             self._sanitize(body)
         elif ask is Ask.READ_CODE:
@@ -177,6 +180,14 @@ class Runner:
             self._place.keep_log(why)
         else:
             print(why, file=sys.stderr, flush=True)
+
+    def _turn_to_case(self, ask: Ask, body: Any) -> None:
+        if ask is Ask.CASE:
+            self._lay_out(*body)
+        elif ask is Ask.KEEP:
+            self._kept[body] = self._planned()
+        else:
+            self._plan = self._kept[body]
 
     def _lay_out(self, layout: Layout, slots: int) -> None:
         if self._memory is None:

@@ -54,15 +54,18 @@ def _by_baseline(campaign: Campaign) -> Allowance:
 # One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many
 # in a row are one in a hundred thousand, and then something is wrong with the device.
 MOST_VOIDS = 5
+# And so many seconds, in as few as two: evaluations on a busy host take minutes.
+MOST_VOID_S = 300.0
 
 
 def may_repeat(evaluation: Evaluation) -> bool:
     """Whether a void evaluation is measured again: always while its campaign can wait.
 
-    What is measured about a closed round has a bounded number of tries: no campaign waits for it.
+    What is measured about a closed round has bounded tries: no campaign waits for it.
     """
     waits = evaluation.kind not in AFTER_THE_ROUND and evaluation.campaign.state in PAUSABLE
-    return waits or voids_of(evaluation) + 1 < MOST_VOIDS
+    few = voids_of(evaluation) + 1 < MOST_VOIDS and void_s(evaluation) < MOST_VOID_S
+    return waits or few
 
 
 def voids_of(evaluation: Evaluation) -> int:
@@ -71,3 +74,15 @@ def voids_of(evaluation: Evaluation) -> int:
         evaluation__candidate=evaluation.candidate, evaluation__kind=evaluation.kind
     )
     return same.count()
+
+
+def void_s(evaluation: Evaluation) -> float:
+    """Seconds that void attempts at this evaluation took since its campaign was last resumed."""
+    void = Evaluation.objects.filter(
+        candidate=evaluation.candidate, kind=evaluation.kind, void__isnull=False
+    )
+    resumed = evaluation.campaign.events.filter(kind="resumed").order_by("pk").last()
+    if resumed is not None:
+        void = void.filter(void__at__gte=resumed.at)
+    took = (one.finished_at - one.started_at for one in void if one.finished_at and one.started_at)
+    return sum(span.total_seconds() for span in took)

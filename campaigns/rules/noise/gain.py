@@ -1,4 +1,10 @@
-"""The certainty of a gain: noise floor, bootstrap interval (R11, R12, R14; law 5)."""
+"""The certainty of a gain: noise floor, bootstrap interval (R11, R12, R14; law 5).
+
+A comparison that could end at any of several looks has the interval of the look that it ended at
+(`campaigns.evaluator.contract.looks`). A percentile bootstrap of few pairs is too narrow at such a
+level: the median of six is hardly ever outside of them. So Student's interval of the mean is taken
+as well, and the wider bounds of both count.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from campaigns.evaluator.contract import mean_interval
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.wording import gain_words
 
@@ -19,8 +26,10 @@ ONE_SESSION = 0.02
 RESAMPLES = 2000
 KIND = "95% bootstrap of the geometric-mean ratio"
 POOLED_KIND = "95% bootstrap of the mean of {n} sessions, widened to their estimates"
+LOOK_KIND = "95% over all looks, by bootstrap and t, of the geometric-mean ratio"
+POOLED_LOOK_KIND = "95% over all looks, by bootstrap and t, of the mean of {n} sessions"
 
-_TAIL = 0.025
+_LEVEL = 0.05
 # 95 % of a normal distribution lie within this many deviations of its mean.
 _DEVIATIONS_95 = 1.96
 
@@ -66,31 +75,42 @@ def stray(gain: Gain) -> float:
     return math.hypot(gain.gain, deviation)
 
 
-def interval(pairs_by_case: Mapping[str, Pairs], seed: int) -> Gain:
+def interval(pairs_by_case: Mapping[str, Pairs], seed: int, level: float | None = None) -> Gain:
     """Estimate the gain over (incumbent, candidate) times, any unit, pairs in schedule order.
 
     The estimate is the geometric mean over cases of the median paired ratio; the interval is the
-    percentile bootstrap over the pairs within each case. Raises ValueError naming an empty case.
+    percentile bootstrap over the pairs within each case. level: the two-sided error of the look
+    that measuring ended at; None where there was one interval only, of 95 %. Raises ValueError
+    naming an empty case.
     """
     estimate, logs = _estimated(pairs_by_case, random.Random(seed))
-    return _gain(estimate, _bounds(logs), _fewest(pairs_by_case), KIND)
+    bounds = _bounds(logs, level or _LEVEL)
+    if level is None:
+        return _gain(estimate, bounds, _fewest(pairs_by_case), KIND)
+    bounds = _wider(bounds, [pairs_by_case], level)
+    return _gain(estimate, bounds, _fewest(pairs_by_case), LOOK_KIND)
 
 
-def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int) -> Gain:
+def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int, level: float | None = None) -> Gain:
     """Estimate one gain from independent sessions of the same cases, each with the same weight.
 
     The estimate is the geometric mean of the sessions' own; the interval is the bootstrap of that
     mean, widened to hold every session's estimate, because resampling within sessions cannot show
-    the spread between them. pairs: of all sessions together, least of any case.
+    the spread between them. level: as in `interval`, the least of the sessions. pairs: of all
+    sessions together, least of any case.
     """
     rng = random.Random(seed)
     found = [_estimated(session, rng) for session in sessions]
     estimates = [estimate for estimate, _ in found]
     columns = zip(*(logs for _, logs in found), strict=True)
-    low, high = _bounds([math.fsum(row) / len(row) for row in columns])
-    bounds = min(low, *estimates), max(high, *estimates)
+    bounds = _bounds([math.fsum(row) / len(row) for row in columns], level or _LEVEL)
+    kind = POOLED_KIND.format(n=len(found))
+    if level is not None:
+        bounds = _wider(bounds, sessions, level)
+        kind = POOLED_LOOK_KIND.format(n=len(found))
+    low, high = bounds
     pairs = sum(_fewest(session) for session in sessions)
-    return _gain(geomean(estimates), bounds, pairs, POOLED_KIND.format(n=len(found)))
+    return _gain(geomean(estimates), (min(low, *estimates), max(high, *estimates)), pairs, kind)
 
 
 def improved(gain: Gain, floor: float) -> bool:
@@ -109,15 +129,33 @@ def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[
         raise ValueError("pairs: needs at least one case")
     ratios = {case: _ratios(case, pairs) for case, pairs in sorted(pairs_by_case.items())}
     estimate = geomean(statistics.median(values) for values in ratios.values())
-    columns = [_resampled_logs(values, rng) for values in ratios.values()]
+    columns = [_resampled_logs(sorted(values), rng) for values in ratios.values()]
     return estimate, [math.fsum(row) / len(columns) for row in zip(*columns, strict=True)]
 
 
-def _bounds(logs: Sequence[float]) -> tuple[float, float]:
+def _bounds(logs: Sequence[float], level: float) -> tuple[float, float]:
     """The percentile interval of a bootstrap, as ratios."""
-    means = sorted(logs)
-    low, high = means[int(_TAIL * RESAMPLES)], means[math.ceil((1 - _TAIL) * RESAMPLES) - 1]
+    means, tail = sorted(logs), level / 2
+    low, high = means[int(tail * RESAMPLES)], means[math.ceil((1 - tail) * RESAMPLES) - 1]
     return math.exp(low), math.exp(high)
+
+
+def _wider(
+    bounds: tuple[float, float], sessions: Sequence[Mapping[str, Pairs]], level: float
+) -> tuple[float, float]:
+    """Bounds, widened to those of Student's interval of the mean over sessions, as ratios.
+
+    Cases take turns, so their pairs of equal number share what the host did: their mean is one
+    value.
+    """
+    means = []
+    for session in sessions:
+        logs = [[math.log(one) for one in _ratios(*item)] for item in session.items()]
+        columns = [statistics.fmean(column) for column in zip(*logs, strict=False)]
+        means.append(mean_interval(columns, level))
+    middle = statistics.fmean(one.mean for one in means)
+    reach = math.hypot(*(one.high - one.mean for one in means)) / len(means)
+    return min(bounds[0], math.exp(middle - reach)), max(bounds[1], math.exp(middle + reach))
 
 
 def _gain(estimate: float, bounds: tuple[float, float], pairs: int, kind: str) -> Gain:
@@ -137,7 +175,7 @@ def _ratios(case: str, pairs: Pairs) -> list[float]:
         if not (0 < incumbent < math.inf and 0 < candidate < math.inf):
             found = f"({incumbent!r}, {candidate!r})"
             raise ValueError(f"{case}: {found}; accepted: pairs of finite times above zero")
-    return sorted(incumbent / candidate for incumbent, candidate in pairs)
+    return [incumbent / candidate for incumbent, candidate in pairs]
 
 
 def _resampled_logs(ratios: Sequence[float], rng: random.Random) -> list[float]:

@@ -232,7 +232,11 @@ def samples(report: Report, standard: Standard) -> GateOutcome:
             return GateOutcome(gate, Reason.BROKEN_HOST, sentence)
         fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
     source = f" ({standard.noise_source})" if standard.noise_source else ""
-    found = f"{fewest:g}; noise floor {share(standard.noise)}{source}"
+    ended = ""
+    if report.looks:
+        sure = share(1 - report.looks[-1].level)
+        ended = f", ended at look {len(report.looks)}, whose intervals have {sure}"
+    found = f"{fewest:g}{ended}; noise floor {share(standard.noise)}{source}"
     if fewest < LEAST_PAIRS:
         sentence = f"No change shown: {fewest:g} measured, {limit} needed."
         return GateOutcome(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)

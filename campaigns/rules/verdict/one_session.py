@@ -131,45 +131,47 @@ def compare_sessions(reports: Sequence[Report], standard: Standard) -> PairedCom
     """The same over independent sessions of the same cases, each of equal weight."""
     clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
     pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
+    levels = [report.level for report in reports if report.level is not None]
+    estimator = _Estimator(standard, min(levels, default=None))
     found = PairedComparison(
-        gain=_estimate(pairs, standard),
-        cases=_of_cases(pairs, standard),
-        classes=_of_classes(pairs, standard),
+        gain=estimator.gain(pairs),
+        cases=estimator.of_cases(pairs),
+        classes=estimator.of_classes(pairs),
     )
     if clock == pairs:
         return found
     return replace(
         found,
-        clock=_estimate(clock, standard),
-        clock_cases=_of_cases(clock, standard),
-        clock_classes=_of_classes(clock, standard),
+        clock=estimator.gain(clock),
+        clock_cases=estimator.of_cases(clock),
+        clock_classes=estimator.of_classes(clock),
     )
 
 
-def _estimate(sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard) -> Gain:
-    """One gain over all of these cases; the two directions of a step count as one (R14)."""
-    found = [by_step(session, standard.halves) for session in sessions]
-    if len(found) == 1:
-        return interval(found[0], standard.seed)
-    return pooled(found, standard.seed)
+@dataclass(frozen=True, slots=True)
+class _Estimator:
+    """Estimates gains from sessions. level: as in `interval`, the least of all sessions."""
 
+    standard: Standard
+    level: float | None
 
-def _of_cases(
-    sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
-) -> dict[str, Gain]:
-    return {
-        name: _estimate([{name: session[name]} for session in sessions], standard)
-        for name in sessions[0]
-    }
+    def gain(self, sessions: Sequence[Mapping[str, Sequence[Pair]]]) -> Gain:
+        """One gain over all of these cases; the two directions of a step count as one (R14)."""
+        found = [by_step(session, self.standard.halves) for session in sessions]
+        if len(found) == 1:
+            return interval(found[0], self.standard.seed, self.level)
+        return pooled(found, self.standard.seed, self.level)
 
+    def of_cases(self, sessions: Sequence[Mapping[str, Sequence[Pair]]]) -> dict[str, Gain]:
+        return {
+            name: self.gain([{name: session[name]} for session in sessions]) for name in sessions[0]
+        }
 
-def _of_classes(
-    sessions: Sequence[Mapping[str, Sequence[Pair]]], standard: Standard
-) -> dict[str, Gain]:
-    return {
-        name: _estimate([{case: one[case] for case in cases} for one in sessions], standard)
-        for name, cases in grouped(sessions[0], standard.classes).items()
-    }
+    def of_classes(self, sessions: Sequence[Mapping[str, Sequence[Pair]]]) -> dict[str, Gain]:
+        return {
+            name: self.gain([{case: one[case] for case in cases} for one in sessions])
+            for name, cases in grouped(sessions[0], self.standard.classes).items()
+        }
 
 
 def judge_comparison(

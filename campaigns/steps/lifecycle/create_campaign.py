@@ -37,8 +37,17 @@ from knowledge.models import Platform
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
 TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
-CPU_PROTOCOL = contract.Protocol(blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3)
-GPU_PROTOCOL = contract.Protocol()
+# Both may end at a look since version 2.
+CPU_PROTOCOL = contract.Protocol(
+    version=2,
+    blocks=5,
+    burst_ms=10.0,
+    max_slots=64,
+    arena_mib=1024,
+    trials=3,
+    looks=contract.LOOKS,
+)
+GPU_PROTOCOL = contract.Protocol(version=2, looks=contract.LOOKS)
 LONGEST_TITLE = 200
 LARGEST_SEED = 2**63 - 1
 # A kernel's own name, as the tracer shows it without namespaces and template arguments.

@@ -26,7 +26,15 @@ from campaigns.evaluator.contract import (
     Report,
     protocol_from,
 )
-from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models import (
+    Campaign,
+    Cause,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    RoundKind,
+    Worker,
+)
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.transitions import WORKING, claim, move
 from campaigns.records.device_waits import is_put_off
@@ -34,6 +42,7 @@ from campaigns.records.round.measured_cases import cases_of, level_of
 from campaigns.records.round.reports import READ_IN
 from campaigns.records.round.reproduction import may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
+from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.measuring.read_code import read_code
@@ -48,6 +57,9 @@ from campaigns.workers.tempdirs import tempdir
 log = logging.getLogger(__name__)
 
 SCREEN_BLOCKS = 2
+# What may end at a look of the protocol. The baseline's noise becomes the floor of all rounds, the
+# report's gain is the campaign's, and a split has to show one in each of its classes.
+LOOKED_AT = frozenset({EvaluationKind.DECIDE, EvaluationKind.REMEASURE, EvaluationKind.REPRODUCE})
 
 
 class ClaimLost(Exception):
@@ -178,6 +190,9 @@ def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     protocol = protocol_from(campaign.protocol.rules)
     if evaluation.kind == EvaluationKind.SCREEN:
         protocol = replace(protocol, blocks=SCREEN_BLOCKS)
+    split = evaluation.candidate.round.kind == RoundKind.SPLIT
+    if evaluation.kind not in LOOKED_AT or split:
+        protocol = replace(protocol, looks=())
     rows = campaign.problem.cases.filter(name__in=cases_of(campaign, level_of(evaluation)))
     return Job(
         job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
@@ -191,6 +206,7 @@ def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         scratch=folder / "scratch",
         protocol=protocol,
         own_kernels=tuple(campaign.own_kernels or ()),
+        noise_floor=campaign.noise.get("floor", LEAST_FLOOR),
     )
 
 

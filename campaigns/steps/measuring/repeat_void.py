@@ -6,13 +6,21 @@ from dataclasses import asdict
 
 from campaigns.models import Evaluation, Void
 from campaigns.models.event import record
-from campaigns.records.round.measuring_drift import MOST_VOIDS, sentence_of, voids_of
+from campaigns.records.round.measuring_drift import (
+    MOST_VOID_S,
+    MOST_VOIDS,
+    sentence_of,
+    void_s,
+    voids_of,
+)
 from campaigns.rules.noise.drift import Disturbance
+from campaigns.rules.wording import minutes
 from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 
 
 def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
-    """Store why it is void and queue the next attempt; after too many the campaign waits.
+    """Store why it is void and queue the next attempt; after too many, or too long, the campaign
+    waits.
 
     Inside the caller's transaction.
     """
@@ -23,6 +31,10 @@ def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
     evaluation.queue_again()
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
-    if voids_of(evaluation) % MOST_VOIDS == 0:
-        words = f"{MOST_VOIDS} measurements in a row are void; the campaign waits. Resume it when "
+    count, spent_s = voids_of(evaluation), void_s(evaluation)
+    if count % MOST_VOIDS == 0 or spent_s > MOST_VOID_S:
+        many = f"{MOST_VOIDS} measurements in a row"
+        if count % MOST_VOIDS:
+            many = f"measurements of {minutes(spent_s)} minutes"
+        words = f"{many} are void; the campaign waits. Resume it when "
         ask_to_pause(campaign, f"{words}the device is steady again. {sentence}")

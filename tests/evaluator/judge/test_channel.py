@@ -84,6 +84,59 @@ def test_it_has_bursts_made_again_only_so_often(ends):
         channel.forgive(restless)
 
 
+def test_it_has_bursts_made_again_only_for_so_long_and_blames_the_host(ends):
+    total = TimeBudget(lost_s=20.0)
+    channel = RunnerChannel("candidate", ends[1], Awake(), spins=False, total=total)
+    for _ in range(2):
+        channel.again(10.0)
+    with pytest.raises(HostError, match="too busy to measure on: 21 s went into bursts"):
+        channel.again(1.0)
+
+
+@pytest.mark.parametrize(
+    ("passed_s", "starved_s", "others", "is_too_busy"),
+    [
+        pytest.param(30.0, 21.0, 0.9, True, id="most of its time"),
+        pytest.param(30.0, 19.0, 0.9, False, id="not long enough to say"),
+        pytest.param(200.0, 60.0, 0.9, False, id="a small share"),
+        pytest.param(200.0, 90.0, 0.9, True, id="a large share of a long time"),
+        pytest.param(30.0, 21.0, 0.1, False, id="it was the candidate's threads"),
+    ],
+)
+def test_it_blames_a_host_that_gives_the_judge_no_cpu(
+    monkeypatch, passed_s, starved_s, others, is_too_busy
+):
+    # This process may have waited before; that is not counted.
+    waited = [7.0]
+    monkeypatch.setattr(channel_module, "waited_for_cpu_s", lambda: waited[0])
+    total, now = TimeBudget(lost_s=20.0, others=lambda: others), time.monotonic()
+    waited[0] += starved_s
+    monkeypatch.setattr(channel_module.time, "monotonic", lambda: now + passed_s)
+    if not is_too_busy:
+        total.require_cpu()
+        return
+    words = f"of {passed_s:.0f} s the judge waited {starved_s:.0f} s for a CPU, and others used 90%"
+    with pytest.raises(HostError, match=words):
+        total.require_cpu()
+
+
+def test_it_sees_that_an_answer_has_come_without_taking_it(ends):
+    channel, theirs = ends
+    channel.begin(Ask.BUILD, None)
+    assert not channel.has_answered()
+    taken = wire.receive_ask(theirs)
+    assert taken is not None
+    wire.send_reply(theirs, Reply(ReplyStatus.OK, taken[1], 0, 0.0, 0.0))
+    assert channel.has_answered()
+    assert channel.finish(1.0).answer is ReplyStatus.OK
+
+
+def test_it_sees_that_no_answer_will_come_from_a_runner_that_has_gone(ends):
+    channel, theirs = ends
+    theirs.close()
+    assert channel.has_answered()
+
+
 def test_it_believes_code_of_ours_that_the_host_is_to_blame(ends):
     channel, theirs = ends
     with pytest.raises(HostError, match="this host cannot run it"):

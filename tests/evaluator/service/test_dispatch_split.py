@@ -64,7 +64,7 @@ PROTOCOL = Protocol(
     max_slots=64,
     arena_mib=512,
     trials=2,
-    limits=Limits(build_s=60, load_s=20, call_s=5, prepare_s=30, total_s=240),
+    limits=Limits(build_s=60, load_s=20, call_s=5, prepare_s=30, total_s=240, lost_s=240),
 )
 CLASSES = {case.name: class_of(case.params, ("D",)) for case in CASES}
 STANDARD = Standard(

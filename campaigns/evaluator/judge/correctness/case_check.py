@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import torch
 
 from campaigns.evaluator.contract import Case, CaseReport, Outcome
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Guards, Slots
-from campaigns.evaluator.judge.case_context import CaseContext, Forgive, as_it_is
+from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness import sets
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
@@ -24,7 +25,7 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
     Tolerance,
     compare,
 )
-from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, forgiving, sets_as_trials
+from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, look_at, sets_as_trials
 from campaigns.evaluator.judge.integrity.proof import let_settle
 from campaigns.evaluator.layout import ALIGN, Shift
 from campaigns.evaluator.problem import CheckSpec
@@ -34,8 +35,22 @@ from campaigns.evaluator.wire import Ask
 # Raises BadReference where the setup refuses it.
 Laying = Callable[[Case, Shift | None], tuple[CaseContext, Slots] | None]
 
+# The most calls for which the runners are stopped once: each of them holds a slot.
+BATCH = 6
+
 # A kernel that ignores such inputs passes; the problem's author should know.
 BUILT_IN = "the same in every draw of setup, so that a kernel may have it built in"
+
+
+@dataclass(frozen=True, slots=True)
+class _PosedCall:
+    """One call that is made ready: `slots` is the one that it works on."""
+
+    slots: Slots
+    trial: Trial
+    truth: SeparateInputs
+    guards: Guards
+    poison: Poison
 
 
 class CaseCheck:
@@ -43,8 +58,9 @@ class CaseCheck:
 
     def __init__(self, channel: RunnerChannel, context: CaseContext, slots: Slots) -> None:
         self._channel = channel
-        self._context = context
-        self._slots = slots
+        # Of the case as declared, and of what is laid out now.
+        self.context = self._context = context
+        self.slots = slots
         self._found: list[OutputComparison] = []
         self._message = ""
         self._repeat: float | None = None
@@ -65,13 +81,17 @@ class CaseCheck:
             repeat_margin=self._repeat,
         )
 
+    def once(self) -> bool:
+        """Call once on fresh inputs: most wrong kernels are refuted by that."""
+        return self._call(self.slots, 0, Trial(self._context.supply.example()))
+
     def plain(self, trials: int) -> bool:
         """Call on fresh seeds, alternating between two slots: no address identifies an answer.
 
         Then on the last inputs once more, which measures how far repeats differ, and on some that
         are almost the same as those of the call before.
         """
-        slots, inputs, k = self._slots, self._context.supply.example(), 0
+        slots, inputs, k = self.slots, self._context.supply.example(), 0
         # Floating inputs are left out: the input sets find kernels that ignore one.
         given = [arg for arg in slots.layout.given if arg.update or "float" not in arg.dtype]
         alike = [arg.name for arg in given]
@@ -102,36 +122,37 @@ class CaseCheck:
             return False
         return True
 
-    def unlike(self, check: CheckSpec, lay: Laying) -> bool:
-        """Call at the least aligned base addresses allowed, and on the adversarial sets."""
+    def unlike(self, check: CheckSpec, lay: Laying, trials: Iterable[Trial]) -> bool:
+        """Call at the least aligned base addresses allowed, and on the adversarial sets.
+
+        trials: the sets, as `SharedSets` makes them of this case.
+        """
+        case, shifts = self._context.case, _shifts(check)
         words = f" (base addresses are multiples of {check.align} bytes)"
-        right, trials = True, None
-        # At these addresses and at those of a declared call, so that care in one place is not
-        # enough.
-        for shift in (*_shifts(check), None):
-            laid = lay(self._context.case, shift)
+        for shift in shifts:
+            laid = lay(case, shift)
             if laid is None:
                 continue
             self._context, slots = laid
-            if trials is None:
-                inputs = self._context.supply.example()
-                trials = list(sets_as_trials(self._context, check, inputs))
-            plain = Trial(self._context.supply.example(), words)
-            right = self._call_all(slots, [plain] if shift else trials)
-            # The sets also where no two tensors are aligned alike.
-            if right and shift is not None and not shift.odd:
-                right = self._call_all(slots, trials)
-            if not right:
-                break
-        self._channel.detail = ""
-        return right
-
-    def _call_all(self, slots: Slots, trials: Sequence[Trial]) -> bool:
-        for trial in trials:
-            self._channel.detail = trial.words
-            if not self._call(slots, 0, trial):
+            if not self._call(slots, 0, Trial(self._context.supply.example(), words)):
                 return False
-        return True
+        # At addresses where no two tensors are aligned alike, and at those of a declared call, so
+        # that care in one place is not enough.
+        places = (*(shift for shift in shifts if not shift.odd), None)
+        return all(
+            self._call_in(case, place, batch, lay) for batch in _batches(trials) for place in places
+        )
+
+    def _call_in(self, case: Case, shift: Shift | None, batch: list[Trial], lay: Laying) -> bool:
+        laid = lay(case, shift)
+        if laid is None:
+            return True
+        self._context, slots = laid
+        return self._call_all(slots, batch)
+
+    def _call_all(self, slots: Slots, trials: Iterable[Trial]) -> bool:
+        """Make these calls, as many at once as there are slots, up to a batch."""
+        return all(self._calls(slots, 0, some) for some in _batches(trials, slots.count))
 
     def hidden(self, check: CheckSpec, lay: Laying) -> bool:
         """Call on sizes other than the declared ones, which no message names."""
@@ -147,7 +168,6 @@ class CaseCheck:
             if laid is None:
                 continue
             self._context, slots = laid
-            self._channel.detail = words
             try:
                 example = self._context.supply.example()
                 right = self._call(slots, 0, Trial(example, words, tell=False))
@@ -159,7 +179,6 @@ class CaseCheck:
                     raise
                 self._note_refusal(error)
                 right = True
-            self._channel.detail = ""
             if not right:
                 return False
         return True
@@ -169,7 +188,7 @@ class CaseCheck:
         some = replace(check, sets=tuple(name for name in check.sets if name in sets.FOR_ENDS))
         trials = sets_as_trials(self._context, some, example)
         untold = (replace(one, words=one.words + words, tell=False) for one in trials)
-        return all(self._call(slots, 0, one) for one in untold)
+        return self._call_all(slots, untold)
 
     def _lay_first(
         self, cases: Sequence[Case], shift: Shift | None, lay: Laying, *, required: bool
@@ -192,39 +211,64 @@ class CaseCheck:
 
     def _call(self, slots: Slots, k: int, trial: Trial) -> bool:
         """Check one call on slot `k`; sets the message where it is wrong."""
-        context, channel, one = self._context, self._channel, slots.part(k, 1)
-        truth, allowed = SeparateInputs([trial.inputs]), trial.allowed
+        return self._calls(slots, k, [trial])
+
+    def _calls(self, slots: Slots, first: int, trials: Sequence[Trial]) -> bool:
+        """Check calls on neighbouring slots, with the runners stopped before and after them all."""
+        context, channel = self._context, self._channel
         channel.freeze()
-        guards, poison = Guards(one, context.supply.noise), Poison(one, context.supply.noise)
-        fill(one, truth)
+        posed = [self._pose(slots.part(first + n, 1), one) for n, one in enumerate(trials)]
         context.wait()
-        channel.ask(Ask.CALL, k, context.limit_s)
+        for n, trial in enumerate(trials):
+            channel.detail = trial.words
+            channel.ask(Ask.CALL, first + n, context.limit_s)
         channel.freeze()
-        want = context.expect(truth, 0, torch.float64)
-        forgive: Forgive = as_it_is
-        found = context.closer_look(one, want, 0, allowed)
-        if not found.ok:
-            forgive = forgiving(context, trial)
-            found = context.closer_look(one, want, 0, allowed, forgive)
+        for call in posed:
+            channel.detail = call.trial.words
+            if not self._is_right(call):
+                break
+        channel.detail = ""
+        return not self._message
+
+    def _pose(self, one: Slots, trial: Trial) -> _PosedCall:
+        """Make a slot ready while no runner can read it."""
+        noise, truth = self._context.supply.noise, SeparateInputs([trial.inputs])
+        posed = _PosedCall(one, trial, truth, Guards(one, noise), Poison(one, noise))
+        fill(one, truth)
+        return posed
+
+    def _is_right(self, call: _PosedCall) -> bool:
+        """Compare one call that was made; sets the message where it is wrong."""
+        context, channel, one, trial = self._context, self._channel, call.slots, call.trial
+        want = trial.want or context.expect(call.truth, 0, torch.float64)
+        found = look_at(context, one, 0, trial, want)
         message = ""
-        if not found.ok:
-            never = poison.left_in(0, 1)
+        if found is not None and not found.ok:
+            never = call.poison.left_in(0, 1)
             let_settle(context, channel)
-            if context.closer_look(one, want, 0, allowed, forgive).ok:
+            settled = look_at(context, one, 0, trial, want)
+            if settled is not None and settled.ok:
                 raise channel.blame(Outcome.CHEATED, "said done before its work was done")
             message = found.message if trial.tell else _without_place(found)
             if never:
                 message += " (the output, or part of it, was never written)"
-        elif not guards.intact():
+        elif not call.guards.intact():
             message = "wrote outside its output"
-        elif changed := changed_input(one, truth):
+        elif changed := changed_input(one, call.truth):
             message = f"the call changed its input {changed!r}"
-        self._found.append(found)
+        if found is not None:
+            self._found.append(found)
         self._message = message and message + trial.words
         return not message
 
     def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
         return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}
+
+
+def _batches(trials: Iterable[Trial], most: int = BATCH) -> Iterator[list[Trial]]:
+    left = iter(trials)
+    while some := list(islice(left, min(most, BATCH))):
+        yield some
 
 
 def _shifts(check: CheckSpec) -> tuple[Shift, ...]:

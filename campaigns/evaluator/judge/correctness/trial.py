@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import isfinite
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.case_context import CaseContext, Forgive
+from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.case_context import Answers, CaseContext, Forgive
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
+from campaigns.evaluator.judge.correctness.output_comparison import OutputComparison, Tolerance
 from campaigns.evaluator.judge.correctness.tolerance import looser
 from campaigns.evaluator.judge.correctness.undecided import INDICES, forgiven, in_any_order, others
 from campaigns.evaluator.problem import CheckSpec
@@ -25,25 +26,28 @@ Inputs = Mapping[str, Any]
 class Trial:
     """One call to make. words: added to a message; tell: whether it names place and values.
 
-    allowed: tolerances other than the problem's. drawn: what setup gave and `inputs` were made
-    from, where equal values may be named in any order; None where the problem declares the sets.
+    drawn: what setup gave and `inputs` were made from, where equal values may be named in any
+    order; None where the problem declares the sets. want: the exact answer, where it is known
+    already. made: whether these are inputs that setup would hardly draw, on which rounding may go
+    further (`allowed_on`); alike: whether the values of a row may be, too.
     """
 
     inputs: Inputs
     words: str = ""
-    allowed: Mapping[str, Tolerance] | None = None
     drawn: Inputs | None = None
     tell: bool = True
+    want: Answers | None = None
+    made: bool = False
+    alike: bool = False
 
 
 def sets_as_trials(
     context: CaseContext, check: CheckSpec, inputs: Inputs, *, shuffled: bool = False
 ) -> Iterator[Trial]:
-    """The input sets made from an example, with the tolerance on each.
+    """The input sets made from an example, with the answer to each.
 
-    Each is made on demand: finding its tolerance runs the reference several times. A set on which
-    the reference is not finite is left out, and so is an undeclared set that the reference refuses;
-    raises BadReference for a declared one.
+    Each is made on demand. A set on which the reference is not finite is left out, and so is an
+    undeclared set that the reference refuses; raises BadReference for a declared one.
     """
     outputs = tuple(arg.name for arg in context.layout.outputs)
     found = list(product(check.sets, sets.scopes(inputs, outputs)))
@@ -51,28 +55,65 @@ def sets_as_trials(
         made = sets.adversarial(name, inputs, outputs, alone)
         if made is None or not context.reference.allows(made):
             continue
+        try:
+            exact = context.answer(made, torch.float64)
+        except BadReference:
+            # The reference may refuse a set that problem.toml does not declare.
+            if check.declared:
+                raise
+            continue
+        if not all(map(_finite, exact.values())):
+            continue
         where = f" in {alone} alone" if alone else ""
-        drawn = None if check.declared else inputs
-        plain = Trial(made, f" ({sets.WORDS[name]}{where})", drawn=drawn)
-        trial = _allowing(context, plain, alike=name == sets.ALIKE)
-        if trial is not None:
-            yield trial
+        yield Trial(
+            inputs=made,
+            words=f" ({sets.WORDS[name]}{where})",
+            drawn=None if check.declared else inputs,
+            want=exact,
+            made=True,
+            alike=name == sets.ALIKE,
+        )
 
 
-def _allowing(context: CaseContext, trial: Trial, *, alike: bool) -> Trial | None:
-    inputs = trial.inputs
+def look_at(
+    context: CaseContext, slots: Slots, k: int, trial: Trial, want: Answers
+) -> OutputComparison | None:
+    """Compare the answer in slot `k`; None where it is wrong and these inputs say nothing.
+
+    The tolerance of inputs that the judge made takes some runs of the reference. It is never less
+    than the problem's own, so it is found only for an answer that is not within that.
+    """
+    found = context.closer_look(slots, want, k)
+    if found.ok:
+        return found
+    allowed = allowed_on(context, trial, want) if trial.made else context.tolerances
+    if allowed is None:
+        return None
+    found = context.closer_look(slots, want, k, allowed)
+    if found.ok:
+        return found
+    return context.closer_look(slots, want, k, allowed, forgiving(context, trial))
+
+
+def allowed_on(
+    context: CaseContext, trial: Trial, exact: Answers
+) -> Mapping[str, Tolerance] | None:
+    """The tolerances on made inputs: what rounding may do there, by the reference's own.
+
+    None where the reference refuses them, or is not finite in its own precision. Raises
+    BadReference for a declared set.
+    """
     try:
-        exact, own = context.answer(inputs, torch.float64), context.answer(inputs, None)
-        near = sets.rounded(inputs, tuple(exact), alike=alike)
+        own = context.answer(trial.inputs, None)
+        near = sets.rounded(trial.inputs, tuple(exact), alike=trial.alike)
         changed = [context.answer(one, torch.float64) for one in near]
     except BadReference:
-        # The reference may refuse a set that problem.toml does not declare.
         if trial.drawn is None:
             raise
         return None
-    if not all(_finite(answer) for answer in (*exact.values(), *own.values())):
+    if not all(map(_finite, own.values())):
         return None
-    allowed = {
+    return {
         name: looser(
             tolerance,
             sets.OWN_ERRORS * _largest_error(own[name], exact[name])
@@ -80,7 +121,6 @@ def _allowing(context: CaseContext, trial: Trial, *, alike: bool) -> Trial | Non
         )
         for name, tolerance in context.tolerances.items()
     }
-    return replace(trial, allowed=allowed)
 
 
 def forgiving(context: CaseContext, trial: Trial) -> Forgive:

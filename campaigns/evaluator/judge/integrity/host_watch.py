@@ -59,7 +59,7 @@ class HostWatch:
         self._on_gpu = device.type == "cuda"
         # The supervisor's parent is the service; crews in reserve are below it, too.
         self._service = parent_of(os.getppid())
-        self._last = self._ticks()
+        self._first = self._last = self._ticks()
 
     def look(self, case: str, block: int) -> Moment:
         """The state now, after `block` blocks of `case`."""
@@ -74,6 +74,11 @@ class HostWatch:
             stolen=_stolen(before, now),
             **({"others": self._others(before, now)} | card),
         )
+
+    def others_share(self) -> float:
+        """The share of the CPUs that others have kept busy since the beginning; 0 if unknown."""
+        found = self._others(self._first, self._ticks())
+        return (found or 0.0) / len(os.sched_getaffinity(0))
 
     def neighbours(self) -> float | None:
         """How many other services' processes compute on the card; None where unknown."""

@@ -46,8 +46,9 @@ LEAST_S = 2e-4
 WHEN = (0.45, 0.75)
 # A probe whose burst took this much longer than usual says nothing: something held the cores.
 DISTURBED = 1.5
-# Of one call alone: more tries help only an honest call, which may have to wait for free cores.
-ALONE_TRIES, ROUNDS = 3, 16
+# Of one call alone: more tries help only an honest call, which may have to wait for free cores. So
+# many at once before it is compared with new bursts.
+ALONE_TRIES, FEW = 48, 3
 # How often a burst of no calls is made again where a call still seems longer alone.
 IDLE_TRIES = 9
 # What a call takes longer alone than NEAR one among others counts as its time. Over RATIO nothing
@@ -76,6 +77,8 @@ class MidBurstProbe:
         self._check, self._idle_s = check, idle_s
         self._arg = _telling_output(slots)
         self._usual_s = 0.0
+        # The least of the calls alone that were made last.
+        self._alone_s = math.inf
         self.calls = 0
 
     def begin(self, calls: int) -> float:
@@ -104,7 +107,7 @@ class MidBurstProbe:
         trials, step = list(self._trials()), min(self.calls, MOST_SALTED)
         for first in range(0, len(trials), step):
             self._probe(trials[first : first + step])
-        if not self._is_call_by_call:
+        if not self._is_call_by_call or self._is_as_long(typical_s, FEW):
             return 0.0
         self._time_bursts()
         # The host may be busier than before, so calls alone are compared with bursts of the same
@@ -117,13 +120,9 @@ class MidBurstProbe:
         together_s: of one among others. Alone, with warm caches, an honest call is rather faster,
         but for waking its threads.
         """
-        waking, alone_s = waking_s(), math.inf
-        for _ in range(ROUNDS):
-            took_s = min(self._burst(1) for _ in range(ALONE_TRIES))
-            alone_s = min(alone_s, took_s - self._idle_s)
-            if alone_s <= NEAR * together_s + waking:
-                return 0.0
-        waking += self._slower_s()
+        if self._is_as_long(together_s, ALONE_TRIES):
+            return 0.0
+        alone_s, waking = self._alone_s, waking_s() + self._slower_s()
         if alone_s <= NEAR * together_s + waking:
             return 0.0
         if together_s < LEAST_CALL_S or alone_s <= RATIO * together_s + waking:
@@ -133,6 +132,15 @@ class MidBurstProbe:
             f"calls did each other's work: one alone takes {alone_s * 1e6:.0f} µs, one of "
             f"{self.calls} in a burst {together_s * 1e6:.0f} µs",
         )
+
+    def _is_as_long(self, together_s: float, tries: int) -> bool:
+        """Whether the least of some calls alone is no longer than one among others."""
+        self._alone_s = math.inf
+        for _ in range(tries):
+            self._alone_s = min(self._alone_s, self._burst(1) - self._idle_s)
+            if self._alone_s <= NEAR * together_s + waking_s():
+                return True
+        return False
 
     def _slower_s(self) -> float:
         """How much longer a burst of no calls takes than at first: the host may be slower by now.
@@ -196,7 +204,10 @@ class MidBurstProbe:
         delay_s = self._context.supply.draw.uniform(*WHEN) * self._usual_s
         probed = ProbedBurst(trials, arg, delay_s)
         took_s = run_burst(self._context, self._channel, self._slots, self.calls, probed=probed)
-        if arg is None or took_s > DISTURBED * self._usual_s:
+        if arg is None:
+            return None
+        if took_s > DISTURBED * self._usual_s:
+            self._channel.again(took_s)
             return None
         glance = probed.glance(took_s)
         return glance if glance.says_something else None

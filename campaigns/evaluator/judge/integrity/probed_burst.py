@@ -15,8 +15,7 @@ import torch
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import as_integers
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs, fill
-from campaigns.evaluator.judge.correctness.output_comparison import OutputComparison
-from campaigns.evaluator.judge.correctness.trial import Trial, forgiving
+from campaigns.evaluator.judge.correctness.trial import Trial, look_at
 from campaigns.evaluator.judge.integrity.proof import let_settle
 from campaigns.evaluator.judge.timing.fence import telling_positions
 from campaigns.evaluator.judge.timing.prepared_slots import PreparedSlots
@@ -167,23 +166,19 @@ class ProbedBurst:
 
     def _check_trial(self, slot: int, trial: Trial) -> None:
         prepared, context = self._prepared, self._prepared.context
-        want = context.expect(prepared.truth, slot, torch.float64)
-
-        def compared() -> OutputComparison:
-            found = context.closer_look(prepared.slots, want, slot, trial.allowed)
-            if found.ok:
-                return found
-            forgive = forgiving(context, trial)
-            return context.closer_look(prepared.slots, want, slot, trial.allowed, forgive)
-
-        if compared().ok:
+        want = trial.want or context.expect(prepared.truth, slot, torch.float64)
+        found = look_at(context, prepared.slots, slot, trial, want)
+        if found is None or found.ok:
             return
         let_settle(context, prepared.channel)
-        found, number = compared(), prepared.order.index(slot) + 1
-        if found.ok:
+        settled = look_at(context, prepared.slots, slot, trial, want)
+        if settled is None:
+            return
+        if settled.ok:
             words = "said done before its work was done, on inputs of the judge's own making"
             raise prepared.channel.blame(Outcome.CHEATED, words)
+        number = prepared.order.index(slot) + 1
         raise prepared.channel.blame(
             Outcome.WRONG_RESULT,
-            f"timed call {number} of {prepared.calls} is wrong: {found.message}{trial.words}",
+            f"timed call {number} of {prepared.calls} is wrong: {settled.message}{trial.words}",
         )

@@ -116,9 +116,13 @@ class ArmTimer:
         self._note_retakes()
 
     def resume(self) -> None:
-        """Continue after `close`, once the case is laid out again."""
+        """Continue after another case was timed: the slots hold what that one has left."""
         self._legal = 0
-        self._prepare_lengths()
+
+    @property
+    def samples_us(self) -> tuple[float, ...]:
+        """The samples taken so far, on the judge's clock."""
+        return tuple(self._samples_us)
 
     def timing(self, *, explained: bool) -> Timing:
         """The measured times and what explains them; the runner is traced and not timed after this.
@@ -163,6 +167,7 @@ class ArmTimer:
                 break
             self._retaken += 1
             left -= 1
+            arm.channel.again(short_s + long_s)
         return max(time_us, self._alone_us)
 
     def _pair(self, *, cold: bool) -> tuple[float, float]:

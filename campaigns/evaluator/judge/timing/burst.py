@@ -31,8 +31,8 @@ from campaigns.evaluator.wire import Ask
 # A burst in which a stopped process ran is made again. This may happen once to an honest runner
 # that the host was slow to stop; it happens every time to one that wakes itself.
 ATTEMPTS = 5
-# How many slots are made ready for an idle burst.
-IDLE_SLOTS = 4
+# Of an idle burst: it makes no call, and has a fence as any other.
+IDLE_SLOTS = 1
 
 
 class Probed(Protocol):
@@ -65,11 +65,13 @@ def run_burst(
     Raises what `RunnerChannel.blame` makes of a call that is late, wrong, or wrote elsewhere.
     """
     for _ in range(ATTEMPTS):
+        since = time.monotonic()
         prepared, fence = _ready(context, channel, slots, calls, options, probed)
         seconds, restless = _attempt(prepared, fence, options, probed)
         if restless is None:
             return seconds
         channel.forgive(restless)
+        channel.again(time.monotonic() - since)
     raise restless or RuntimeError("no attempts")
 
 

@@ -72,6 +72,6 @@ def set_up(
     guards = Guards(part, context.supply.noise)
     poison = Poison(part, context.supply.noise)
     fill(part, truth)
-    if options.cold and context.scrub is not None:
-        context.scrub.add_(1)
+    if options.cold:
+        context.cool(part.rows, slots.rows.numel())
     return PreparedSlots(context, channel, part, calls, truth, poison, guards, order)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from campaigns.evaluator.contract import Outcome, Timer
+from campaigns.evaluator.contract import LOOKS, Outcome, Timer
 from campaigns.rules.target.roofline import Work, physical_floor
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
@@ -152,6 +152,29 @@ def test_a_fault_of_the_problem_is_told_as_its_own():
 def test_it_needs_at_least_five_pairs():
     few = report(case(timing([5.0] * 4), timing([10.0] * 4)))
     assert decide_session(few, AGAINST).reason is Reason.TOO_FEW_SAMPLES
+
+
+def test_r11_a_comparison_that_ended_at_a_look_has_the_interval_of_that_look():
+    faster = timing([5.0, 5.1, 4.9, 5.2, 5.0, 5.1])
+    whole = report(case(faster, timing([10.0, 10.2, 9.9, 10.1, 9.8, 10.0])))
+    looked = replace(whole, looks=LOOKS[:1])
+    found, fixed = (decide_session(each, AGAINST) for each in (looked, whole))
+    assert found.gain.gain == fixed.gain.gain
+    assert found.gain.low < fixed.gain.low
+    assert found.gain.high > fixed.gain.high
+    assert (found.gain.pairs, found.cases["4096x4096"].kind) == (6, found.gain.kind)
+    assert "95% over all looks" in found.sentence
+    samples = next(gate for gate in found.gates if gate.name == "samples")
+    assert samples.found.startswith("6, ended at look 1, whose intervals have 98.9 %; noise floor")
+
+
+def test_r11_a_gain_that_only_one_look_alone_would_show_is_none():
+    # 95 % of six pairs are clear of zero, and of the first of three looks are not.
+    slow = [10.0, 10.3, 10.5, 10.1, 10.6, 10.2]
+    whole = report(case(timing([10.0] * 6), timing(slow)))
+    assert decide_session(whole, AGAINST).gain.low > 0
+    found = decide_session(replace(whole, looks=LOOKS[:1]), AGAINST)
+    assert found.reason is Reason.WITHIN_NOISE
 
 
 def test_it_does_not_accept_what_was_not_timed():

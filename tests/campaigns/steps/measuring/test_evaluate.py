@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.evaluator.contract import LOOKS, Job, Outcome, Phase, Report
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState
 from campaigns.models.transitions import claim, move
 from campaigns.steps.lifecycle.confirm import confirm
@@ -24,6 +25,9 @@ from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
+
+Run = Callable[..., Campaign]
+Put = Callable[..., cast.Script]
 
 
 @pytest.fixture
@@ -45,6 +49,24 @@ def test_it_records_outcome_samples_and_worker(queued: Evaluation, bench: Worker
     assert queued.worker == bench.worker
     assert queued.finished_at >= queued.started_at
     assert len(queued.facts.cases[0].candidate.samples_us) == 10
+
+
+def test_r11_only_what_decides_about_a_round_may_end_at_a_look(
+    run: Run, script: Put, judge: cast.Judge
+) -> None:
+    script(["time 50"])
+    asked: dict[str, Job] = {}
+
+    def look(job: Job) -> None:
+        key = int(job.job_id.split("-")[1])
+        asked[Evaluation.objects.get(pk=key).kind] = job
+
+    judge.during = look
+    campaign = run(max_rounds=2)
+    looks = {kind: job.protocol.looks for kind, job in asked.items()}
+    assert looks == {"baseline": (), "decide": LOOKS, "remeasure": LOOKS, "report": ()}
+    assert {job.protocol.version for job in asked.values()} == {2}
+    assert asked["decide"].noise_floor == campaign.noise["floor"]
 
 
 def test_it_gives_the_judge_the_problem_in_files_and_cleans_up(

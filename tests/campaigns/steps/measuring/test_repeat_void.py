@@ -9,9 +9,11 @@ from django.db.models import Max
 
 from campaigns.evaluator.contract import Moment, Outcome
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
+from campaigns.records.round import measuring_drift
 from campaigns.records.round.measuring_drift import MOST_VOIDS
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.measuring import repeat_void
 from campaigns.steps.measuring.take_passport import take_passport
 from tests.campaigns.steps import cast
 
@@ -105,6 +107,35 @@ def test_the_campaign_waits_when_the_device_does_not_settle_and_never_judges(
     done = cast.run_again(campaign, bench)
     assert done.state == CampaignState.DONE
     assert Verdict.objects.get(round__number=2).word == "accepted"
+
+
+def test_the_campaign_waits_sooner_where_void_measurements_take_long(
+    run, script, drifting, bench, monkeypatch
+):
+    script(["time 50"])
+    drifting["when"] = lambda number, job: decides(job)
+    monkeypatch.setattr(measuring_drift, "MOST_VOID_S", 0.0)
+    monkeypatch.setattr(repeat_void, "MOST_VOID_S", 0.0)
+    campaign = run(max_rounds=2)
+    assert campaign.state == CampaignState.PAUSED
+    assert Void.objects.count() == 1
+    asked = campaign.events.filter(kind="pause_requested").get()
+    assert asked.message.startswith("measurements of 0 minutes are void; the campaign waits.")
+    # Time counts anew once a person has resumed it.
+    monkeypatch.setattr(repeat_void, "MOST_VOID_S", 60.0)
+    resume(campaign)
+    drifting["when"] = lambda number, job: False
+    assert cast.run_again(campaign, bench).state == CampaignState.DONE
+
+
+def test_only_void_measurements_since_it_was_resumed_take_time(run, script, drifting):
+    script(["time 50"])
+    drifting["when"] = lambda number, job: decides(job)
+    campaign = run(max_rounds=2)
+    void = Evaluation.objects.filter(void__isnull=False).last()
+    assert measuring_drift.void_s(void) > 0
+    resume(campaign)
+    assert measuring_drift.void_s(Evaluation.objects.get(pk=void.pk)) == 0
 
 
 def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, drifting):

@@ -1,0 +1,75 @@
+"""Looks at a comparison while it is measured, so that it can end as soon as it has decided.
+
+An interval that is looked at several times at 95 % misses the truth more often than once in 20. So
+the error of 5 % is spent over the looks by the function of Lan and DeMets that is like the bounds
+of O'Brien and Fleming: after a share t of the pairs a(t) = 2 - 2 Φ(1.96 / √t) of it may be spent,
+little at first. Each look has the two-sided error of its own interval; the chance that the interval
+of any look misses the truth is 5 % in all, whatever made measuring end (repeated intervals).
+
+Lan and DeMets, Biometrika 70 (1983) 659; O'Brien and Fleming, Biometrics 35 (1979) 549; Jennison
+and Turnbull, Group Sequential Methods (2000), 3.8 for the levels with t, 9 for the intervals.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+# Bisecting an interval so often leaves nothing of it in a float.
+HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """After so many blocks of each case the interval is looked at with this two-sided error."""
+
+    blocks: int
+    level: float
+
+
+# After 6, 8 and 10 pairs: R11 asks for five at the least.
+LOOKS = (Look(3, 0.0114), Look(4, 0.0244), Look(5, 0.0392))
+
+
+@dataclass(frozen=True, slots=True)
+class MeanInterval:
+    """A mean with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(values: Sequence[float], level: float) -> MeanInterval:
+    """Student's interval of a mean, with two-sided error `level`. ValueError under two values."""
+    mean, spread = statistics.fmean(values), statistics.stdev(values)
+    reach = student_quantile(len(values) - 1, level) * spread / math.sqrt(len(values))
+    return MeanInterval(mean, mean - reach, mean + reach)
+
+
+@cache
+def student_quantile(degrees: int, level: float) -> float:
+    """What |t| of so many degrees of freedom exceeds with probability `level`."""
+    high = 1.0
+    while _within(high, degrees) < 1 - level:
+        high *= 2
+    low = 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, degrees) < 1 - level else (low, middle)
+    return high
+
+
+def _within(t: float, degrees: int) -> float:
+    """The probability that |t| is at most this (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(degrees))
+    odd = degrees % 2
+    term, total = math.cos(angle) if odd else 1.0, 0.0
+    for n in range(2 + odd, degrees + 1, 2):
+        total += term
+        term *= (n - 1) / n * math.cos(angle) ** 2
+    inside = math.sin(angle) * total
+    return 2 / math.pi * (angle + inside) if odd else inside

@@ -1,0 +1,98 @@
+"""Cases take turns block by block, and a look at all of them may end it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.evaluator.contract import LOOKS, Case, Outcome, Timer
+from campaigns.evaluator.judge.timing.comparison import Comparison
+from tests.evaluator import small
+
+CASES = (Case("one", {"N": 1}), Case("two", {"N": 2}))
+STRAY = (0.999, 1.0, 1.001, 1.0)
+
+
+class Arm:
+    """Takes samples of these times, over and over; tells of each in `told`."""
+
+    def __init__(self, name: str, time_us: float, told: list[str], timer: Timer = Timer.CALLS):
+        self._name, self._time_us, self._told, self.timer = name, time_us, told, timer
+        self.samples_us: tuple[float, ...] = ()
+
+    def take(self, *, traced: bool) -> None:
+        self._told.append(self._name)
+        turn = len(self.samples_us) + (self._name == "c")
+        stray = STRAY[turn % len(STRAY)]
+        self.samples_us += (self._time_us * stray,)
+
+
+def compared(
+    candidate_us: float, *, looks=LOOKS, timer=Timer.CALLS, alone=False
+) -> tuple[Comparison, list[str], list[tuple[str, int]]]:
+    """A comparison that has been run, with everything that it did and noted."""
+    told: list[str] = []
+    noted: list[tuple[str, int]] = []
+    names = ("candidate",) if alone else ("incumbent", "candidate")
+    times = {"incumbent": 10.0, "candidate": candidate_us}
+    timers = {
+        case.name: {name: Arm(name[0], times[name], told, timer) for name in names}
+        for case in CASES
+    }
+    protocol = replace(small.QUICK, blocks=5, looks=looks)
+    job = small.job(Path("/p"), Path("/s"), small.source(), cases=CASES, protocol=protocol)
+    made = Comparison(
+        job,
+        timers,
+        lambda case: told.append(case.name),
+        lambda case, block: noted.append((case.name, block)),
+    )
+    made.run()
+    return made, told, noted
+
+
+def test_cases_take_turns_with_one_block_each():
+    _, told, noted = compared(10.0, looks=())
+    assert told[:10] == ["one", *"icci", "two", *"icci"]
+    assert noted[:4] == [("one", 0), ("one", 1), ("two", 0), ("two", 1)]
+    assert noted[-1] == ("two", 5)
+    assert len(told) == 2 * 5 * 5
+
+
+@pytest.mark.parametrize("time_us", [5.0, 10.0, 20.0])
+def test_a_clear_answer_ends_it_at_the_first_look(time_us):
+    found, told, _ = compared(time_us)
+    assert found.looks == [LOOKS[0]]
+    assert told.count("i") == told.count("c") == 2 * 2 * LOOKS[0].blocks
+
+
+def test_a_gain_near_the_floor_is_measured_to_the_last_look():
+    found, told, _ = compared(10.0 / 1.0102)
+    assert found.looks == list(LOOKS)
+    assert told.count("c") == 2 * 2 * 5
+
+
+def test_a_loop_has_all_blocks_since_two_clocks_have_to_show_its_gain():
+    found, told, _ = compared(5.0, timer=Timer.LOOP)
+    assert found.looks == list(LOOKS)
+    assert told.count("c") == 2 * 2 * 5
+
+
+def test_a_lone_arm_has_the_blocks_of_the_first_look_and_no_look():
+    found, told, _ = compared(5.0, alone=True)
+    assert found.looks == []
+    assert told.count("c") == 2 * 2 * LOOKS[0].blocks
+
+
+def test_an_evaluation_tells_the_look_at_which_it_ended(judge):
+    slow = small.source("for (int k = 0; k < 9; ++k)\n" + small.LOOP.replace("2 *", "2 * k / 8 *"))
+    cases = (Case("n65536", {"N": 65536}), Case("n32768", {"N": 32768}))
+    protocol = replace(small.QUICK, blocks=5, looks=LOOKS, version=2)
+    report = judge(small.source(), incumbent=slow, cases=cases, protocol=protocol)
+    assert report.outcome is Outcome.PASSED, report.reason
+    assert report.looks == LOOKS[: len(report.looks)]
+    pairs = 2 * report.looks[-1].blocks
+    for case in report.cases:
+        assert len(case.candidate.samples_us) == len(case.incumbent.samples_us) == pairs
