@@ -20,6 +20,7 @@ MAGIC = 0x6B6F7074
 REPLY = struct.Struct("<IIqqdd8x")
 CREDENTIALS = struct.Struct("=iII")
 BODY_LIMIT = 1 << 20
+MOST_FILES = 4  # that go with one question
 
 
 class Ask(IntEnum):
@@ -41,6 +42,8 @@ class Ask(IntEnum):
     ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
     STAY = 15  # before LOAD: how long (ms) the device works in bursts of no calls from now on
     READ_CODE = 16  # build it and read its machine code; nothing is loaded
+    BUILD_VARIANT = 17  # compile one of many into memory files; nothing is loaded
+    TAKE_VARIANT = 18  # load one of many from memory files, in place of the one before
 
 
 class ReplyStatus(IntEnum):
@@ -78,7 +81,7 @@ def send_ask(sock: socket.socket, ask: Ask, sequence: int, body: Any, fds: list[
 def receive_ask(sock: socket.socket) -> tuple[Ask, int, Any, list[int]] | None:
     """The judge's next question with its file descriptors; None when the judge has gone."""
     try:
-        data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, 4)
+        data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, MOST_FILES)
     except ConnectionError:  # it has left an answer unread
         return None
     if not data:

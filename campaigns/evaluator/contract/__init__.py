@@ -7,7 +7,9 @@ each other instead of misreading. Standard library only: this package is importe
 
 from campaigns.evaluator.contract.files import (
     dump,
+    dump_line,
     load_job,
+    load_line,
     load_machine_code,
     load_report,
     load_sanitized,
@@ -26,6 +28,14 @@ from campaigns.evaluator.contract.report import (
     Report,
     Sanitized,
 )
+from campaigns.evaluator.contract.stream import (
+    FACTS_FILE,
+    BuildFacts,
+    BuildResult,
+    ScreenResult,
+    Stream,
+    VariantOrder,
+)
 from campaigns.evaluator.contract.timing import (
     KernelLaunch,
     OwnKernel,
@@ -36,7 +46,10 @@ from campaigns.evaluator.contract.timing import (
 )
 
 __all__ = [
+    "FACTS_FILE",
     "SCHEMA",
+    "BuildFacts",
+    "BuildResult",
     "Case",
     "CaseReport",
     "ContractError",
@@ -55,12 +68,17 @@ __all__ = [
     "Repeats",
     "Report",
     "Sanitized",
+    "ScreenResult",
     "Source",
+    "Stream",
     "Timer",
     "Timing",
     "Traced",
+    "VariantOrder",
     "dump",
+    "dump_line",
     "load_job",
+    "load_line",
     "load_machine_code",
     "load_report",
     "load_sanitized",
