@@ -63,6 +63,8 @@ class TritonKernel:
 
     def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
         """Compile every launch of every case; the artefact is Triton's own cache of it."""
+        # Here, where it stays: a process for each build would import it anew.
+        importlib.import_module("triton.compiler")
         out, told = files[0], empty()
         write_source(self._source, self._place.folder, ".py")
 
