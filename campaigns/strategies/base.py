@@ -1,0 +1,139 @@
+"""One interface for every search: ask for points, tell how each went.
+
+A strategy never repeats a point, asks the seeds first, and asks legal points only; what is left to
+each one is the order of the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, islice
+
+from campaigns.evaluator.contract import Param
+from campaigns.strategies.space import Point, SearchSpace
+
+# Random draws for each point that is asked for, before what is left is looked for in order.
+DRAWS = 32
+# When draws find nothing new: how far around the last points, and through the whole space, to look.
+LAST, NEIGHBOURS, LISTED = 20, 2_000, 20_000
+
+
+class TrialFailure(StrEnum):
+    """Why a point has no time."""
+
+    BUILD_FAILED = "build_failed"
+    WRONG = "wrong"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    PRUNED = "pruned"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTrial:
+    """A time, or why there is none. Raises ValueError where it is not just one of both."""
+
+    time_us: float | None = None
+    failure: TrialFailure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.time_us is None) == (self.failure is None):
+            raise ValueError(f"{self}: a time or a failure is accepted, not both")
+        if self.time_us is not None and not 0 < self.time_us < math.inf:
+            raise ValueError(f"time_us {self.time_us}: a positive number of µs is accepted")
+
+
+class SearchStrategy(ABC):
+    """seed: the same one gives the same order. seeds: points to try first, illegal ones skipped."""
+
+    def __init__(self, space: SearchSpace, seed: int = 0, seeds: Iterable[Point] = ()) -> None:
+        self.space = space
+        self.random = random.Random(seed)
+        self.told: list[tuple[Point, SearchTrial]] = []
+        self.pending: dict[tuple[Param, ...], Point] = {}
+        self._seen: set[tuple[Param, ...]] = set()
+        self._seeds = deque(seeds)
+        self._names = tuple(knob.name for knob in space.knobs)
+
+    def ask(self, n: int) -> list[Point]:
+        """The next points to try, best first; fewer than n only where no other is found."""
+        steps = (self._seeded, self._propose, self._rest)
+        offered = chain.from_iterable(step(n) for step in steps)
+        return list(islice(filter(self._take, offered), n))
+
+    def tell(self, point: Point, trial: SearchTrial) -> None:
+        """How it went. A point that was not asked for teaches as well, and is not asked later."""
+        key = self.key(point)
+        self._seen.add(key)
+        self.pending.pop(key, None)
+        self.told.append((point, trial))
+        self._learn(point, trial)
+
+    def expected_gain(self) -> float:
+        """What part of the best time the next trial is expected to take off; inf: not known yet.
+
+        Without a model: had the best come last, it would have taken off its distance to the second
+        best, and it comes last once in n times (the jackknife of a minimum, Quenouille 1956).
+        """
+        best = sorted(self.times_us)[:2]
+        return (best[1] - best[0]) / best[0] / len(self.told) if len(best) == 2 else math.inf
+
+    @property
+    def times_us(self) -> Iterator[float]:
+        return (trial.time_us for _, trial in self.told if trial.time_us is not None)
+
+    def best(self, n: int) -> list[Point]:
+        """The n fastest so far, fastest first."""
+        timed = [(trial.time_us, at) for at, (_, trial) in enumerate(self.told) if trial.time_us]
+        return [self.told[at][0] for _, at in sorted(timed)[:n]]
+
+    def key(self, point: Point) -> tuple[Param, ...]:
+        return tuple(point[name] for name in self._names)
+
+    def is_new(self, point: Point) -> bool:
+        return self.key(point) not in self._seen
+
+    @abstractmethod
+    def _propose(self, n: int) -> Iterable[Point]:
+        """Points in their order, known and illegal ones allowed; random ones follow by themselves.
+
+        Called when a batch of n is not full of seeds.
+        """
+
+    def _learn(self, point: Point, trial: SearchTrial) -> None:  # noqa: B027 - not all need to
+        """Called with each trial, in their order."""
+
+    def _seeded(self, n: int) -> Iterator[Point]:
+        while self._seeds:
+            yield self._seeds.popleft()
+
+    def _rest(self, n: int) -> Iterator[Point]:
+        """Random points, then those next to what was tried, then what a small space has left."""
+        yield from self.drawn(DRAWS * n)
+        for point, _ in self.told[: -LAST - 1 : -1]:
+            yield from islice(self.space.neighbours(point), NEIGHBOURS)
+        yield from self._shuffled(self.space.points_at_most(LISTED))
+
+    def drawn(self, n: int) -> Iterator[Point]:
+        """At most n legal points by chance, known ones among them."""
+        draws = (self.space.sample(self.random) for _ in range(n))
+        return (point for point in draws if point is not None)
+
+    def _shuffled(self, points: Iterable[Point]) -> Sequence[Point]:
+        listed = list(points)
+        self.random.shuffle(listed)
+        return listed
+
+    def _take(self, point: Point) -> bool:
+        """Whether it is asked now."""
+        if self.space.is_legal(point) or not self.is_new(point):
+            return False
+        key = self.key(point)
+        self._seen.add(key)
+        self.pending[key] = point
+        return True
