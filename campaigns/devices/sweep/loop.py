@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from django.conf import settings
+
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.variant_stream import Result, VariantStream
@@ -207,3 +209,15 @@ class SweepLoop:
             self._learn(work, made(numbers.pop(0), Outcome.CRASHED, report.reason))
         queue = self._to_build if kind is Stream.BUILD else self._ready
         queue.extendleft(reversed(numbers))
+
+
+def run_sweep(
+    service: EvaluatorService,
+    job: Job,
+    folder: Path,
+    work: SweepWork,
+    beat: Callable[[], None],
+) -> None:
+    """Run a sweep with the builds that this installation keeps. Raises SweepBroken, OSError."""
+    cache = BuildCache(Path(settings.DATA_DIR) / "builds", job)
+    SweepLoop(service, job, cache, SweepOptions(folder)).run(work, beat)

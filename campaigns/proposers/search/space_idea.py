@@ -1,0 +1,87 @@
+"""One round that searches all knobs of the incumbent's source at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from campaigns.evaluator.contract import Param
+from campaigns.proposers.base import Category, Situation, SweepPlan, Variant
+from campaigns.proposers.search.advised import told_values
+from campaigns.proposers.search.idea import Idea
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.spaces.find import space_of
+from campaigns.spaces.space import Point, Space
+from campaigns.strategies.registry import DEFAULT
+
+STRATEGY = "tune.space"
+# How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
+HOPED = 1.15
+# By kind of device: a CPU screens some twenty variants a minute, a GPU hundreds.
+MOST_POINTS = {"cpu": 48, "gpu": 400}
+MOST_S = {"cpu": 100.0, "gpu": 110.0}
+# What a device of this kind cannot time cannot be searched.
+NOT_TIMED = {("triton", "cpu")}
+
+
+def space_ideas(situation: Situation) -> Iterator[Idea]:
+    """The search over the incumbent's knobs; none where it comes out of such a search itself."""
+    if (situation.backend, situation.device_kind) in NOT_TIMED or _comes_from_one(situation):
+        return
+    space = space_of(situation.source, situation.backend, situation.limits)
+    if space.size < 2:
+        return
+    names = ", ".join(knob.name for knob in space.knobs)
+    plan = _plan(situation, space)
+    yield Idea(
+        strategy=STRATEGY,
+        title=f"Search tile and schedule: {_few(names)}",
+        change=f"Other values of {names}: at most {plan.most_points} of {space.size:,} points are "
+        "screened, and the best are measured in full.",
+        rationale="The best values follow from the chip's registers, caches and schedulers together, "
+        "and trying many is surer than guessing one.",
+        risks="A point may exceed a limit of the device; it then fails alone.",
+        expected=HOPED,
+        params={"knobs": names, "points": str(space.size), "from round": situation.incumbent_round},
+        candidates=(Variant("as it is", situation.source, dict(space.defaults)),),
+        bucket=Bucket.K1,
+        category=Category.LAUNCH,
+        sweep=plan,
+    )
+
+
+def _comes_from_one(situation: Situation) -> bool:
+    return any(
+        attempt.round == situation.incumbent_round and attempt.strategy == STRATEGY
+        for attempt in situation.history
+    )
+
+
+def _plan(situation: Situation, space: Space) -> SweepPlan:
+    kind = situation.device_kind
+    return SweepPlan(
+        knobs=tuple((knob.name, knob.values, knob.default) for knob in space.knobs),
+        size=space.size,
+        strategy=DEFAULT,
+        seed=situation.seed,
+        seeds=tuple(_seeds(situation, space)),
+        most_points=MOST_POINTS[kind],
+        most_s=MOST_S[kind],
+    )
+
+
+def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
+    """The source as it is, then with what worked best elsewhere."""
+    yield space.defaults
+    told: dict[str, Param] = {}
+    for knob in space.knobs:
+        known = (*told_values(situation, f"tune.{knob.name}", knob.name),
+                 *told_values(situation, STRATEGY, knob.name))
+        told.update({knob.name: value for value in known[:1] if value in knob.values})
+    point = {**space.defaults, **told}
+    if told and not space.is_legal(point):
+        yield point
+
+
+def _few(names: str) -> str:
+    listed = names.split(", ")
+    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")

@@ -1,0 +1,26 @@
+"""What a platform's chip limits a kernel to, from approved values; what is not known limits nothing."""
+
+from __future__ import annotations
+
+from campaigns.spaces.constraints import DeviceLimits
+from knowledge.lookup.value import cited_or_none
+from knowledge.models import Platform
+
+METRICS = {
+    "shared_bytes_per_block": "max_smem_per_block",
+    "registers_per_block": "registers_per_sm",
+    "registers_per_thread": "max_registers_per_thread",
+    "threads_per_block": "max_threads_per_block",
+    "threads_per_multiprocessor": "max_threads_per_sm",
+    "threads_per_warp": "warp_size",
+}
+
+
+def device_limits(platform: Platform) -> DeviceLimits:
+    """The limits of one chip, in bytes, registers and threads."""
+    known: dict[str, int] = {}
+    for field, metric in METRICS.items():
+        found = cited_or_none(platform, metric, prefer_measured=False)
+        if found is not None:
+            known[field] = int(found.value)
+    return DeviceLimits(**known)
