@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 import libcst.matchers as m
@@ -35,6 +35,7 @@ class Launch:
     keywords: all keyword names. grid: the text of the grid. start: where the call begins.
     end: where a further argument fits.
     shared: keywords whose literal value also stands in the grid, so that the two belong together.
+    call: the node itself.
     """
 
     kernel: str
@@ -44,6 +45,7 @@ class Launch:
     shared: frozenset[str]
     start: int
     end: int
+    call: cst.Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,31 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class TritonSource:
-    """A whole file: its text, kernels by name, and launches in source order."""
+    """A whole file: its text, kernels by name, and launches in source order.
+
+    bindings: what each variable is set to, wherever that stands. spans: where each node stands.
+    """
 
     text: str
     module: cst.Module
     kernels: Mapping[str, Kernel]
     launches: tuple[Launch, ...]
+    bindings: Mapping[str, Sequence[cst.BaseExpression]]
+    spans: Mapping[cst.CSTNode, Span]
+
+    def resolved(self, node: cst.CSTNode) -> cst.CSTNode:
+        """What a variable with one binding is set to; any other node as it is."""
+        if isinstance(node, cst.Name) and len(self.bindings.get(node.value, ())) == 1:
+            return self.bindings[node.value][0]
+        return node
+
+    def number(self, node: cst.CSTNode) -> Number | None:
+        """The integer that a node is, literally or through one binding; else None."""
+        value = self.resolved(node)
+        if not isinstance(value, cst.Integer):
+            return None
+        name = node.value if isinstance(node, cst.Name) else ""
+        return Number(int(value.value.replace("_", ""), 0), self.spans[value], name)
 
 
 def read_triton(text: str) -> TritonSource | None:
@@ -74,8 +95,8 @@ def read_triton(text: str) -> TritonSource | None:
         return None
     reader = _CallCollector(wrapper)
     wrapper.module.visit(reader)
-    launches = tuple(reader.launch(call) for call in reader.calls)
-    return TritonSource(text, wrapper.module, reader.kernels, launches)
+    found = TritonSource(text, wrapper.module, reader.kernels, (), reader.bindings, reader.spans)
+    return replace(found, launches=tuple(_launch(call, found) for call in reader.calls))
 
 
 def code(node: cst.CSTNode) -> str:
@@ -87,7 +108,8 @@ class _CallCollector(cst.CSTVisitor):
     """Collects kernels, integer bindings and launch calls in one pass."""
 
     def __init__(self, wrapper: MetadataWrapper) -> None:
-        self.spans = wrapper.resolve(ByteSpanPositionProvider)
+        found = wrapper.resolve(ByteSpanPositionProvider)
+        self.spans = {n: Span(at.start, at.start + at.length) for n, at in found.items()}
         self.kernels: dict[str, Kernel] = {}
         self.calls: list[cst.Call] = []
         self.bindings: dict[str, list[cst.BaseExpression]] = {}
@@ -123,49 +145,33 @@ class _CallCollector(cst.CSTVisitor):
         if m.matches(node.func, m.Subscript(value=m.Name())):
             self.calls.append(node)
 
-    def launch(self, call: cst.Call) -> Launch:
-        """Describe one launch call."""
-        subscript = cst.ensure_type(call.func, cst.Subscript)
-        grid = self._grid(subscript.slice)
-        numbers: dict[str, Number] = {}
-        shared = set()
-        keywords = [arg for arg in call.args if arg.keyword is not None]
-        for arg in keywords:
-            name = arg.keyword.value if arg.keyword is not None else ""
-            number = self._number(arg.value)
-            if number is not None:
-                numbers[name] = number
-                if isinstance(arg.value, cst.Integer) and arg.value.value in _integers(grid):
-                    shared.add(name)
-        last = call.args[-1].value if call.args else call.func
-        return Launch(
-            kernel=cst.ensure_type(subscript.value, cst.Name).value,
-            grid=code(grid),
-            numbers=numbers,
-            keywords=tuple(arg.keyword.value for arg in keywords if arg.keyword is not None),
-            shared=frozenset(shared),
-            start=self._span(call).start,
-            end=self._span(last).end,
-        )
 
-    def _grid(self, slices: Sequence[cst.SubscriptElement]) -> cst.CSTNode:
-        index = slices[0].slice
-        grid = index.value if isinstance(index, cst.Index) else index
-        if isinstance(grid, cst.Name) and len(self.bindings.get(grid.value, ())) == 1:
-            return self.bindings[grid.value][0]
-        return grid
-
-    def _number(self, value: cst.BaseExpression) -> Number | None:
-        name = ""
-        if isinstance(value, cst.Name) and len(self.bindings.get(value.value, ())) == 1:
-            name, value = value.value, self.bindings[value.value][0]
-        if not isinstance(value, cst.Integer):
-            return None
-        return Number(int(value.value.replace("_", ""), 0), self._span(value), name)
-
-    def _span(self, node: cst.CSTNode) -> Span:
-        found = self.spans[node]
-        return Span(found.start, found.start + found.length)
+def _launch(call: cst.Call, source: TritonSource) -> Launch:
+    """Describe one launch call."""
+    subscript = cst.ensure_type(call.func, cst.Subscript)
+    index = subscript.slice[0].slice
+    grid = source.resolved(index.value if isinstance(index, cst.Index) else index)
+    numbers: dict[str, Number] = {}
+    shared = set()
+    keywords = [arg for arg in call.args if arg.keyword is not None]
+    for arg in keywords:
+        name = arg.keyword.value if arg.keyword is not None else ""
+        number = source.number(arg.value)
+        if number is not None:
+            numbers[name] = number
+            if isinstance(arg.value, cst.Integer) and arg.value.value in _integers(grid):
+                shared.add(name)
+    last = call.args[-1].value if call.args else call.func
+    return Launch(
+        kernel=cst.ensure_type(subscript.value, cst.Name).value,
+        grid=code(grid),
+        numbers=numbers,
+        keywords=tuple(arg.keyword.value for arg in keywords if arg.keyword is not None),
+        shared=frozenset(shared),
+        start=source.spans[call].start,
+        end=source.spans[last].end,
+        call=call,
+    )
 
 
 def _integers(node: cst.CSTNode) -> set[str]:

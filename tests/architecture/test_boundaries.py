@@ -15,6 +15,7 @@ WEB = {"django", "celery", "kombu", "rest_framework", "django_htmx", "whitenoise
 PURE = {
     "knowledge.specs": {"pint"},
     "campaigns.rules": {"pint"},
+    "campaigns.spaces": {"libcst", "tree_sitter", "tree_sitter_cpp", "tree_sitter_cuda"},
     "knowledge.charts": set(),
     "knowledge.experience.terms": set(),
 }
@@ -25,7 +26,10 @@ PURE_MAY_USE = (
     "knowledge.experience.wording",
     "knowledge.experience.spread",
     "campaigns.rules",
+    "campaigns.spaces",
+    "campaigns.syntax",
     "campaigns.evaluator.contract",
+    "campaigns.evaluator.syntax",
     "campaigns.rules.verdict.finding_kinds",
 )
 EMPTY_PACKAGES = {"knowledge", "knowledge.experience", "campaigns", "campaigns.evaluator"}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import Source
+
+# The name of the knob that chooses among them.
+FLAGS = "flags"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,22 @@ def with_flags(source: Source, extra: FlagSet) -> Source | None:
     if not lacking:
         return None
     return Source(name=source.name, text=source.text, flags=source.flags + lacking)
+
+
+def flag_choices(source: Source, backend: str, *, relaxed: bool) -> tuple[str, tuple[str, ...]]:
+    """The present choice and all that there are: for each set its flags as one text.
+
+    The present choice is those of the source's flags that any set speaks of; the first of all is
+    to have none of them. relaxed: with the sets that change the arithmetic.
+    """
+    safe, risky = FLAG_SETS.get(backend, ()), RISKY_FLAG_SETS.get(backend, ())
+    known = {flag for one in (*safe, *risky) for flag in one.flags}
+    present = " ".join(flag for flag in source.flags if flag in known)
+    listed = (" ".join(one.flags) for one in (*safe, *(risky if relaxed else ())))
+    return present, tuple(dict.fromkeys(("", *listed, present)))
+
+
+def with_choice(flags: tuple[str, ...], choices: Iterable[str], chosen: str) -> tuple[str, ...]:
+    """The flags with those that any of the choices speaks of replaced by the chosen ones."""
+    known = set(" ".join(choices).split())
+    return (*(flag for flag in flags if flag not in known), *chosen.split())

@@ -1,0 +1,92 @@
+"""Arithmetic over named integers as text, so that a condition can be kept, shown and checked.
+
+Texts come from sources that strangers wrote. Whatever is not plain arithmetic on names and integers
+is not an expression, and neither powers nor shifts are, because a short text with them never ends.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import CodeType
+
+from campaigns.evaluator.contract import Param
+
+ALLOWED = (
+    *(ast.Expression, ast.Name, ast.Load, ast.Constant, ast.IfExp),
+    *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod),
+    *(ast.UnaryOp, ast.Not, ast.USub, ast.BoolOp, ast.And, ast.Or),
+    *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+)
+MOST_CHARACTERS = 2000
+# In C a division of integers drops the rest, and `!` binds tighter than Python's `not`.
+C_WORDS = {"&&": " and ", "||": " or ", "/": "//"}
+
+
+def python_expression(text: str) -> ast.expr | None:
+    """The expression that a Python text is; None for anything else."""
+    if len(text) > MOST_CHARACTERS:
+        return None
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return tree.body if all(map(_is_plain, ast.walk(tree))) else None
+
+
+def c_expression(text: str) -> ast.expr | None:
+    """The expression that a C text is, with Python's operators; None for anything else."""
+    if re.search(r"!(?!=)|//|/\*|[?']", text):
+        return None
+    joined = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", " ".join(text.split()))
+    return python_expression(re.sub(r"&&|\|\||/", lambda found: C_WORDS[found[0]], joined))
+
+
+def names_of(expression: ast.expr) -> frozenset[str]:
+    """Every name that the expression reads."""
+    return frozenset(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
+
+
+def replaced_names(expression: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
+    """The expression with names replaced, again and again, until none of `by` is left.
+
+    A name that stands for an expression with itself in it is left as it is.
+    """
+    return _Replacement(by).visit(expression)  # type: ignore[no-any-return]
+
+
+def value_of(text: str, values: Mapping[str, Param]) -> Param | None:
+    """What the expression comes to; None where it divides by zero or lacks a name."""
+    try:
+        return eval(_compiled(text), {"__builtins__": {}}, values)  # type: ignore[no-any-return]
+    except (ZeroDivisionError, NameError, TypeError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> CodeType:
+    expression = python_expression(text)
+    if expression is None:
+        raise ValueError(f"{text!r} is no arithmetic on names and integers")
+    return compile(ast.Expression(expression), "<expression>", "eval")
+
+
+def _is_plain(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int)
+    return isinstance(node, ALLOWED)
+
+
+class _Replacement(ast.NodeTransformer):
+    """Puts expressions in the place of names."""
+
+    def __init__(self, by: Mapping[str, ast.expr]) -> None:
+        self.by = by
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.by:
+            return node
+        rest = {name: value for name, value in self.by.items() if name != node.id}
+        return _Replacement(rest).visit(self.by[node.id])  # type: ignore[no-any-return]

@@ -1,0 +1,52 @@
+"""Finds the space of a source: every number that may be changed, and what that must respect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from campaigns.evaluator.contract import Source
+from campaigns.spaces.c_demands import c_demands
+from campaigns.spaces.constraints import Demand, DeviceLimits, constraints_of
+from campaigns.spaces.knob_list import KnobList
+from campaigns.spaces.knobs_c_family import find_c_knobs
+from campaigns.spaces.knobs_triton import find_triton_knobs
+from campaigns.spaces.space import Knob, Space
+from campaigns.spaces.triton_demands import triton_demands
+from campaigns.syntax.tunables import C_BACKENDS
+
+MOST_KNOBS = 16
+
+
+def space_of(
+    source: Source,
+    backend: str,
+    limits: DeviceLimits,
+    *,
+    element_bytes: int = 1,
+    relaxed: bool = False,
+) -> Space:
+    """The space of a source, with its first `MOST_KNOBS` knobs; without a knob, the empty space.
+
+    element_bytes: the size of what the kernel works on, at least. relaxed: with compiler flags that
+    change the arithmetic.
+    """
+    knobs = KnobList()
+    demands: Iterator[Demand]
+    if backend in C_BACKENDS:
+        demands = c_demands(find_c_knobs(source, backend, knobs, relaxed=relaxed), limits)
+    else:
+        limited = limits.registers_per_thread is not None
+        found = find_triton_knobs(source.text, knobs, limits_registers=limited)
+        demands = triton_demands(found, limits, element_bytes)
+    kept = tuple(_kept(knobs.knobs))
+    dropped = [knob for knob in knobs.knobs if knob not in kept]
+    return Space(kept, constraints_of(demands, kept, dropped))
+
+
+def _kept(knobs: list[Knob]) -> Iterator[Knob]:
+    """The first knobs; those that are only written along with another stay or go with it."""
+    first = {knob.name for knob in knobs[:MOST_KNOBS]}
+    for knob in knobs:
+        switches = {site.when[0] for site in knob.sites if site.when is not None}
+        if switches <= first if switches else knob.name in first:
+            yield knob

@@ -1,0 +1,144 @@
+"""Ranks the tiles of a matrix product by a model of waves, pipelines and arithmetic intensity.
+
+The model is coarse and knows no instruction of any chip: what it puts first is worth a first try,
+no more. Its constants are of the size that data-centre GPUs have; only the order that they give
+matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+from campaigns.spaces.space import Point, Space
+
+# Between asking for a tile in memory and having it, and between two steps of a block, in seconds.
+LOAD_LATENCY_S = 8e-7
+BARRIER_S = 3e-8
+# The part of a wait that no pipeline hides.
+EXPOSED = 0.1
+# How much faster caches deliver than memory, where neighbouring tiles share operands.
+CACHE_FACTOR = 2.0
+# Warps that keep a multiprocessor's schedulers busy.
+BUSY_WARPS = 8
+THREADS_PER_WARP = 32
+# Registers of a thread that are left for sums.
+SUM_REGISTERS = 168
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulShape:
+    """An m × k matrix times a k × n one; element_bytes: the size of what is multiplied."""
+
+    m: int
+    n: int
+    k: int
+    element_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulDevice:
+    """What the model asks of a device, from cited values; peak in operations of the data's type."""
+
+    multiprocessors: int
+    bandwidth_bytes_per_s: float
+    peak_flops: float
+    shared_bytes_per_multiprocessor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TileKnobs:
+    """The names of the knobs that the model reads; one that a point lacks counts as `UNSAID`."""
+
+    m: str = "BLOCK_M"
+    n: str = "BLOCK_N"
+    k: str = "BLOCK_K"
+    warps: str = "num_warps"
+    stages: str = "num_stages"
+
+
+UNSAID = {"m": 64, "n": 64, "k": 32, "warps": 4, "stages": 3}
+
+
+def tile_knobs(space: Space) -> TileKnobs | None:
+    """The knobs that size the tiles of a product, by their names; None where that is not clear."""
+    found: dict[str, str] = {}
+    patterns = {axis: rf"(^|_)(BLOCK|TILE|B)_?(SIZE_?)?{axis}$" for axis in "mnk"}
+    patterns |= {"warps": "(^|_)num_warps$", "stages": "(^|_)num_stages$"}
+    for role, pattern in patterns.items():
+        names = [k.name for k in space.knobs if re.search(pattern, k.name, re.IGNORECASE)]
+        if len(names) > 1 or (not names and role in "mn"):
+            return None
+        if names:
+            found[role] = names[0]
+    return TileKnobs(**found)
+
+
+def ranked(
+    points: Iterable[Point],
+    shape: MatmulShape,
+    device: MatmulDevice,
+    knobs: TileKnobs = TileKnobs(),
+) -> list[Point]:
+    """The points, the one that the model takes for fastest first."""
+    return sorted(points, key=lambda point: _seconds(_read(point, knobs), shape, device))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    m: int
+    n: int
+    k: int
+    warps: int
+    stages: int
+
+
+def _read(point: Point, knobs: TileKnobs) -> _Tile:
+    names = {role: getattr(knobs, role) for role in UNSAID}
+    return _Tile(**{role: int(point.get(name, UNSAID[role])) for role, name in names.items()})
+
+
+def _seconds(tile: _Tile, shape: MatmulShape, device: MatmulDevice) -> float:
+    """What the product is estimated to take."""
+    blocks = ceil(shape.m / tile.m) * ceil(shape.n / tile.n)
+    each = ceil(blocks / device.multiprocessors)
+    at_once = min(each, _resident(tile, shape, device))
+    steps = ceil(shape.k / tile.k)
+    step = _step_seconds(tile, shape, device, at_once)
+    filled = LOAD_LATENCY_S + (tile.stages - 1) * _load_seconds(tile, shape, device)
+    return each / at_once * (steps * step + filled)
+
+
+def _step_seconds(tile: _Tile, shape: MatmulShape, device: MatmulDevice, at_once: int) -> float:
+    """One step along k of all blocks that a multiprocessor works on at once."""
+    threads = tile.warps * THREADS_PER_WARP
+    sums = tile.m * tile.n / threads
+    reuse = sqrt(sums) / (sqrt(sums) + 2)
+    busy = min(1.0, sqrt(at_once * tile.warps / BUSY_WARPS))
+    spilled = max(1.0, sums / SUM_REGISTERS) ** 2
+    peak = device.peak_flops / device.multiprocessors
+    compute = 2 * tile.m * tile.n * tile.k / (peak * reuse * busy) * spilled * at_once
+    load = _load_seconds(tile, shape, device) * at_once
+    if tile.stages == 1:
+        return compute + load + LOAD_LATENCY_S / at_once + BARRIER_S
+    waiting = LOAD_LATENCY_S / (tile.stages - 1)
+    return max(compute, load, waiting) + EXPOSED * waiting + BARRIER_S
+
+
+def _load_seconds(tile: _Tile, shape: MatmulShape, device: MatmulDevice) -> float:
+    """One block's operands of one step, at a multiprocessor's share of what caches deliver."""
+    share = CACHE_FACTOR * device.bandwidth_bytes_per_s / device.multiprocessors
+    return (tile.m + tile.n) * tile.k * shape.element_bytes / share
+
+
+def _resident(tile: _Tile, shape: MatmulShape, device: MatmulDevice) -> int:
+    """The blocks that a multiprocessor holds at once, as far as registers and shared memory go."""
+    sums = tile.m * tile.n / (tile.warps * THREADS_PER_WARP)
+    by_registers = int(2 * BUSY_WARPS / tile.warps * min(4.0, SUM_REGISTERS / max(sums, 1)))
+    if device.shared_bytes_per_multiprocessor is None:
+        return max(1, by_registers)
+    stage = (tile.m + tile.n) * tile.k * shape.element_bytes
+    by_shared = device.shared_bytes_per_multiprocessor // (stage * max(1, tile.stages - 1))
+    return max(1, min(by_registers, by_shared))
