@@ -103,8 +103,8 @@ class Situation:
     evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
     seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
     directions: strategies that a stagnation review named since the last gain, the most different
-    first; empty without one. limits: of the chip, as far as known. learned: what experience recommends, best first. spent: what it says
-    did not work.
+    first; empty without one. limits: of the chip, as far as known. learned: what experience
+    recommends, best first. spent: what it says did not work.
     """
 
     problem: str

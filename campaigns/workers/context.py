@@ -22,7 +22,8 @@ class WorkerContext:
     """The row of a worker, its device and the service that measures on it.
 
     patience_s: how long to wait for a device that another process of this host holds.
-    sweep: builds and screens what a search asks for. look: whether other programs use the device; it is held then, and kopt runs nothing on it.
+    sweep: builds and screens what a search asks for. look: whether other programs use the device;
+    it is held then, and kopt runs nothing on it.
     """
 
     service: Measurer

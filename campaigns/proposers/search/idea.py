@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import Category, Draft, Hypothesis, MetricDirection, SweepPlan, Variant
+from campaigns.proposers.base import (
+    Category,
+    Draft,
+    Hypothesis,
+    MetricDirection,
+    SweepPlan,
+    Variant,
+)
 from campaigns.proposers.evidence import Facts
 from campaigns.rules.verdict.buckets import Bucket
 

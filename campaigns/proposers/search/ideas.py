@@ -9,10 +9,10 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.advised import told_values
-from campaigns.spaces.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
 from campaigns.proposers.search.idea import Idea
 from campaigns.proposers.search.values import may_have, values_to_try
 from campaigns.rules.verdict.buckets import Bucket
+from campaigns.spaces.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 
 BLOCK_GAIN = 1.12

@@ -13,8 +13,8 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.search.advised import advised
 from campaigns.proposers.search.idea import Idea
 from campaigns.proposers.search.ideas import flag_ideas, recipe_ideas
-from campaigns.proposers.search.space_idea import space_ideas
 from campaigns.proposers.search.repairs import repairs
+from campaigns.proposers.search.space_idea import space_ideas
 
 LEAST_EXPECTED = 1.005
 

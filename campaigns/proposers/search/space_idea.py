@@ -37,8 +37,8 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
         title=f"Search tile and schedule: {_few(names)}",
         change=f"Other values of {names}: at most {plan.most_points} of {space.size:,} points are "
         "screened, and the best are measured in full.",
-        rationale="The best values follow from the chip's registers, caches and schedulers together, "
-        "and trying many is surer than guessing one.",
+        rationale="The best values follow from the chip's registers, caches and schedulers "
+        "together, and trying many is surer than guessing one.",
         risks="A point may exceed a limit of the device; it then fails alone.",
         expected=HOPED,
         params={"knobs": names, "points": str(space.size), "from round": situation.incumbent_round},
@@ -74,9 +74,12 @@ def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
     yield space.defaults
     told: dict[str, Param] = {}
     for knob in space.knobs:
-        known = (*told_values(situation, f"tune.{knob.name}", knob.name),
-                 *told_values(situation, STRATEGY, knob.name))
-        told.update({knob.name: value for value in known[:1] if value in knob.values})
+        known = (
+            *told_values(situation, f"tune.{knob.name}", knob.name),
+            *told_values(situation, STRATEGY, knob.name),
+        )
+        if known and known[0] in knob.values:
+            told[knob.name] = known[0]
     point = {**space.defaults, **told}
     if told and not space.is_legal(point):
         yield point

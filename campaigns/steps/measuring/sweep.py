@@ -130,4 +130,3 @@ class _Rows:
 def _known(point: TriedPoint) -> dict[str, int]:
     facts = asdict(point.facts) if point.facts else {}
     return {name: value for name, value in facts.items() if value is not None}
-
