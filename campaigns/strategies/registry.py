@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from campaigns.strategies.annealing import Annealing
 from campaigns.strategies.base import SearchStrategy
+from campaigns.strategies.forest import Forest
+from campaigns.strategies.gaussian import GaussianProcess
 from campaigns.strategies.genetic import Genetic
 from campaigns.strategies.random_sampling import RandomSampling
 
@@ -11,8 +13,10 @@ STRATEGIES: dict[str, type[SearchStrategy]] = {
     "random": RandomSampling,
     "annealing": Annealing,
     "genetic": Genetic,
+    "forest": Forest,
+    "gaussian": GaussianProcess,
 }
-DEFAULT = "annealing"
+DEFAULT = "gaussian"
 
 
 def strategy_named(name: str) -> type[SearchStrategy]:
