@@ -1,4 +1,4 @@
-"""What a platform's chip limits a kernel to, from approved values; what is not known limits nothing."""
+"""What a chip limits a kernel to, from approved values; the unknown limits nothing."""
 
 from __future__ import annotations
 
