@@ -32,9 +32,9 @@ from campaigns.evaluator.contract import (
 # Orders that a screen holds, so that it never waits for the next.
 AHEAD = 2
 BATCH = 16
-# A stream that breaks without a result is opened again so often; so is a variant in its place.
-MOST_BROKEN = 3
-MOST_TRIES = 2
+# A stream that breaks without a result is opened again so often: the host is to blame then, for a
+# variant that breaks its runner has a result.
+MOST_BROKEN = 2
 LOOK_S = 0.5
 
 
@@ -81,7 +81,6 @@ class SweepLoop:
         self._builders: list[VariantStream] = []
         self._screen: VariantStream | None = None
         self._best_us: dict[str, float] = {}
-        self._tries: Counter[int] = Counter()
         self._broken: Counter[Stream] = Counter()
         self._made = 0
 
@@ -203,10 +202,6 @@ class SweepLoop:
         if self._broken[kind] > MOST_BROKEN:
             raise SweepBroken(report.reason)
         numbers = [order.number for order in stream.waiting]
-        self._tries[numbers[0]] += 1
-        if self._tries[numbers[0]] >= MOST_TRIES:
-            made = BuildResult if kind is Stream.BUILD else ScreenResult
-            self._learn(work, made(numbers.pop(0), Outcome.CRASHED, report.reason))
         queue = self._to_build if kind is Stream.BUILD else self._ready
         queue.extendleft(reversed(numbers))
 
