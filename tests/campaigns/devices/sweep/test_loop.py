@@ -19,7 +19,7 @@ from tests.evaluator import small
 from tests.evaluator.small import LOOP, source
 
 WRONG = "for (int i = 0; i < N; ++i) y[i] = 3 * x[i];"
-SLOW = "for (int r = 0; r < 500000; ++r) { volatile float k = 2; y[r % N] = k; } " + LOOP
+SLOW = "for (int r = 0; r < 5000000; ++r) { volatile float k = 2; y[r % N] = k; } " + LOOP
 CRASH = "__attribute__((constructor)) static void boom() { __builtin_trap(); }\n"
 HANG = "while (x[0] == x[0]) { volatile int k = 0; k = k; } " + LOOP
 
