@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from campaigns.evaluator.contract import Param
-from campaigns.spaces.expressions import names_of, python_expression, replaced_names, value_of
-from campaigns.spaces.space import Constraint, Knob
+from campaigns.spaces.expressions import names_of, python_expression, resolved, value_of
+from campaigns.spaces.space import Knob, KnobConstraint
 
 # Points of which a constraint is looked at before it is kept for good.
 MOST_LOOKS = 2000
@@ -19,8 +19,11 @@ MOST_LOOKS = 2000
 class DeviceLimits:
     """What a device can do, from cited values; None where it is not known, which limits nothing.
 
-    shared_bytes_per_block: the most that a kernel may ask for.
-    static_shared_bytes_per_block: the most that it may declare.
+    shared_bytes_per_block: the most that a kernel may ask for when it is launched.
+    static_shared_bytes_per_block: the most that a CUDA kernel may declare. registers_per_thread:
+    also says that the device lets a launch limit them (`maxnreg`). threads_per_warp: the lanes of a
+    warp or wave. sums_in_registers: False where matrix units keep their sums elsewhere, as
+    Blackwell's do in tensor memory.
     """
 
     shared_bytes_per_block: int | None = None
@@ -31,50 +34,50 @@ class DeviceLimits:
     threads_per_multiprocessor: int | None = None
     max_warps: int | None = None
     threads_per_warp: int = 32
+    sums_in_registers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A condition over names of a source, what stands for those names, and why it has to hold."""
+    """A condition over knobs, and why it has to hold; None where it cannot be told."""
 
     condition: ast.expr | None
     reason: str
-    bound: Mapping[str, ast.expr]
+
+
+def demand(text: str, reason: str, bound: Mapping[str, ast.expr]) -> Demand:
+    """The demand of a Python condition, whose names stand for the expressions in `bound`."""
+    return Demand(resolved(python_expression(text), bound), reason)
 
 
 def constraints_of(
     demands: Iterable[Demand], knobs: Sequence[Knob], dropped: Iterable[Knob] = ()
-) -> tuple[Constraint, ...]:
-    """The demands that speak of these knobs and of nothing unknown, each once.
+) -> tuple[KnobConstraint, ...]:
+    """The demands that speak of these knobs, each once.
 
     dropped: knobs that stay as they are. The source as it is runs, so a demand that it does not
     meet has been misread and is left out, and so is one that no point breaks.
     """
-    fixed: dict[str, ast.expr] = {knob.name: ast.Constant(knob.default) for knob in dropped}
-    present: dict[str, Param] = {knob.name: knob.default for knob in knobs}
+    present = {k.name: k.default for k in knobs if isinstance(k.default, int)}
     choices = {knob.name: knob.values for knob in knobs}
-    found: dict[str, Constraint] = {}
-    for demand in demands:
-        if demand.condition is None:
-            continue
-        condition = replaced_names(replaced_names(demand.condition, demand.bound), fixed)
-        names, text = names_of(condition), ast.unparse(condition)
-        if names and names <= set(present) and value_of(text, present):
-            found.setdefault(text, Constraint(text, demand.reason))
+    by: dict[str, ast.expr] = {knob.name: ast.Constant(knob.default) for knob in dropped}
+    by |= {name: ast.Name(name, ast.Load()) for name in present}
+    found: dict[str, KnobConstraint] = {}
+    for one in demands:
+        condition = resolved(one.condition, by)
+        if condition is not None and names_of(condition):
+            text = ast.unparse(condition)
+            if value_of(text, present):
+                found.setdefault(text, KnobConstraint(text, one.reason))
     return tuple(one for one in found.values() if _may_fail(one, choices))
 
 
-def _may_fail(constraint: Constraint, choices: Mapping[str, tuple[Param, ...]]) -> bool:
+def _may_fail(constraint: KnobConstraint, choices: Mapping[str, tuple[Param, ...]]) -> bool:
     """Whether some point breaks it; where there are too many to look, it is taken to."""
     names = sorted(constraint.names)
     points = product(*(choices[name] for name in names))
     looked = [dict(zip(names, point, strict=True)) for point in islice(points, MOST_LOOKS)]
     return len(looked) == MOST_LOOKS or not all(map(constraint.holds, looked))
-
-
-def demand(text: str, reason: str, bound: Mapping[str, ast.expr]) -> Demand:
-    """A demand whose condition is written in Python."""
-    return Demand(python_expression(text), reason, bound)
 
 
 def product_of(factors: Iterable[ast.expr]) -> str:

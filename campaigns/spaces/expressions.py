@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import lru_cache
 from types import CodeType
 
@@ -20,7 +21,9 @@ ALLOWED = (
     *(ast.UnaryOp, ast.Not, ast.USub, ast.BoolOp, ast.And, ast.Or),
     *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
 )
-MOST_CHARACTERS = 2000
+MOST_CHARACTERS = 1000
+# How large an expression may be, so that reading it always ends.
+MOST_NODES, MOST_DEPTH = 500, 60
 # In C a division of integers drops the rest, and `!` binds tighter than Python's `not`.
 C_WORDS = {"&&": " and ", "||": " or ", "/": "//"}
 
@@ -33,7 +36,7 @@ def python_expression(text: str) -> ast.expr | None:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return tree.body if all(map(_is_plain, ast.walk(tree))) else None
+    return tree.body if is_small(tree.body) and all(map(_is_plain, ast.walk(tree))) else None
 
 
 def c_expression(text: str) -> ast.expr | None:
@@ -49,12 +52,24 @@ def names_of(expression: ast.expr) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
 
 
-def replaced_names(expression: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
-    """The expression with names replaced, again and again, until none of `by` is left.
+def is_small(expression: ast.expr) -> bool:
+    """Whether it has few enough nodes, and few enough below each other."""
+    level: list[ast.AST] = [expression]
+    depth = nodes = 0
+    while level:
+        depth, nodes = depth + 1, nodes + len(level)
+        if depth > MOST_DEPTH or nodes > MOST_NODES:
+            return False
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return True
 
-    A name that stands for an expression with itself in it is left as it is.
-    """
-    return _Replacement(by).visit(expression)  # type: ignore[no-any-return]
+
+def resolved(expression: ast.expr | None, by: Mapping[str, ast.expr]) -> ast.expr | None:
+    """The expression with what stands for its names; None where one is unknown or it is large."""
+    if expression is None or names_of(expression) - set(by):
+        return None
+    found: ast.expr = _Replacement(by).visit(deepcopy(expression))
+    return found if is_small(found) else None
 
 
 def value_of(text: str, values: Mapping[str, Param]) -> Param | None:
@@ -80,13 +95,10 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 class _Replacement(ast.NodeTransformer):
-    """Puts expressions in the place of names."""
+    """Puts an expression in the place of each name."""
 
     def __init__(self, by: Mapping[str, ast.expr]) -> None:
         self.by = by
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id not in self.by:
-            return node
-        rest = {name: value for name, value in self.by.items() if name != node.id}
-        return _Replacement(rest).visit(self.by[node.id])  # type: ignore[no-any-return]
+        return self.by[node.id]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from campaigns.evaluator.contract import Source
-from campaigns.spaces.flags import FLAGS, with_choice
+from campaigns.spaces.flags import with_choice
 from campaigns.spaces.space import Knob, Point, Space
 from campaigns.syntax.edits import Edit, edited
 
@@ -20,8 +20,9 @@ def render(source: Source, space: Space, point: Point) -> Source:
         raise ValueError(refused)
     written = edited(source, (e for knob in space.knobs for e in _edits(knob, point)))
     for knob in space.knobs:
-        if knob.name == FLAGS and point[FLAGS] != knob.default:
-            flags = with_choice(source.flags, map(str, knob.values), str(point[FLAGS]))
+        # Only the compiler's flags stand nowhere in the text.
+        if not knob.sites and point[knob.name] != knob.default:
+            flags = with_choice(source.flags, map(str, knob.values), str(point[knob.name]))
             written = replace(written, flags=flags)
     return written
 

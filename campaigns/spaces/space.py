@@ -52,7 +52,7 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class KnobConstraint:
     """What has to hold of a point, as an expression over knobs, and why."""
 
     expression: str
@@ -74,7 +74,7 @@ class Space:
     """Knobs and what has to hold between them. ValueError for names that do not fit together."""
 
     knobs: tuple[Knob, ...]
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[KnobConstraint, ...] = ()
 
     def __post_init__(self) -> None:
         names = [knob.name for knob in self.knobs]
@@ -139,10 +139,10 @@ class Space:
         return list(islice(found, n))
 
     @cached_property
-    def _due(self) -> list[list[Constraint]]:
+    def _due(self) -> list[list[KnobConstraint]]:
         """For each knob the constraints that can be looked at once it has a value."""
         order = {knob.name: at for at, knob in enumerate(self.knobs)}
-        due: list[list[Constraint]] = [[] for _ in self.knobs]
+        due: list[list[KnobConstraint]] = [[] for _ in self.knobs]
         for constraint in self.constraints:
             due[max(order[name] for name in constraint.names)].append(constraint)
         return due

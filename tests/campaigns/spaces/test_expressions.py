@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from ast import Name
 
 import pytest
 
@@ -10,7 +11,7 @@ from campaigns.spaces.expressions import (
     c_expression,
     names_of,
     python_expression,
-    replaced_names,
+    resolved,
     value_of,
 )
 
@@ -59,13 +60,16 @@ def test_it_leaves_c_alone_that_python_would_read_otherwise(text):
     assert c_expression(text) is None
 
 
-def test_it_puts_expressions_in_the_place_of_names_until_none_is_left():
-    by = {"THREADS": c_expression("ACROSS * ACROSS"), "ACROSS": c_expression("TILE / SIDE")}
-    found = replaced_names(c_expression("THREADS + 1"), by)
+def test_it_puts_expressions_in_the_place_of_names():
+    across = resolved(c_expression("TILE / SIDE"), {n: Name(n) for n in ("TILE", "SIDE")})
+    found = resolved(c_expression("ACROSS * ACROSS + 1"), {"ACROSS": across})
     assert names_of(found) == {"TILE", "SIDE"}
     assert value_of(ast.unparse(found), {"TILE": 64, "SIDE": 4}) == 257
 
 
-def test_a_name_that_stands_for_itself_ends():
-    found = replaced_names(python_expression("a + b"), {"a": python_expression("a + 1")})
-    assert value_of(ast.unparse(found), {"a": 1, "b": 2}) == 4
+def test_one_with_an_unknown_name_or_of_any_size_stands_for_nothing():
+    assert resolved(python_expression("a + b"), {"a": Name("a")}) is None
+    sums = python_expression(" + ".join(["a"] * 40))
+    assert resolved(sums, {"a": Name("a")}) is not None
+    assert resolved(sums, {"a": sums}) is None
+    assert python_expression(" + ".join(["a"] * 100)) is None

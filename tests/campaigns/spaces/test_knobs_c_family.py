@@ -100,7 +100,7 @@ def test_flags_that_relax_arithmetic_are_asked_for_or_already_there():
 
 def test_a_chip_fact_and_a_size_are_no_choice():
     text = "constexpr int WARP_SIZE = 32;\n#define N 100000000\nconstexpr int ROWS = 8;\n"
-    assert list(knobs(Source("k.cpp", text))) == ["ROWS", "flags"]
+    assert list(knobs(Source("k.cpp", text))) == ["flags", "ROWS"]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,16 @@ def test_a_template_argument_is_a_knob_where_it_is_instantiated_once():
     assert "PER" not in knobs(twice)
 
 
+def test_numbers_of_a_template_are_free_of_each_other_and_need_no_launch():
+    two = KERNEL.replace("__global__", "template <int A, int B> __global__")
+    found = knobs(cuda("scale<8, 7><<<N, 256>>>(x, N);", two))
+    assert (found["A"].default, found["B"].default) == (8, 7)
+    assert "scale<16, 7>" in rendered(cuda("scale<8, 7><<<N, 256>>>(x, N);", two), A=16).text
+    host = "template <int ROWS> void rows(float* x) { x[ROWS] = 0; }\n"
+    source = Source("k.cpp", f'{host}extern "C" void solve(float* x) {{ rows<8>(x); }}\n')
+    assert rendered(source, ROWS=4).text == source.text.replace("<8>", "<4>")
+
+
 def test_blocks_to_be_resident_are_said_in_launch_bounds():
     kernel = f"constexpr int THREADS = 256;\n{KERNEL}"
     source = cuda("scale<<<N / THREADS, THREADS>>>(x, N);", kernel)
@@ -153,6 +163,21 @@ def test_blocks_to_be_resident_are_said_in_launch_bounds():
         kernel.replace("void scale", "void __launch_bounds__(THREADS) scale"),
     )
     assert "__launch_bounds__(THREADS, 2) scale(" in rendered(bounded, min_blocks=2).text
+
+
+def test_a_square_block_is_one_choice_that_keeps_to_its_threads():
+    source = cuda("scale<<<N, dim3(16, 16)>>>(x, N);")
+    assert "dim3(8, 8)" in rendered(source, block_x=8).text
+    found = space(source, DeviceLimits(threads_per_block=512))
+    assert "at most 512 threads" in found.is_legal({**found.defaults, "block_x": 32})
+    assert "block_y" not in found.defaults
+
+
+def test_bounds_name_nothing_that_the_kernel_does_not_see():
+    inside = "constexpr int T = 64; scale<<<N, T>>>(x, N);"
+    assert "min_blocks" not in knobs(cuda(inside))
+    behind = cuda("scale<<<N, T>>>(x, N);", f"{KERNEL}constexpr int T = 64;\n")
+    assert "min_blocks" not in knobs(behind)
 
 
 def test_threads_keep_within_the_block_the_bounds_and_the_multiprocessor():
@@ -195,6 +220,43 @@ extern "C" void solve(float* x, int N) { tiles<<<N / TILE, THREADS>>>(x); }
 def test_a_demand_that_the_source_itself_does_not_meet_is_misread():
     text = "constexpr int A = 6;\nconstexpr int B = 4;\nconstexpr int C = A / B;\n"
     assert space(Source("k.cpp", text)).constraints == ()
+
+
+def test_a_name_that_stands_for_two_numbers_and_a_quotient_rounded_up_demand_nothing():
+    two = "namespace a { constexpr int A = 6; }\nnamespace b { constexpr int A = 4; }\n"
+    assert space(Source("k.cpp", f"{two}static_assert(A > 3);")).constraints == ()
+    rounded = "constexpr int A = 5;\nconstexpr int B = (A + 3) / 4;\nconstexpr int C = A / 5;\n"
+    found = space(Source("k.cpp", rounded))
+    assert [one.expression for one in found.constraints] == ["A % 5 == 0"]
+
+
+def test_constants_that_grow_without_end_are_left_alone():
+    doubled = "".join(f"#define A{n} (A{n + 1} + A{n + 1})\n" for n in range(60))
+    nested = f"#define DEEP {'-' * 900}A0\n#define LONG {' + '.join(['B'] * 300)}\n"
+    asserted = "static_assert(A0 > 0); static_assert(DEEP < 0); static_assert(LONG > 0);"
+    text = f"{doubled}#define A60 4\n#define B 8\n{nested}{asserted}"
+    found = space(Source("k.cpp", text))
+    assert [knob.name for knob in found.knobs] == ["flags", "A60", "B"]
+    assert found.constraints == ()
+
+
+def test_constants_of_a_file_may_be_const_and_may_be_called_flags():
+    text = "static const int TILE = 16;\nconst unsigned flags = 4;\n" + KERNEL
+    launch = "scale<<<N, dim3(TILE, TILE)>>>(x, N); const int n = 8;"
+    source = cuda(launch, text)
+    found = knobs(source)
+    assert found["TILE"].values == (4, 8, 16, 32)
+    assert "n" not in found
+    changed = rendered(source, flags_2=8)
+    assert (changed.text, changed.flags) == (source.text.replace("flags = 4", "flags = 8"), ())
+    assert rendered(source, flags="-O3") == Source("k.cu", source.text, ("-O3",))
+
+
+def test_a_loop_that_says_how_far_it_is_unrolled_need_not_be_simple():
+    text = (
+        "void f(float* x) {\n#pragma GCC unroll 4\n  for (int i = 9; i > 0; i /= 2) x[i] = 0;\n}\n"
+    )
+    assert knobs(Source("k.cpp", text))["unroll_i"].values == (1, 2, 4, 8, 16)
 
 
 def test_it_keeps_to_so_many_knobs():

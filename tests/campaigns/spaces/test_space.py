@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.spaces.space import Constraint, Knob, Space
+from campaigns.spaces.space import Knob, KnobConstraint, Space
 
 HUGE = Space(
     tuple(Knob(f"k{n}", tuple(range(10)), 0) for n in range(12)),
-    (Constraint("k0 + k11 <= 9", "k0 and k11 are at most 9 together"),),
+    (KnobConstraint("k0 + k11 <= 9", "k0 and k11 are at most 9 together"),),
 )
 
 
@@ -26,7 +26,7 @@ def spaces(draw):
     ]
     limit = draw(st.integers(0, 60))
     total = " + ".join(knob.name for knob in knobs)
-    refused = [Constraint(f"{total} <= {limit}", "too much")] if knobs else []
+    refused = [KnobConstraint(f"{total} <= {limit}", "too much")] if knobs else []
     return Space(tuple(knobs), tuple(refused))
 
 
@@ -82,19 +82,19 @@ def test_a_space_of_a_million_million_points_is_used_without_counting_it_out():
 
 
 def test_rare_points_are_found_among_a_million_million():
-    rare = Space(HUGE.knobs, tuple(Constraint(f"k{n} == 7", "only 7") for n in range(12)))
+    rare = Space(HUGE.knobs, tuple(KnobConstraint(f"k{n} == 7", "only 7") for n in range(12)))
     assert rare.sample(Random(1)) == dict.fromkeys(rare.defaults, 7)
     assert rare.points_at_most(5) == [dict.fromkeys(rare.defaults, 7)]
 
 
 def test_the_search_for_a_point_of_none_ends():
-    empty = Space(HUGE.knobs, (Constraint(" + ".join(HUGE.defaults) + " > 1000", "never"),))
+    empty = Space(HUGE.knobs, (KnobConstraint(" + ".join(HUGE.defaults) + " > 1000", "never"),))
     assert empty.sample(Random(1)) is None
     assert empty.points_at_most(3) == []
 
 
 def test_it_says_why_a_point_is_refused():
-    space = Space((Knob("a", (1, 2), 1),), (Constraint("a < 2", "a is below 2"),))
+    space = Space((Knob("a", (1, 2), 1),), (KnobConstraint("a < 2", "a is below 2"),))
     assert space.is_legal({"a": 1}) == ""
     assert space.is_legal({"a": 2}) == "a is below 2"
     assert space.is_legal({"a": 3}) == "a is one of 1, 2"
@@ -113,7 +113,7 @@ def test_it_refuses_names_that_do_not_fit_together():
     with pytest.raises(ValueError, match="two knobs have one name"):
         Space((knob, knob))
     with pytest.raises(ValueError, match="speaks of no knob"):
-        Space((knob,), (Constraint("b > 1", "why"),))
+        Space((knob,), (KnobConstraint("b > 1", "why"),))
     with pytest.raises(ValueError, match="has to list 3"):
         Knob("a", (1, 2), 3)
 
