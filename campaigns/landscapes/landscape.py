@@ -118,7 +118,6 @@ class Landscape:
         path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
     def _save_parquet(self, path: Path) -> None:
-        """Columns of knobs become text where their values have several types."""
         try:
             frame = self.frame.infer_objects()
             frame.attrs["kopt"] = msgspec.to_builtins(self.header)

@@ -77,11 +77,18 @@ class SearchStrategy(ABC):
     def expected_gain(self) -> float:
         """What part of the best time the next trial is expected to take off; inf: not known yet.
 
-        Without a model: had the best come last, it would have taken off its distance to the second
-        best, and it comes last once in n times (the jackknife of a minimum, Quenouille 1956).
+        Without a model, the future is taken to be like the past: what all trials gained on a
+        random half of them (delete-half jackknife, Shao and Wu 1989), divided by the other half.
         """
-        best = sorted(self.times_us)[:2]
-        return (best[1] - best[0]) / best[0] / len(self.told) if len(best) == 2 else math.inf
+        times = sorted(self.times_us)
+        if len(times) < 2:
+            return math.inf
+        half, rest, expected, chance = len(times) // 2, len(times), 0.0, 1.0
+        for time_us in times:  # the best of a half is this one, if it is in it and no better one is
+            expected += chance * half / rest * time_us
+            chance *= 1 - half / rest
+            rest -= 1
+        return (expected / times[0] - 1) / (len(self.told) - half)
 
     @property
     def times_us(self) -> Iterator[float]:

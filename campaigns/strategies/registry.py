@@ -5,14 +5,18 @@ from __future__ import annotations
 from campaigns.strategies.annealing import Annealing
 from campaigns.strategies.base import SearchStrategy
 from campaigns.strategies.genetic import Genetic
+from campaigns.strategies.model import Forest, Gaussian, Portfolio
 from campaigns.strategies.random_sampling import RandomSampling
 
 STRATEGIES: dict[str, type[SearchStrategy]] = {
     "random": RandomSampling,
     "annealing": Annealing,
     "genetic": Genetic,
+    "forest": Forest,
+    "gaussian": Gaussian,
+    "portfolio": Portfolio,
 }
-DEFAULT = "annealing"
+DEFAULT = "portfolio"
 
 
 def strategy_named(name: str) -> type[SearchStrategy]:

@@ -12,6 +12,7 @@ from typing import Any
 from campaigns.benchmarks.experience import EXPERIENCE
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError, finish
 from campaigns.benchmarks.precision import PRECISION
+from campaigns.benchmarks.search.command import SEARCH
 from campaigns.benchmarks.soak import SOAK
 from campaigns.benchmarks.trust import TRUST
 from campaigns.benchmarks.wiki import WIKI
@@ -21,7 +22,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem
 
-BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE)
+BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 

@@ -1,0 +1,1 @@
+"""How fast is a fast variant found?"""

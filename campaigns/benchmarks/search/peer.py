@@ -1,0 +1,100 @@
+"""Kernel Tuner's own strategies on a landscape of ours, in its simulation mode.
+
+It is no dependency: without it the replay has one side. It is told which points exist, and a
+failure costs it an evaluation as it costs us one; a point that it asks for again costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from campaigns.evaluator.contract import Param
+from campaigns.landscapes.kernel_tuner import write_cache
+from campaigns.landscapes.landscape import Landscape, RecordedKnob
+from campaigns.landscapes.replay import ReplayedSearch
+
+PACKAGE = "kernel_tuner"
+# Not a search, not installed with it, or for several objectives.
+LEFT_OUT = {"brute_force", "skopt", "nsga2", "nsga3", "pyatf_strategies"}
+
+
+def peer_strategies() -> tuple[str, ...]:
+    """Their names; none where Kernel Tuner is not installed."""
+    if find_spec(PACKAGE) is None:
+        return ()
+    from kernel_tuner.interface import strategy_map
+
+    return tuple(name for name in strategy_map if name not in LEFT_OUT)
+
+
+class SimulatedTuning:
+    """One landscape, ready for Kernel Tuner. cache: the .json file that it is written to."""
+
+    def __init__(self, landscape: Landscape, cache: Path) -> None:
+        self._landscape = _in_numbers(landscape)
+        self._path = cache
+        cache.write_text(write_cache(self._landscape))
+        self._rows = {row.values: row.trial.time_us for row in self._landscape.rows()}
+
+    def run(self, strategy: str, seed: int, budget: int) -> ReplayedSearch:
+        """Its search with the default options, each point counted once."""
+        from constraint import FunctionConstraint
+        from kernel_tuner import tune_kernel
+
+        random.seed(seed)
+        np.random.seed(seed)
+        header = self._landscape.header
+        known = set(self._rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results, _ = tune_kernel(
+                header.kernel,
+                "",
+                (1,),
+                [],
+                {knob.name: list(knob.values) for knob in header.knobs},
+                restrictions=[FunctionConstraint(lambda *values: values in known)],
+                strategy=strategy,
+                strategy_options={"max_fevals": budget},
+                cache=str(self._path),
+                simulation_mode=True,
+                quiet=True,
+            )
+        names = [knob.name for knob in header.knobs]
+        asked = dict.fromkeys(tuple(result[name] for name in names) for result in results)
+        times = (self._rows[values] for values in asked)
+        return ReplayedSearch.of(
+            (math.inf if time is None else time for time in times), self._landscape.best_us
+        )
+
+
+def _in_numbers(landscape: Landscape) -> Landscape:
+    """With the places of texts instead of them: most of its strategies compute with values."""
+    header, rows = landscape.header, landscape.rows()
+    codes = [_codes(knob) for knob in header.knobs]
+    knobs = tuple(
+        RecordedKnob(knob.name, tuple(code.values()))
+        for knob, code in zip(header.knobs, codes, strict=True)
+    )
+    coded = [
+        msgspec.structs.replace(
+            row, values=tuple(code[v] for code, v in zip(codes, row.values, strict=True))
+        )
+        for row in rows
+    ]
+    return Landscape.of(msgspec.structs.replace(header, knobs=knobs), coded)
+
+
+def _codes(knob: RecordedKnob) -> dict[Param, Param]:
+    values: Sequence[Param] = knob.values
+    if any(isinstance(value, str) for value in values):
+        return {value: at for at, value in enumerate(values)}
+    return {value: value for value in values}
