@@ -38,14 +38,24 @@ class ReplayedSearch:
         return next((n for n, best in enumerate(self.best_us, 1) if best <= reached), None)
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayLimits:
+    """budget: evaluations at most. batch: points asked at a time. margin: close enough to end."""
+
+    budget: int
+    batch: int
+    margin: float = 0.0
+
+
 def replay(
-    space: RecordedSpace, make: StrategyMaker, seed: int, budget: int, batch: int
+    space: RecordedSpace, make: StrategyMaker, seed: int, limits: ReplayLimits
 ) -> ReplayedSearch:
-    """Ask in batches until the budget or the space is spent."""
+    """Ask in batches until a limit is met or the space is spent."""
     strategy = make(space, seed)
     times_us: list[float] = []
-    while len(times_us) < budget:
-        points = strategy.ask(min(batch, budget - len(times_us)))
+    enough_us = space.best_us * (1 + limits.margin)
+    while len(times_us) < limits.budget and not _reached(times_us, enough_us):
+        points = strategy.ask(min(limits.batch, limits.budget - len(times_us)))
         if not points:
             break
         for point in points:
@@ -53,3 +63,7 @@ def replay(
             strategy.tell(point, trial)
             times_us.append(math.inf if trial.time_us is None else trial.time_us)
     return ReplayedSearch.of(times_us, space.best_us)
+
+
+def _reached(times_us: Iterable[float], enough_us: float) -> bool:
+    return any(time_us <= enough_us for time_us in times_us if time_us < math.inf)

@@ -1,30 +1,38 @@
-"""A random forest that says which points look like the good ones; failures teach it as well."""
+"""A random forest that says which points are like the good ones; failures teach it as well."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from campaigns.strategies.encoding import Matrix, Vector
-from campaigns.strategies.model import ModelSearch
 
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
+
+# The share of trials that counts as good.
 GOOD = 0.2
 TREES = 60
+# What is left of a promise for each column in which a point differs from a tried one.
+APART = 0.3
 
 
-class Forest(ModelSearch):
-    def _scores(self, rows: Matrix) -> Vector:
+class ForestModel:
+    """A surrogate model (`campaigns.strategies.model`)."""
+
+    _trees: RandomForestClassifier
+
+    def fit(self, rows: Matrix, slowness: Vector, seed: int) -> None:
         from sklearn.ensemble import RandomForestClassifier
 
-        log_us = self.log_times()
-        good = log_us <= np.quantile(log_us, GOOD)
-        known = self._encode([point for point, _ in self.told])
-        forest = RandomForestClassifier(
-            TREES, min_samples_leaf=2, random_state=self.random.randrange(2**31)
-        )
-        forest.fit(known, good)
-        if len(forest.classes_) < 2:
-            return np.ones(len(rows))
-        return np.asarray(forest.predict_proba(rows)[:, 1])
+        good = slowness <= np.quantile(slowness, GOOD)
+        self._trees = RandomForestClassifier(TREES, min_samples_leaf=2, random_state=seed)
+        self._trees.fit(rows, good)
 
-    def _likeness(self, rows: Matrix, row: Vector) -> Vector:
-        return np.asarray(0.3 ** (np.abs(rows - row) > 0).sum(axis=1))
+    def promise(self, rows: Matrix) -> Vector:
+        chances = self._trees.predict_proba(rows)
+        return np.asarray(chances[:, -1])
+
+    def likeness(self, rows: Matrix, row: Vector) -> Vector:
+        return np.asarray(APART ** (rows != row).sum(axis=1))

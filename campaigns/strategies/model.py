@@ -1,54 +1,94 @@
-"""What searches with a model of the space have in common: some first points, then scores."""
+"""Searches with models of the space: some first points, then what the models promise most of."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from campaigns.strategies.base import SearchStrategy
 from campaigns.strategies.encoding import CandidatePool, Matrix, PointEncoder, Vector
+from campaigns.strategies.forest import ForestModel
+from campaigns.strategies.gaussian import GaussianModel
 from campaigns.strategies.space import Point, SearchSpace
 
-# Trials before the model is asked; the best of which the neighbourhood is looked at.
-FIRST, BEST = 10, 5
+# Trials before a model is asked; the best of which the neighbourhood is looked at.
+FIRST, BEST = 8, 5
+
+
+class SurrogateModel(Protocol):
+    """Guesses from the trials so far how good other points are."""
+
+    def fit(self, rows: Matrix, slowness: Vector, seed: int) -> None:
+        """slowness: normal scores of the times, the fastest first; failures are the slowest."""
+
+    def promise(self, rows: Matrix) -> Vector:
+        """How much is to be hoped of each row, 0 or more."""
+
+    def likeness(self, rows: Matrix, row: Vector) -> Vector:
+        """From 0 to 1: what part of a row's promise goes once this other one is tried."""
 
 
 class ModelSearch(SearchStrategy):
+    """The models take turns within a batch, and learn from all trials, whoever chose them."""
+
+    models: ClassVar[Sequence[type[SurrogateModel]]]
+
     def __init__(self, space: SearchSpace, seed: int = 0, seeds: Iterable[Point] = ()) -> None:
         super().__init__(space, seed, seeds)
         self._encode = PointEncoder(space.knobs)
         self._pool = CandidatePool(space, self._encode, self.random)
+        self._models = [model() for model in self.models]
 
     def _propose(self, n: int) -> Iterator[Point]:
-        """Highest score first; a score sinks next to what is chosen or not told yet."""
-        if sum(1 for _ in self.times_us) < 2 or len(self.told) < FIRST:
+        """A promise sinks next to what is chosen or not told yet."""
+        if len(self.told) < FIRST or not any(self.times_us):
             return
         points, rows = self._pool.draw(self.best(BEST), self.is_new)
         if not points:
             return
-        scores = self._scores(rows)
-        for taken in self._encode(list(self.pending.values())):
-            scores = scores * (1 - self._likeness(rows, taken))
+        promises = self._promises(rows)
         free = np.ones(len(points), dtype=bool)
-        for _ in range(min(n, len(points))):
-            at = int(np.argmax(np.where(free, scores, -1.0)))
+        for turn in range(min(n, len(points))):
+            promise = promises[turn % len(promises)]
+            at = int(np.argmax(np.where(free, promise, -1.0)))
             free[at] = False
             yield points[at]
-            scores = scores * (1 - self._likeness(rows, rows[at]))
+            self._lessen(promises, rows, rows[at])
 
-    def log_times(self) -> Vector:
-        """Of all that was told; a failure counts as the slowest."""
+    def _promises(self, rows: Matrix) -> list[Vector]:
+        known = self._encode([point for point, _ in self.told])
+        slowness = self._slowness()
+        for model in self._models:
+            model.fit(known, slowness, self.random.randrange(2**31))
+        promises = [model.promise(rows) for model in self._models]
+        for waiting in self._encode(list(self.pending.values())):
+            self._lessen(promises, rows, waiting)
+        return promises
+
+    def _lessen(self, promises: Sequence[Vector], rows: Matrix, row: Vector) -> None:
+        for model, promise in zip(self._models, promises, strict=True):
+            promise *= 1 - model.likeness(rows, row)
+
+    def _slowness(self) -> Vector:
+        """Ranks rather than times: what is slow may be slow by any factor."""
+        from scipy.stats import norm, rankdata
+
         slowest = max(self.times_us)
-        return np.asarray(
-            np.log([slowest if t.time_us is None else t.time_us for _, t in self.told])
-        )
+        times = [slowest if one.time_us is None else one.time_us for _, one in self.told]
+        return np.asarray(norm.ppf((rankdata(times) - 0.5) / len(times)))
 
-    @abstractmethod
-    def _scores(self, rows: Matrix) -> Vector:
-        """How much each row promises, 0 or more, by a model of all that was told."""
 
-    @abstractmethod
-    def _likeness(self, rows: Matrix, row: Vector) -> Vector:
-        """From 0 to 1: how much of a row's promise goes once the other one is tried."""
+class Forest(ModelSearch):
+    models = (ForestModel,)
+
+
+class Gaussian(ModelSearch):
+    models = (GaussianModel,)
+
+
+class Portfolio(ModelSearch):
+    """Each model is the better one on some spaces; half of every batch is each one's choice."""
+
+    models = (GaussianModel, ForestModel)

@@ -7,6 +7,7 @@ from campaigns.strategies.base import SearchStrategy
 from campaigns.strategies.forest import Forest
 from campaigns.strategies.gaussian import GaussianProcess
 from campaigns.strategies.genetic import Genetic
+from campaigns.strategies.model import Forest, Gaussian, Portfolio
 from campaigns.strategies.random_sampling import RandomSampling
 
 STRATEGIES: dict[str, type[SearchStrategy]] = {
@@ -14,9 +15,10 @@ STRATEGIES: dict[str, type[SearchStrategy]] = {
     "annealing": Annealing,
     "genetic": Genetic,
     "forest": Forest,
-    "gaussian": GaussianProcess,
+    "gaussian": Gaussian,
+    "portfolio": Portfolio,
 }
-DEFAULT = "gaussian"
+DEFAULT = "portfolio"
 
 
 def strategy_named(name: str) -> type[SearchStrategy]:

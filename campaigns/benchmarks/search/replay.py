@@ -39,7 +39,7 @@ from campaigns.landscapes.read import read_any
 from campaigns.strategies.registry import DEFAULT, STRATEGIES
 
 SHIPPED = Path(__file__).parent / "landscapes"
-BATCH, BUDGET, SEEDS = 8, 200, 30
+BATCH, BUDGET, SEEDS = 8, 150, 30
 
 
 @dataclass(frozen=True, slots=True)

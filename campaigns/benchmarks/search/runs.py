@@ -11,7 +11,7 @@ from pathlib import Path
 from campaigns.benchmarks.search.peer import SimulatedTuning
 from campaigns.landscapes.read import read_any
 from campaigns.landscapes.recorded import RecordedSpace
-from campaigns.landscapes.replay import replay
+from campaigns.landscapes.replay import ReplayLimits, replay
 from campaigns.strategies.registry import strategy_named
 
 MARGINS = (0.05, 0.02)
@@ -42,7 +42,8 @@ def replayed(run: SearchRun) -> tuple[float, ...]:
     """Evaluations to within each margin."""
     if run.side == OURS:
         maker = strategy_named(run.strategy)
-        found = replay(_space(run.path), maker, run.seed, run.budget, run.batch)
+        limits = ReplayLimits(run.budget, run.batch, min(MARGINS))
+        found = replay(_space(run.path), maker, run.seed, limits)
     else:
         found = _tuning(run.path, run.folder).run(run.strategy, run.seed, run.budget)
     return tuple(found.evaluations_to(margin) or math.inf for margin in MARGINS)

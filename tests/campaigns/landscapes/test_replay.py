@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.landscapes.landscape import Landscape
 from campaigns.landscapes.recorded import RecordedSpace
-from campaigns.landscapes.replay import ReplayedSearch, replay
+from campaigns.landscapes.replay import ReplayedSearch, ReplayLimits, replay
 from campaigns.strategies.base import TrialFailure
 from campaigns.strategies.random_sampling import RandomSampling
 from tests.campaigns.landscapes.samples import HEADER, failed, sample_landscape, timed
@@ -33,18 +33,25 @@ def test_evaluations_are_counted_until_a_margin_is_reached():
     assert ReplayedSearch.of([12.0], 10.0).evaluations_to(0.05) is None
 
 
-@pytest.mark.parametrize(("budget", "evaluations"), [(3, 3), (100, 8)])
+@pytest.mark.parametrize(("budget", "evaluations"), [(2, 2), (100, 8)])
 def test_a_replay_ends_with_its_budget_or_its_space(budget, evaluations):
-    found = replay(RecordedSpace(sample_landscape()), RandomSampling, 1, budget, 2)
-    assert len(found.best_us) == evaluations
+    rows = [failed(TrialFailure.WRONG, *row.values) for row in sample_landscape().rows()]
+    space = RecordedSpace(Landscape.of(HEADER, rows))
+    found = replay(space, RandomSampling, 3, ReplayLimits(budget, batch=3))
+    assert found.best_us == (math.inf,) * evaluations
+
+
+def test_a_replay_ends_when_it_is_close_enough():
+    space = RecordedSpace(sample_landscape())
+    found = replay(space, RandomSampling, 3, ReplayLimits(100, batch=1, margin=0.1))
+    assert found.best_us[-1] <= 8.25
+    assert all(best > 8.25 for best in found.best_us[:-1])
     assert found.optimum_us == 7.5
 
 
 def test_failures_are_evaluations():
     rows = [failed(TrialFailure.WRONG, 16, 0.5, "-O2", f) for f in (False, True)]
     rows += [timed(5.0, 32, 0.5, "-O2", False)]
-    counts = {
-        replay(RecordedSpace(Landscape.of(HEADER, rows)), RandomSampling, s, 9, 1).evaluations_to(0)
-        for s in range(20)
-    }
-    assert counts == {1, 2, 3}
+    space = RecordedSpace(Landscape.of(HEADER, rows))
+    found = [replay(space, RandomSampling, seed, ReplayLimits(9, batch=1)) for seed in range(20)]
+    assert {one.evaluations_to(0) for one in found} == {1, 2, 3}
