@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from campaigns.strategies.annealing import Annealing
 from campaigns.strategies.base import SearchStrategy
-from campaigns.strategies.forest import Forest
-from campaigns.strategies.gaussian import GaussianProcess
 from campaigns.strategies.genetic import Genetic
 from campaigns.strategies.model import Forest, Gaussian, Portfolio
 from campaigns.strategies.random_sampling import RandomSampling
