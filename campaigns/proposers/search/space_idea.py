@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from campaigns.evaluator.contract import Param
 from campaigns.proposers.base import Category, Situation, SweepPlan, Variant
-from campaigns.proposers.search.advised import told_values
+from campaigns.proposers.search.advised import advice_on, told_values
 from campaigns.proposers.search.idea import Idea
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
+from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.strategies.registry import DEFAULT
 
@@ -30,6 +31,7 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
     space = space_of(situation.source, situation.backend, situation.limits)
     if space.size < 2:
         return
+    yield from _known(situation, space)
     names = ", ".join(knob.name for knob in space.knobs)
     plan = _plan(situation, space)
     yield Idea(
@@ -47,6 +49,34 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
         category=Category.LAUNCH,
         sweep=plan,
     )
+
+
+def _known(situation: Situation, space: Space) -> Iterator[Idea]:
+    """The best point of a search in this very context, which needs no other search."""
+    advice = advice_on(STRATEGY, situation)
+    if advice is None or not advice.is_here:
+        return
+    for values in advice.params:
+        point = {**space.defaults, **dict(values)}
+        if space.is_legal(point) or point == space.defaults:
+            continue
+        changed = {k: v for k, v in point.items() if v != space.defaults[k]}
+        label = ", ".join(f"{name} {value}" for name, value in changed.items())
+        yield Idea(
+            strategy=STRATEGY,
+            title=f"Set {label}"[:120],
+            change=f"The knobs become {label}.",
+            rationale="A search over these knobs found this point best.",
+            risks="It was found on another source of the same knobs.",
+            expected=HOPED,
+            params=dict(values),
+            candidates=(
+                Variant(label[:120], render(situation.source, space, point), dict(values)),
+            ),
+            bucket=Bucket.K1,
+            category=Category.LAUNCH,
+        )
+        return
 
 
 def _comes_from_one(situation: Situation) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from campaigns.spaces.constraints import DeviceLimits
 from knowledge.lookup.value import cited_or_none
 from knowledge.models import Platform
@@ -18,9 +20,9 @@ METRICS = {
 
 def device_limits(platform: Platform) -> DeviceLimits:
     """The limits of one chip, in bytes, registers and threads."""
-    known: dict[str, int] = {}
-    for field, metric in METRICS.items():
-        found = cited_or_none(platform, metric, prefer_measured=False)
-        if found is not None:
-            known[field] = int(found.value)
-    return DeviceLimits(**known)
+    found = {
+        field: cited_or_none(platform, metric, prefer_measured=False)
+        for field, metric in METRICS.items()
+    }
+    known = {field: int(cited.value) for field, cited in found.items() if cited is not None}
+    return replace(DeviceLimits(), **known)
