@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 from campaigns.spaces.constraints import DeviceLimits
 from knowledge.lookup.value import cited_or_none
@@ -24,5 +24,7 @@ def device_limits(platform: Platform) -> DeviceLimits:
         field: cited_or_none(platform, metric, prefer_measured=False)
         for field, metric in METRICS.items()
     }
-    known = {field: int(cited.value) for field, cited in found.items() if cited is not None}
-    return replace(DeviceLimits(), **known)
+    known: dict[str, Any] = {
+        field: int(cited.value) for field, cited in found.items() if cited is not None
+    }
+    return DeviceLimits(**known)

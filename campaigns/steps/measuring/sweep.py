@@ -8,7 +8,7 @@ from pathlib import Path
 
 from campaigns.devices.sweep.loop import SweepBroken
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
-from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
 from campaigns.models import Evaluation, Sweep, SweepPoint
 from campaigns.records.target.device_limits import device_limits
 from campaigns.spaces.find import space_of
@@ -45,7 +45,9 @@ def sweep(
         beat(Phase.BURST)
 
     try:
-        context.sweep(context.service, _screening(job, kind, plan), folder, work, alive)
+        protocol = screening_protocol(job.protocol, kind, plan.most_s)
+        screening = replace(job, incumbent=None, protocol=protocol)
+        context.sweep(context.service, screening, folder, work, alive)
     except SweepBroken as broken:
         return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, str(broken))
     finally:
@@ -76,26 +78,22 @@ def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
     return work
 
 
-def _screening(job: Job, kind: str, plan: Sweep) -> Job:
-    protocol = job.protocol
+def screening_protocol(protocol: Protocol, kind: str, most_s: float) -> Protocol:
+    """A campaign's rules as a screen needs them on this kind of device, for `most_s` seconds."""
     limits = replace(
         protocol.limits,
         build_s=BUILD_S,
         load_s=LOAD_S,
         call_s=CALL_S,
         prepare_s=PREPARE_S,
-        total_s=2 * plan.most_s + protocol.limits.total_s,
+        total_s=2 * most_s + protocol.limits.total_s,
     )
     return replace(
-        job,
-        incumbent=None,
-        protocol=replace(
-            protocol,
-            burst_ms=BURST_MS[kind],
-            max_slots=SLOTS,
-            arena_mib=ARENA_MIB[kind],
-            limits=limits,
-        ),
+        protocol,
+        burst_ms=BURST_MS[kind],
+        max_slots=SLOTS,
+        arena_mib=ARENA_MIB[kind],
+        limits=limits,
     )
 
 
