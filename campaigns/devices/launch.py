@@ -148,29 +148,46 @@ class EvaluatorService:
         while below(process.pid) and time.monotonic() < deadline:
             time.sleep(REST_POLL_S)
 
-    def _evaluate(self, job: Job, beat: Beat) -> Report:
+    def begin(self, job: Job) -> socket.socket:
+        """Hand a job out; what is told of it comes over the socket. Raises OSError.
+
+        `job.scratch` is made here, and left to the caller to remove.
+        """
         address = self._ready()
         scratch = job.scratch.resolve()
         scratch.mkdir(parents=True)
         job = replace(job, scratch=scratch, problem=job.problem.resolve())
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            client.connect(str(address))
+            client.sendall(f"{job.device} {job_file}\n".encode())
+        except OSError:
+            client.close()
+            raise
+        return client
+
+    def _evaluate(self, job: Job, beat: Beat) -> Report:
+        try:
+            begun = self.begin(job)
+        except ConnectionError:
+            return self._died(job)  # with the job unread
+        with begun as client:
             report = None
             try:
-                client.connect(str(address))
-                client.sendall(f"{job.device} {job_file}\n".encode())
                 report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
             except ConnectionError:
-                report = None  # it died with the job unread
+                report = None
             finally:
                 if report is None:
                     _cancel(client)
-        if report is None:
-            self.close()
-            reason = "the evaluator service died during the evaluation"
-            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
-        return load_report(report)
+        return load_report(report) if report is not None else self._died(job)
+
+    def _died(self, job: Job) -> Report:
+        self.close()
+        reason = "the evaluator service died during the evaluation"
+        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)
 
     def _ready(self) -> Path:
         """The address of a living service."""

@@ -20,6 +20,7 @@ MAGIC = 0x6B6F7074
 REPLY = struct.Struct("<IIqqdd8x")
 CREDENTIALS = struct.Struct("=iII")
 BODY_LIMIT = 1 << 20
+MOST_FILES = 4  # that go with one question
 
 
 class Ask(IntEnum):
@@ -43,6 +44,8 @@ class Ask(IntEnum):
     READ_CODE = 16  # build it and read its machine code; nothing is loaded
     KEEP = 17  # keep the case as it is laid out and prepared, under a number
     TURN = 18  # back to the case of that number
+    BUILD_VARIANT = 19  # compile one of many into memory files; nothing is loaded
+    TAKE_VARIANT = 20  # load one of many from memory files, in place of the one before
 
 
 class ReplyStatus(IntEnum):
@@ -80,7 +83,7 @@ def send_ask(sock: socket.socket, ask: Ask, sequence: int, body: Any, fds: list[
 def receive_ask(sock: socket.socket) -> tuple[Ask, int, Any, list[int]] | None:
     """The judge's next question with its file descriptors; None when the judge has gone."""
     try:
-        data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, 4)
+        data, fds, _, _ = socket.recv_fds(sock, BODY_LIMIT, MOST_FILES)
     except ConnectionError:  # it has left an answer unread
         return None
     if not data:

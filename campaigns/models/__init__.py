@@ -1,6 +1,6 @@
 """The records of what we do, one noun a file."""
 
-from campaigns.models.campaign import AbortReason, Campaign
+from campaigns.models.campaign import AbortReason, Campaign, Protocol
 from campaigns.models.candidate import Candidate
 from campaigns.models.commit import Commit
 from campaigns.models.device_wait import Cause, DeviceWait
@@ -13,10 +13,10 @@ from campaigns.models.phase import Phase
 from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
-from campaigns.models.protocol import Protocol
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
+from campaigns.models.sweep import Sweep, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
     EvaluationState,
@@ -63,6 +63,8 @@ __all__ = [
     "Standing",
     "StandingAnswer",
     "StandingWord",
+    "Sweep",
+    "SweepPoint",
     "Unmasking",
     "Verdict",
     "Void",

@@ -6,9 +6,26 @@ from django.conf import settings
 from django.db import models
 
 from campaigns.models.problem import Case, Problem
-from campaigns.models.protocol import Protocol
 from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
 from knowledge.models import Platform
+from knowledge.models.guarded import ALWAYS, Guarded
+
+
+class Protocol(Guarded):
+    """The frozen measuring rules of a campaign: one row per distinct set.
+
+    rules: as `campaigns.evaluator.contract.Protocol` reads them. Results of different protocols are
+    not comparable.
+    """
+
+    SEALED = ALWAYS
+
+    digest = models.CharField(max_length=64, unique=True)
+    rules = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"protocol {self.digest[:8]}"
 
 
 class AbortReason(models.TextChoices):

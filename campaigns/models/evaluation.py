@@ -23,6 +23,7 @@ GATE = "device before"
 class EvaluationKind(models.TextChoices):
     BASELINE = "baseline"
     SCREEN = "screen"
+    SWEEP = "sweep"
     DECIDE = "decide"
     REMEASURE = "remeasure"
     REPORT = "report"

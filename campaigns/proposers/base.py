@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.rules.verdict.buckets import Bucket
+from campaigns.spaces.constraints import DeviceLimits
 
 
 class UnknownProposerError(LookupError):
@@ -92,6 +93,9 @@ class TriedElsewhere:
     news: str
 
 
+NO_LIMITS = DeviceLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class Situation:
     """The input of a proposer.
@@ -99,8 +103,8 @@ class Situation:
     evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
     seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
     directions: strategies that a stagnation review named since the last gain, the most different
-    first; empty without one. learned: what experience recommends, best first. spent: what it says
-    did not work.
+    first; empty without one. limits: of the chip, as far as known. learned: what experience
+    recommends, best first. spent: what it says did not work.
     """
 
     problem: str
@@ -115,6 +119,7 @@ class Situation:
     classes: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     learned: tuple[Advice, ...] = ()
+    limits: DeviceLimits = NO_LIMITS
     spent: tuple[TriedElsewhere, ...] = ()
 
 
@@ -156,11 +161,32 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """A search over the knobs of the incumbent's source.
+
+    knobs: name, values and present value of each. size: how many points, legal or not. seeds:
+    points to try first. most_points, most_s: when it ends at the latest.
+    """
+
+    knobs: tuple[tuple[str, tuple[Param, ...], Param], ...]
+    size: int
+    strategy: str
+    seed: int
+    seeds: tuple[Mapping[str, Param], ...]
+    most_points: int
+    most_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A planned round: one hypothesis and the candidates that test it."""
+    """A planned round: one hypothesis and the candidates that test it.
+
+    sweep: a search that finds the candidates; the one given is then the source as it is.
+    """
 
     hypothesis: Hypothesis
     candidates: tuple[Variant, ...]
+    sweep: SweepPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

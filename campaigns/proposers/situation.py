@@ -8,6 +8,7 @@ from campaigns.records.restart_mask import masked_rounds
 from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.records.round.hypotheses import tried_in
 from campaigns.records.round.incumbent_evidence import evidence_of
+from campaigns.records.target.device_limits import device_limits
 from campaigns.rules.verdict.decision import Reason
 
 
@@ -29,6 +30,7 @@ def situation_of(campaign: Campaign) -> Situation:
         seed=campaign.seed + campaign.rounds.count(),
         classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
         directions=_directions(campaign),
+        limits=device_limits(campaign.platform),
     )
 
 

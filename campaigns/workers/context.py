@@ -5,10 +5,14 @@ from __future__ import annotations
 import platform as host_platform
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from campaigns.devices.discover import Device
 from campaigns.devices.idle import look_closely
 from campaigns.devices.passport import Measurer
+from campaigns.devices.sweep.loop import SweepWork, run_sweep
+from campaigns.evaluator.contract import Job
 from campaigns.models import Worker
 from campaigns.rules.noise.device_gate import DeviceCheck
 
@@ -18,7 +22,8 @@ class WorkerContext:
     """The row of a worker, its device and the service that measures on it.
 
     patience_s: how long to wait for a device that another process of this host holds.
-    look: whether other programs use the device; it is held then, and kopt runs nothing on it.
+    sweep: builds and screens what a search asks for. look: whether other programs use the device;
+    it is held then, and kopt runs nothing on it.
     """
 
     service: Measurer
@@ -26,6 +31,7 @@ class WorkerContext:
     worker: Worker
     patience_s: float = 5.0
     look: Callable[[Device], DeviceCheck] = look_closely
+    sweep: Callable[[Any, Job, Path, SweepWork, Callable[[], None]], None] = run_sweep
 
 
 def card_of(device: Device) -> str:

@@ -1,24 +1,26 @@
-"""`bench search`: so far by replay."""
+"""`bench search`: what a minute tries, and how few trials a strategy needs."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
 
-from campaigns.benchmarks.harness import Benchmark, BenchmarkError, BenchReport, Progress, option
+from campaigns.benchmarks.harness import DEVICE, Benchmark, BenchReport, Progress, option
 from campaigns.benchmarks.search.replay import BATCH, BUDGET, SEEDS, measure_replay
+from campaigns.benchmarks.search.screened import POINTS, measure_screens
 
 
 def _run(options: Namespace, progress: Progress) -> BenchReport:
-    if not options.replay:
-        raise BenchmarkError("bench search: --replay is accepted, on recorded landscapes")
-    return measure_replay(options, progress)
+    return (measure_replay if options.replay else measure_screens)(options, progress)
 
 
 SEARCH = Benchmark(
     "search",
-    "how many evaluations does each search strategy need?",
+    "how many variants are tried a minute, how many does a search need?",
     (
+        DEVICE,
+        option("--space", action="append", help="problem:backend:case; default: some shipped ones"),
+        option("--points", type=int, default=POINTS, help=f"of each space; default: {POINTS}"),
         option(
             "--replay", action="store_true", help="search recorded landscapes, without a device"
         ),

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from campaigns.evaluator import backends
 from campaigns.evaluator.builds.kernel_names import no_kernels
-from campaigns.evaluator.contract import Job, KernelLaunch, Source, Timer
+from campaigns.evaluator.contract import BuildFacts, Job, KernelLaunch, Source, Timer
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
@@ -56,6 +56,12 @@ class CandidateKernel(Protocol):
 
     starts_programs: bool
 
+    def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
+        """Compile and write each of `Backend.artefacts` into its file. Raises BuildFailed."""
+
+    def take(self, example: Layout, files: Sequence[int]) -> None:
+        """Be as after `build`, from the artefacts in memory files. Raises OSError."""
+
     def build(self, example: Layout) -> None:
         """Compile. Raises BuildFailed with the log."""
 
@@ -86,7 +92,8 @@ class Backend:
 
     kernels: the names of the kernels that a source text defines. refuses: why a source text can
     not be judged with arguments laid out so on a device, or "". note: what people should know of
-    how a source is built, or "". compiler: its name and version on this host, or "".
+    how a source is built, or "". compiler: its name and version on this host, or "". artefacts: the
+    files that a build leaves, by which another process loads without building.
     """
 
     name: str
@@ -97,6 +104,7 @@ class Backend:
     refuses: Callable[[Collection[Layout], str, str], str] = no_refusal
     note: Callable[[Source], str] = no_note
     compiler: Callable[[], str] = no_compiler
+    artefacts: tuple[str, ...] = ()
 
 
 class UnknownBackend(ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 
 from campaigns.evaluator.backends.base import Backend, register
 from campaigns.evaluator.builds.compile import (
@@ -12,15 +13,22 @@ from campaigns.evaluator.builds.compile import (
     compile_or_fail,
     version_line,
 )
-from campaigns.evaluator.builds.native_loop import NativeLoop
-from campaigns.evaluator.builds.shared_object import Library, write_source
-from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.builds.memory_files import loadable
+from campaigns.evaluator.builds.native_loop import LOOP_FILE, NativeLoop
+from campaigns.evaluator.builds.shared_object import (
+    LIBRARY_FILE,
+    Library,
+    hand_over,
+    write_source,
+)
+from campaigns.evaluator.contract import BuildFacts, Job, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILERS = ("g++", "clang++")
+ARTEFACTS = (LIBRARY_FILE, LOOP_FILE)
 FLAGS = ("-O2", "-std=c++17", "-shared", "-fPIC")
 
 
@@ -68,13 +76,23 @@ class CppKernel:
     def build(self, example: Layout) -> None:
         check_flags(self._source.flags)
         path = write_source(self._source, self._place.folder, ".cpp")
-        out = self._place.folder / "candidate.so"
+        out = self._place.folder / LIBRARY_FILE
         self._library = Library(out, self._source, example)
         # First, so that the build log is the candidate's.
         self._loop = NativeLoop(self._library.types, self._place)
         self._loop.build(compiler())
         command = [compiler(), *FLAGS, *self._source.flags, path.name, "-o", out.name]
         compile_or_fail(command, self._place)
+
+    def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
+        self.build(examples[0])
+        hand_over(self._place, ARTEFACTS, files)
+        return BuildFacts()
+
+    def take(self, example: Layout, files: Sequence[int]) -> None:
+        library, loop = map(loadable, files)
+        self._library = Library(library, self._source, example)
+        self._loop = NativeLoop(self._library.types, self._place, loop)
 
     def load(self) -> None:
         if self._library is None or self._loop is None:
@@ -90,4 +108,14 @@ class CppKernel:
         return HostPlan(calls, self._loop.over(self._library.solve, rows))
 
 
-register(Backend("cpp", ".cpp", ("cpu",), CppKernel, note=openmp_note, compiler=compiler_version))
+register(
+    Backend(
+        "cpp",
+        ".cpp",
+        ("cpu",),
+        CppKernel,
+        note=openmp_note,
+        compiler=compiler_version,
+        artefacts=ARTEFACTS,
+    )
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
+from collections.abc import Sequence
 
 from campaigns.evaluator.backends.base import Backend, register
 from campaigns.evaluator.builds.compile import (
@@ -14,13 +13,22 @@ from campaigns.evaluator.builds.compile import (
     version_line,
 )
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
-from campaigns.evaluator.builds.shared_object import Library, write_source
-from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.builds.memory_files import loadable
+from campaigns.evaluator.builds.resource_use import facts_from_ptxas
+from campaigns.evaluator.builds.shared_object import (
+    LIBRARY_FILE,
+    Library,
+    hand_over,
+    write_source,
+)
+from campaigns.evaluator.builds.toolkit import toolkit_program
+from campaigns.evaluator.contract import BuildFacts, Job, Source, Stream
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.device_plan import DevicePlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
+ARTEFACTS = (LIBRARY_FILE,)
 FLAGS = ("-shared", "-Xcompiler=-fPIC")
 # The legacy default stream cannot be captured; this one can, and plain <<<…>>> launches land here.
 PER_THREAD = "--default-stream=per-thread"
@@ -46,13 +54,6 @@ def nvcc() -> str:
     return found
 
 
-def toolkit_program(name: str) -> str | None:
-    """A program of the CUDA toolkit, from PATH or where the toolkit is said or wont to be."""
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    places = [None, *(f"{home}/bin" for home in homes if home)]
-    return next((found for place in places if (found := shutil.which(name, path=place))), None)
-
-
 def compiler_version() -> str:
     """What the compiler calls itself; "" without one."""
     found = toolkit_program("nvcc")
@@ -63,7 +64,7 @@ class CudaKernel:
     starts_programs = False
 
     def __init__(self, job: Job, source: Source, place: Workplace) -> None:
-        if not job.device.startswith("cuda"):
+        if job.stream != Stream.BUILD and not job.device.startswith("cuda"):
             raise Unsupported("a cuda candidate needs an NVIDIA GPU; this device is the CPU")
         self._job = job
         self._source = source
@@ -71,13 +72,25 @@ class CudaKernel:
         self._library: Library | None = None
 
     def build(self, example: Layout) -> None:
+        self._build(example)
+
+    def _build(self, example: Layout, *more: str) -> str:
         check_flags(self._source.flags)
-        flags = (*target_flags(self._job.target), *FLAGS)
+        flags = (*target_flags(self._job.target), *FLAGS, *more)
         path = write_source(self._source, self._place.folder, ".cu")
-        out = self._place.folder / "candidate.so"
+        out = self._place.folder / LIBRARY_FILE
         command = [nvcc(), *flags, *self._source.flags, path.name]
-        compile_or_fail([*command, "-o", out.name], self._place)
+        log = compile_or_fail([*command, "-o", out.name], self._place)
         self._library = Library(out, self._source, example)
+        return log
+
+    def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
+        log = self._build(examples[0], "-Xptxas=-v")
+        hand_over(self._place, ARTEFACTS, files)
+        return facts_from_ptxas(log)
+
+    def take(self, example: Layout, files: Sequence[int]) -> None:
+        self._library = Library(loadable(files[0]), self._source, example)
 
     def load(self) -> None:
         if self._library is None:
@@ -93,4 +106,14 @@ class CudaKernel:
         return DevicePlan(self._library.calls(layout, memory, slots), stream, layout, memory)
 
 
-register(Backend("cuda", ".cu", ("gpu",), CudaKernel, cuda_kernels, compiler=compiler_version))
+register(
+    Backend(
+        "cuda",
+        ".cu",
+        ("gpu",),
+        CudaKernel,
+        cuda_kernels,
+        compiler=compiler_version,
+        artefacts=ARTEFACTS,
+    )
+)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,11 @@ from typing import Any
 from campaigns.evaluator.backends.base import Backend, CallPlan, register
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import triton_kernels
+from campaigns.evaluator.builds.memory_files import empty, fill, held
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack
+from campaigns.evaluator.contract import BuildFacts, Job, Source
 from campaigns.evaluator.interpreter import libdevice
 from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, no_gpu, refuses
 from campaigns.evaluator.layout import Layout, ScalarArg
@@ -31,6 +35,7 @@ from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 ENTRY = "run_kernel"
+FACTS_BYTES = 1 << 16
 
 
 class TritonKernel:
@@ -56,10 +61,36 @@ class TritonKernel:
         if not self._on_gpu and self._target.startswith(("sm_", "gfx")):
             self._compile_apart(example)
 
+    def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
+        """Compile every launch of every case; the artefact is Triton's own cache of it."""
+        # Here, where it stays: a process for each build would import it anew.
+        importlib.import_module("triton.compiler")
+        out, told = files[0], empty()
+        write_source(self._source, self._place.folder, ".py")
+
+        def compile_all() -> None:
+            compiled = [one for e in examples for one in compile_for(self._target, self._path, e)]
+            fill(out, packed(Path(os.environ["TRITON_CACHE_DIR"])))
+            fill(told, json.dumps(asdict(facts_of(compiled, self._place.folder))).encode())
+
+        self._apart(compile_all, (out, told))
+        return BuildFacts(**json.loads(held(told, FACTS_BYTES)))
+
+    def take(self, example: Layout, files: Sequence[int]) -> None:
+        self._example = example
+        unpack(files[0], Path(os.environ["TRITON_CACHE_DIR"]))
+        write_source(self._source, self._place.folder, ".py")
+
     def _compile_apart(self, example: Layout) -> None:
+        self._apart(lambda: compile_for(self._target, self._path, example))
+        write_source(self._source, self._place.folder, ".py")
+
+    def _apart(self, work: Callable[[], object], files: tuple[int, ...] = ()) -> None:
+        """Run code of the candidate's and a compiler in a process of their own."""
+
         def body() -> int:
             try:
-                compile_for(self._target, self._path, example)
+                work()
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever either raises
                 traceback.print_exc()
                 said = f"{error}".removeprefix(f"{FILE}: ") or type(error).__name__
@@ -68,11 +99,10 @@ class TritonKernel:
                 return 1
             return 0
 
-        ended = self._place.apart(body)
+        ended = self._place.apart(body, files)
         self._place.keep_log(ended.log)
         if ended.status:
             raise BuildFailed(f"{ended.log}compiling for {self._target}: {ended.words}")
-        write_source(self._source, self._place.folder, ".py")
 
     def load(self) -> None:
         if not self._on_gpu:
@@ -177,5 +207,6 @@ register(
         triton_kernels,
         refuses,
         compiler=compiler_version,
+        artefacts=(CACHE_FILE,),
     )
 )

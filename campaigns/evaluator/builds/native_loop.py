@@ -22,6 +22,7 @@ NAMES: Mapping[Any, str] = {
     **{kind: name for name, kind in reversed({**INTEGERS, **FLOATS}.items())},
     ctypes.c_void_p: "void*",
 }
+LOOP_FILE = "loop.so"
 LOOP = """struct Call {{ {members} }};
 extern "C" void burst(void (*entry)({types}), const Call* calls, const long* slots, long count) {{
   for (long k = 0; k < count; ++k) {{
@@ -35,27 +36,25 @@ extern "C" void burst(void (*entry)({types}), const Call* calls, const long* slo
 class NativeLoop:
     """Makes calls of a function with parameters of these types (of ctypes)."""
 
-    def __init__(self, types: Sequence[Any], place: Workplace) -> None:
+    def __init__(self, types: Sequence[Any], place: Workplace, path: Path | str = "") -> None:
+        """path: where it is built already."""
         self._types = tuple(types)
         self._place = place
+        self._path = str(path or place.folder / LOOP_FILE)
         self._burst: Callable[..., None] | None = None
-
-    @property
-    def _path(self) -> Path:
-        return self._place.folder / "loop.so"
 
     def build(self, compiler: str) -> None:
         """Raises Unsupported where that compiler cannot."""
         (self._place.folder / "loop.cpp").write_text(self._source())
         flags = ("-O2", "-shared", "-fPIC")
         try:
-            compile_or_fail([compiler, *flags, "loop.cpp", "-o", self._path.name], self._place)
+            compile_or_fail([compiler, *flags, "loop.cpp", "-o", LOOP_FILE], self._place)
         except BuildFailed as error:
             raise Unsupported(f"the loop around a kernel cannot be compiled: {error}") from None
 
     def load(self) -> None:
         """Raises OSError."""
-        self._burst = ctypes.CDLL(str(self._path)).burst
+        self._burst = ctypes.CDLL(self._path).burst
         self._burst.restype = None
 
     def over(

@@ -6,14 +6,18 @@ Shared by the C++ and CUDA backends; registers nothing itself.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from campaigns.evaluator.builds.memory_files import fill
 from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.layout import Layout, TensorArg
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
+
+LIBRARY_FILE = "candidate.so"
 
 
 def write_source(source: Source, folder: Path, suffix: str) -> Path:
@@ -23,10 +27,16 @@ def write_source(source: Source, folder: Path, suffix: str) -> Path:
     return path
 
 
+def hand_over(place: Workplace, names: Sequence[str], files: Sequence[int]) -> None:
+    """Copy what was built in a folder into memory files. Raises OSError."""
+    for name, fd in zip(names, files, strict=True):
+        fill(fd, (place.folder / name).read_bytes())
+
+
 class Library:
     """The loaded shared object with the argument types of its `solve`."""
 
-    def __init__(self, path: Path, source: Source, example: Layout) -> None:
+    def __init__(self, path: Path | str, source: Source, example: Layout) -> None:
         self.types = argument_types(source.text, source.name, example)
         self._path = path
         self._solve: Callable[..., None] | None = None

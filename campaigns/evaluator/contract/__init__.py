@@ -7,7 +7,9 @@ each other instead of misreading. Standard library only: this package is importe
 
 from campaigns.evaluator.contract.files import (
     dump,
+    dump_line,
     load_job,
+    load_line,
     load_machine_code,
     load_report,
     load_sanitized,
@@ -27,6 +29,14 @@ from campaigns.evaluator.contract.report import (
     Report,
     Sanitized,
 )
+from campaigns.evaluator.contract.stream import (
+    FACTS_FILE,
+    BuildFacts,
+    BuildResult,
+    ScreenResult,
+    Stream,
+    VariantOrder,
+)
 from campaigns.evaluator.contract.timing import (
     KernelLaunch,
     OwnKernel,
@@ -37,8 +47,11 @@ from campaigns.evaluator.contract.timing import (
 )
 
 __all__ = [
+    "FACTS_FILE",
     "LOOKS",
     "SCHEMA",
+    "BuildFacts",
+    "BuildResult",
     "Case",
     "CaseReport",
     "ContractError",
@@ -59,12 +72,17 @@ __all__ = [
     "Repeats",
     "Report",
     "Sanitized",
+    "ScreenResult",
     "Source",
+    "Stream",
     "Timer",
     "Timing",
     "Traced",
+    "VariantOrder",
     "dump",
+    "dump_line",
     "load_job",
+    "load_line",
     "load_machine_code",
     "load_report",
     "load_sanitized",

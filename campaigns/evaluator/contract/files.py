@@ -10,11 +10,22 @@ from typing import Any
 from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol
 from campaigns.evaluator.contract.reading import ContractError, T, build
 from campaigns.evaluator.contract.report import MachineCode, Report, Sanitized
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, VariantOrder
 
 
 def dump(value: Job | Report) -> str:
     """Serialise to JSON; non-finite floats are refused because JSON has none."""
     return json.dumps(asdict(value), default=str, allow_nan=False, indent=1)
+
+
+def dump_line(value: VariantOrder | BuildResult | ScreenResult) -> str:
+    """Serialise to JSON in one line."""
+    return json.dumps(asdict(value), default=str, allow_nan=False)
+
+
+def load_line(kind: type[T], line: str) -> T:
+    """Read what `dump_line` wrote. Raises ContractError naming the field."""
+    return build(kind, json.loads(line, parse_constant=_refuse_constant), "")
 
 
 def load_job(text: str) -> Job:

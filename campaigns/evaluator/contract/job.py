@@ -87,6 +87,8 @@ class Job:
     timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
     its smallest case instead, and nothing else (campaigns/evaluator/sanitizers). read_code: build
     it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
+    stream: what is done with the variants that follow it, a `Stream`; the candidate is then what
+    they are variants of, and nothing else is done.
     own_kernels: names that count as a candidate's own kernels though its text does not show them.
     noise_floor: the least gain (a fraction) that counts; it may end a comparison, and decides none.
     """
@@ -106,4 +108,5 @@ class Job:
     read_code: bool = False
     own_kernels: tuple[str, ...] = ()
     noise_floor: float = 0.01
+    stream: str = ""
     schema: int = SCHEMA

@@ -164,7 +164,7 @@ class RunnerChannel:
 
     def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
         """Ask one question without waiting; `finish` has to follow before the next one."""
-        self._hostile = self._hostile or ask is Ask.LOAD
+        self._hostile = self._hostile or ask in (Ask.LOAD, Ask.TAKE_VARIANT)
         self._send(ask, body, fds or [])
 
     def finish(self, limit_s: float) -> Reply:

@@ -10,7 +10,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import (
@@ -52,6 +52,10 @@ class JudgeProgress:
     looks: list[Look] = field(default_factory=list)
     _since: float = field(default_factory=time.monotonic)
 
+    def tell(self, line: str) -> None:
+        """Pass a line of a stream on; short enough for a pipe to take it whole."""
+        os.write(self.pipe, line.encode() + b"\n")
+
     def enter(self, phase: Phase, detail: str = "") -> None:
         now = time.monotonic()
         self.wall_s[self.phase] = self.wall_s.get(self.phase, 0.0) + now - self._since
@@ -59,12 +63,17 @@ class JudgeProgress:
         os.write(self.pipe, f"phase {phase} {detail}\n".encode())
 
 
-def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -> int:
-    """Judge one job and write its report to the file `out`, which no runner has open."""
+def main(
+    job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int, orders: Iterable[str] = ()
+) -> int:
+    """Judge one job and write its report to the file `out`, which no runner has open.
+
+    orders: the lines that follow a job that is a stream.
+    """
     progress = JudgeProgress(pipe)
     keep_freed_memory()
     try:
-        timings = _judge(job, channels, progress)
+        timings = _judge(job, channels, progress, orders)
         progress.enter(Phase.DONE)
         report = _report(job, progress, Outcome.PASSED, _done(job), timings)
     except CandidateError as error:
@@ -85,15 +94,25 @@ def main(job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int) -
 
 def _done(job: Job) -> str:
     """What was asked for, as the reason of a report."""
+    if job.stream:
+        return "every variant was taken"
     if job.sanitize:
         return "checked by sanitizers"
     return "its machine code was read" if job.read_code else "correct on every case"
 
 
 def _judge(
-    job: Job, channels: Mapping[str, socket.socket], progress: JudgeProgress
+    job: Job,
+    channels: Mapping[str, socket.socket],
+    progress: JudgeProgress,
+    orders: Iterable[str],
 ) -> dict[str, dict[str, Timing]]:
     # Imported here: a judge is forked from a process that must not run torch code itself.
+    if job.stream:
+        from campaigns.evaluator.screen.serve import serve
+
+        serve(job, channels["candidate"], progress, orders)
+        return {}
     from campaigns.evaluator.judge.session import MeasuringSession
 
     session = MeasuringSession(job, channels, progress)

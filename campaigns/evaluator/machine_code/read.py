@@ -7,23 +7,24 @@ candidate's Python does, and is disassembled there: that list is the candidate's
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from campaigns.evaluator.backends import base, cuda
+from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
+from campaigns.evaluator.builds.toolkit import toolkit_program
+from campaigns.evaluator.builds.triton_cache import CUOBJDUMP, disassembler
 from campaigns.evaluator.contract import Function, Job, MachineCode
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
 
-OBJDUMP, CUOBJDUMP, FILTER = "objdump", "cuobjdump", "c++filt"
+OBJDUMP, FILTER = "objdump", "c++filt"
 LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
 
 
@@ -37,7 +38,7 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         if job.backend == "cpp":
             command = [OBJDUMP, "--disassemble", "--no-show-raw-insn", "--demangle", "candidate.so"]
             return _told(tool, host_functions(_listed(command, place)))
-        found = cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
+        found = toolkit_program(CUOBJDUMP) or CUOBJDUMP
         functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
         return _told(tool, _demangled(functions, place))
     except BuildFailed as error:
@@ -106,13 +107,3 @@ def _list_compiled(target: str, path: Path, example: Layout) -> int:
         )
     sys.stdout.flush()
     return 0
-
-
-def disassembler() -> str:
-    """cuobjdump as Triton brings it, or the CUDA toolkit's."""
-    import triton
-
-    brought = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
-    return (
-        shutil.which(CUOBJDUMP, path=str(brought)) or cuda.toolkit_program(CUOBJDUMP) or CUOBJDUMP
-    )

@@ -26,6 +26,7 @@ from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
 from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
+from campaigns.evaluator.runner.variants import Variants
 from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers.run import Subject, sanitize
@@ -33,6 +34,7 @@ from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 GO, DONE, FAILED = 1, 2, 3
 CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
+VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
 CALLS = (Ask.CALL, Ask.PREPARE, Ask.ORDER, Ask.BURST)
 
 
@@ -84,6 +86,7 @@ class Runner:
         self._plan: base.CallPlan | None = None
         # With what is prepared for their bursts, by the judge's number of the case.
         self._kept: dict[int, base.CallPlan] = {}
+        self._variants = Variants(job, self._place)
         self._trouble = trouble
         self._launch: KernelLaunch | None = None
         self.gate: ctypes.Array[ctypes.c_ubyte] | None = None
@@ -94,6 +97,7 @@ class Runner:
         try:
             return (ReplyStatus.OK, *self._do(ask, body, fds))
         except BuildFailed as error:
+            self._variants.explain(error)
             self._explain(ask, str(error))
             return ReplyStatus.BUILD_FAILED, 0, 0.0, 0.0
         except (Unsupported, NotLocked) as error:
@@ -101,6 +105,7 @@ class Runner:
             return ReplyStatus.UNSUPPORTED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             traceback.print_exc()
+            self._variants.explain(error)
             print(place_of(error, self._job.candidate), file=sys.stderr)
             return failed.get(ask, ReplyStatus.CALL_FAILED), 0, 0.0, 0.0
 
@@ -112,12 +117,15 @@ class Runner:
             self._kernel = backend.make(self._job, self._job.candidate, self._place)
             self._kernel.build(body)
         elif ask is Ask.SEAL:
-            self._lock.seal(programs=self._built().starts_programs)
+            told = self._variants if self._job.stream else self._built()
+            self._lock.seal(programs=told.starts_programs)
             self._sealed = True
         elif ask is Ask.LOAD:
             self._load()
         elif ask in CASES:
             self._turn_to_case(ask, body)
+        elif ask in VARIANTS:
+            self._variant(ask, body, fds)
         elif ask is Ask.SANITIZE:
             self._sanitize(body)
         elif ask is Ask.READ_CODE:
@@ -128,6 +136,15 @@ class Runner:
         else:
             return self._tell(ask, body)
         return 0, 0.0, 0.0
+
+    def _variant(self, ask: Ask, body: Any, fds: list[int]) -> None:
+        source, layouts = body
+        if ask is Ask.BUILD_VARIANT:
+            self._variants.build(source, layouts, fds)
+            return
+        # What the one before holds is given back first.
+        self._kernel = self._plan = None
+        self._kernel = self._variants.take(source, layouts, fds)
 
     def _call(self, ask: Ask, body: Any) -> int:
         """Have calls made, or get ready for them; then the number of the timer they will have."""

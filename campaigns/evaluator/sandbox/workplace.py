@@ -119,8 +119,16 @@ class Workplace:
                 why = "took too long" if not ready else "said too much"
                 return bytes(said) + f"\nended: it {why}\n".encode()
 
-    def apart(self, body: Callable[[], int]) -> Ended:
+    def within(self, name: str) -> Workplace:
+        """A new folder in this one, to work in alike. Raises OSError."""
+        inner = Workplace(self.folder / name, self._lock, self._build_log, self._build_s)
+        inner.folder.mkdir()
+        return inner
+
+    def apart(self, body: Callable[[], int], files: tuple[int, ...] = ()) -> Ended:
         """Run code of the candidate's in a process of its own that may start compilers.
+
+        files: that it may write to.
 
         The folder is empty afterwards: nothing that it has left there is for anybody to find.
         """
@@ -130,7 +138,7 @@ class Workplace:
             return body()
 
         log, log_end = os.pipe()
-        child = fork(sealed, log_end, self._lock.files)
+        child = fork(sealed, log_end, (*self._lock.files, *files))
         os.close(log_end)
         deadline = time.monotonic() + self._build_s
         said = self._listen(log, child, self._build_s)

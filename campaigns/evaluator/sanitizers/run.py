@@ -24,6 +24,7 @@ from campaigns.evaluator.builds.compile import (
 from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.signature import argument_types
+from campaigns.evaluator.builds.toolkit import toolkit_program
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
@@ -191,7 +192,7 @@ def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
 
 def compute_sanitizer() -> str | None:
     """compute-sanitizer, from the CUDA toolkit or from beside its compiler."""
-    if found := cuda.toolkit_program(COMPUTE_SANITIZER):
+    if found := toolkit_program(COMPUTE_SANITIZER):
         return found
     try:
         beside = Path(cuda.nvcc()).resolve().parent

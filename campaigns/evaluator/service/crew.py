@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 from campaigns.evaluator.contract import Job, dump, load_job
 from campaigns.evaluator.judge import main as judge
@@ -117,14 +118,24 @@ class Crew:
         """Hand out the job; a runner that it has no use for is ended."""
         for name, told in orders_of(job).items():
             # One that has died already is found out about by the judge, and says why in its log.
-            with (
-                contextlib.suppress(BrokenPipeError),
-                os.fdopen(os.dup(self._members[name].orders), "w") as orders,
-            ):
-                orders.write(dump(told))
-            self._close_orders(name)
+            # JSON has no line break inside of a text, so this is one line.
+            self._write(name, dump(told).replace("\n", " ").encode() + b"\n")
+            if not (job.stream and name == JUDGE):
+                self._close_orders(name)
         for name in set(ARMS) - set(arms_of(job)):
             self.end_member(name, 0.0)
+
+    def _write(self, name: str, data: bytes) -> None:
+        with (
+            contextlib.suppress(BrokenPipeError),
+            os.fdopen(os.dup(self._members[name].orders), "wb") as orders,
+        ):
+            orders.write(data)
+
+    def pass_on(self, lines: bytes) -> None:
+        """Give the judge of a stream more orders."""
+        if JUDGE in self._members:
+            self._write(JUDGE, lines)
 
     def _close_orders(self, name: str) -> None:
         member = self._members[name]
@@ -202,7 +213,8 @@ def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBo
     """place: the device and the UUID of its card, as for `cards.take`."""
     device = cards.take(*place)
     trouble = start_device(device)
-    job = _await(orders)
+    with os.fdopen(orders) as pipe:
+        job = _await(pipe)
     if job is None:
         return 0
     said = f"{place[0]} {trouble}" if trouble else ""
@@ -222,7 +234,8 @@ def _judge(
         # Triton takes as long to import as a device to start, and a crew in reserve has the time.
         with contextlib.suppress(ImportError):
             importlib.import_module("campaigns.evaluator.judge.correctness.one_pass_kernels")
-    job = _await(orders)
+    more = os.fdopen(orders)
+    job = _await(more)
     if job is None:
         return 0
     with (job.scratch / "judge.log").open("wb") as log:
@@ -231,13 +244,12 @@ def _judge(
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
     pipe, report = told
-    return judge.main(replace(job, device=device), report, channels, pipe)
+    return judge.main(replace(job, device=device), report, channels, pipe, more)
 
 
-def _await(orders: int) -> Job | None:
+def _await(orders: TextIO) -> Job | None:
     """The job that is ordered; None when the crew is ended without one."""
-    with os.fdopen(orders) as pipe:
-        order = pipe.read()
+    order = orders.readline()
     return load_job(order) if order else None
 
 

@@ -30,6 +30,7 @@ from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
 from campaigns.evaluator.service.evidence import printable, with_evidence
+from campaigns.evaluator.service.stream_lines import pass_lines
 
 LOG_LIMIT = 64 * 1024
 # With less free than this not even a small kernel can be built.
@@ -112,7 +113,11 @@ def _blame_full_disk(report: Report, scratch: Path) -> Report:
 
 def _run(job: Job, outside: Outside, crew: Crew) -> Report:
     crew.order(job)
-    stopped = _wait_for_judge(job, crew.phases, outside)
+    stopped = (
+        pass_lines(job, crew, outside.client)
+        if job.stream
+        else _wait_for_judge(job, crew.phases, outside)
+    )
     status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
     grace_s = 0.0 if stopped else LAST_WORDS_S
     statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}

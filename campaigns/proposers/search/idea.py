@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import Category, Draft, Hypothesis, MetricDirection, Variant
+from campaigns.proposers.base import (
+    Category,
+    Draft,
+    Hypothesis,
+    MetricDirection,
+    SweepPlan,
+    Variant,
+)
 from campaigns.proposers.evidence import Facts
 from campaigns.rules.verdict.buckets import Bucket
 
@@ -39,6 +46,7 @@ class Idea:
     category: Category
     rank: IdeaRank = IdeaRank.OWN
     follows: tuple[str, ...] = ()
+    sweep: SweepPlan | None = None
 
     @property
     def key(self) -> tuple[str, tuple[tuple[str, object], ...]]:
@@ -70,4 +78,4 @@ class Idea:
             bucket=self.bucket,
             follows=self.follows,
         )
-        return Draft(hypothesis, self.candidates)
+        return Draft(hypothesis, self.candidates, self.sweep)

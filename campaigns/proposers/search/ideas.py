@@ -10,14 +10,12 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.advised import told_values
 from campaigns.proposers.search.idea import Idea
-from campaigns.proposers.search.values import may_have, values_to_try
+from campaigns.proposers.search.values import may_have
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 
-BLOCK_GAIN = 1.12
 OPTION_GAIN = 1.08
-STEP_GAIN = 1.05
 FLAG_GAIN = 1.06
 RISKY_FLAG_GAIN = 1.03
 TUNED = {"num_warps": Category.REGISTERS, "num_stages": Category.PIPELINE}
@@ -48,14 +46,24 @@ def recipe_ideas(situation: Situation) -> Iterator[Idea]:
         )
 
 
-def tunable_ideas(situation: Situation) -> Iterator[Idea]:
-    """One sweep for each tunable of the incumbent's source."""
+def told_ideas(situation: Situation) -> Iterator[Idea]:
+    """One round for each number of the source of which experience knows a better value."""
     for tunable in find_tunables(situation.source, situation.backend):
-        values = dict.fromkeys(
-            (*_told(situation, tunable), *values_to_try(tunable, situation.backend))
-        )
-        if values:
-            yield _sweep(situation, tunable, tuple(values))
+        name = tunable.name
+        for value in _told(situation, tunable):
+            source = with_value(situation.source, tunable, value)
+            yield Idea(
+                strategy=f"tune.{name}",
+                title=f"Set {name} to {value}",
+                change=f"{name} becomes {value}; it is {tunable.value or 'the default'} now.",
+                rationale=f"The best {name} follows from the chip, and this one was measured.",
+                risks="A value may exceed a limit of the device and fail to launch.",
+                expected=OPTION_GAIN,
+                params={name: value},
+                candidates=(Variant(f"{name} {value}", source, {name: value}),),
+                bucket=Bucket.K1,
+                category=TUNED.get(name, Category.LAUNCH),
+            )
 
 
 def _told(situation: Situation, tunable: Tunable) -> Iterator[int]:
@@ -64,37 +72,6 @@ def _told(situation: Situation, tunable: Tunable) -> Iterator[int]:
         if isinstance(value, int) and may_have(tunable, value, situation.backend):
             yield value
             return
-
-
-def _sweep(situation: Situation, tunable: Tunable, values: tuple[int, ...]) -> Idea:
-    name = tunable.name
-    now = "the default" if tunable.value is None else str(tunable.value)
-    listed = ", ".join(map(str, values))
-    candidates = tuple(
-        Variant(f"{name} {value}", with_value(situation.source, tunable, value), {name: value})
-        for value in values
-    )
-    return Idea(
-        strategy=f"tune.{name}",
-        title=f"Try other values of {name}",
-        change=f"{name} becomes {listed} in turn; it is {now} now.",
-        rationale=f"The best {name} follows from the chip's registers, caches and schedulers, "
-        "and measuring the neighbours is cheaper than guessing.",
-        risks="A value may exceed a limit of the device and fail to launch.",
-        expected=_tunable_gain(name),
-        params={"from": now, "values": listed},
-        candidates=candidates,
-        bucket=Bucket.K1,
-        category=TUNED.get(name, Category.LAUNCH),
-    )
-
-
-def _tunable_gain(name: str) -> float:
-    if name == "num_warps":
-        return OPTION_GAIN
-    if any(word in name.upper() for word in ("BLOCK", "TILE", "THREADS", "ROWS")):
-        return BLOCK_GAIN
-    return STEP_GAIN
 
 
 def flag_ideas(situation: Situation) -> Iterator[Idea]:

@@ -12,8 +12,9 @@ from campaigns.proposers.base import Attempt, Draft, Failure, Situation, Variant
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.search.advised import advised
 from campaigns.proposers.search.idea import Idea
-from campaigns.proposers.search.ideas import flag_ideas, recipe_ideas, tunable_ideas
+from campaigns.proposers.search.ideas import flag_ideas, recipe_ideas, told_ideas
 from campaigns.proposers.search.repairs import repairs
+from campaigns.proposers.search.space_idea import space_ideas
 
 LEAST_EXPECTED = 1.005
 
@@ -58,7 +59,7 @@ def _ideas(situation: Situation) -> Iterator[Idea]:
     """All ideas that apply, with what each may still gain above the physical floor."""
     share = read_facts(situation.evidence).share
     room = 1.0 / share if share else math.inf
-    for finder in (recipe_ideas, tunable_ideas, flag_ideas):
+    for finder in (recipe_ideas, told_ideas, space_ideas, flag_ideas):
         for idea in finder(situation):
             known = advised(idea, situation)
             capped = known.capped(room) if known else None

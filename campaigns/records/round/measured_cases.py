@@ -7,10 +7,12 @@ from campaigns.models import Campaign, Evaluation, EvaluationKind
 from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.rules.verdict.levels import Level, representative
 
+SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP)
+
 
 def level_of(evaluation: Evaluation) -> Level:
     """Screening is quick; whatever a verdict may accept is measured in full."""
-    return Level.QUICK if evaluation.kind == EvaluationKind.SCREEN else Level.FULL
+    return Level.QUICK if evaluation.kind in SCREENING else Level.FULL
 
 
 def cases_of(campaign: Campaign, level: Level) -> tuple[str, ...]:

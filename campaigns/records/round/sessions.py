@@ -29,7 +29,12 @@ def is_elsewhere(card: str, claim: Evaluation) -> bool:
 
 
 # Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
-_WEIGHT = {EvaluationKind.SCREEN: 0, EvaluationKind.BASELINE: 1, EvaluationKind.DECIDE: 1}
+_WEIGHT = {
+    EvaluationKind.SWEEP: 0,
+    EvaluationKind.SCREEN: 0,
+    EvaluationKind.BASELINE: 1,
+    EvaluationKind.DECIDE: 1,
+}
 
 
 def judged_candidate(round_: Round) -> Candidate:

@@ -48,6 +48,7 @@ from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.measuring.read_code import read_code
 from campaigns.steps.measuring.record_report import record_report
 from campaigns.steps.measuring.sanitize import sanitize
+from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
@@ -171,6 +172,8 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
                 _job(evaluation, context.device, folder),
                 _ClaimHeartbeat(evaluation, context),
             )
+            if evaluation.kind == EvaluationKind.SWEEP:
+                return sweep(evaluation, job, context, folder, heart)
             report = context.service.evaluate(job, heart)
             if report.outcome is not Outcome.PASSED:
                 return report

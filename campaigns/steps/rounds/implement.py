@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from campaigns.models import CampaignState, EvaluationKind, Round, RoundKind
+from campaigns.models import CampaignState, EvaluationKind, Round, RoundKind, Sweep
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.drafts import drafted_in
@@ -28,6 +28,8 @@ def implement(round_: Round) -> Next:
                 round_, ordinal, variant.label, variant.source, variant.params
             )
             kind = EvaluationKind.SCREEN if sweep else EvaluationKind.DECIDE
+            if Sweep.objects.filter(round=round_).exists():
+                kind = EvaluationKind.SWEEP
             request_evaluation(candidate, round_.against, kind)
         claim(Round.objects.filter(pk=round_.pk), draft=None)
         count = f"{len(drafted)} candidate{'s' * (len(drafted) != 1)}"

@@ -31,11 +31,12 @@ from campaigns.records.round.sessions import Session
 from campaigns.rules.noise.gain import noise_floor, stray
 from campaigns.rules.stop.repairs import may_repair
 from campaigns.rules.verdict.decide import Judgement, decide
-from campaigns.rules.verdict.decision import Decision, Reason
+from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.remeasure import remeasure
 from campaigns.steps.measuring.settle import settle
+from campaigns.steps.rounds.finalists import hand_on
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -54,6 +55,8 @@ def judge(round_: Round) -> Next:
     judgement = decide(judged.reports, judged.standard)
     if judgement.is_claim:
         return remeasure(round_, judged.evaluations[0], judgement.decision)
+    if judgement.decision.verdict is not VerdictWord.ACCEPTED and (following := hand_on(round_)):
+        return following
     if _is_mendable(round_, judgement.decision):
         return AGAIN if move(round_.campaign, CampaignState.REPAIR) else NOTHING
     return _close(round_, judged, judgement)

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.models import Campaign, CampaignState, Round, RoundKind
+from campaigns.models import Campaign, CampaignState, Round, RoundKind, Sweep
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.proposers.base import Draft
+from campaigns.proposers.base import Draft, SweepPlan
 from campaigns.proposers.drafts import stored_draft
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -25,19 +25,22 @@ def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = 
     keeps of a dispatch split.
     """
     single = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT
+    several = len(draft.candidates) > 1 or draft.sweep is not None
     with transaction.atomic():
         if not move(campaign, CampaignState.IMPLEMENT):
             return NOTHING
         round_ = Round.objects.create(
             campaign=campaign,
             number=campaign.rounds.count() + 1,
-            kind=RoundKind.SWEEP if len(draft.candidates) > 1 else single,
+            kind=RoundKind.SWEEP if several else single,
             split=split,
             hypothesis=asdict(draft.hypothesis),
             evidence=evidence_of(campaign),
             draft=stored_draft(draft.candidates),
             against=campaign.incumbent,
         )
+        if draft.sweep is not None:
+            _plan_sweep(round_, draft.sweep)
         _adopt(round_, draft.hypothesis.follows)
         record(
             campaign,
@@ -46,6 +49,22 @@ def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = 
             round=round_,
         )
     return AGAIN
+
+
+def _plan_sweep(round_: Round, plan: SweepPlan) -> None:
+    Sweep.objects.create(
+        round=round_,
+        knobs=[
+            {"name": name, "values": list(values), "default": default}
+            for name, values, default in plan.knobs
+        ],
+        size=str(plan.size),
+        strategy=plan.strategy,
+        seed=plan.seed,
+        seeds=[dict(point) for point in plan.seeds],
+        most_points=plan.most_points,
+        most_s=plan.most_s,
+    )
 
 
 def _adopt(round_: Round, uuids: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from campaigns.models import (
     EvaluationState,
     Round,
     RoundState,
+    Sweep,
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
@@ -22,6 +23,7 @@ from campaigns.records.round.measured_cases import cases_of
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.rules.verdict.levels import Level, level_words
+from campaigns.steps.rounds.finalists import take_finalists
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
@@ -30,6 +32,8 @@ def screen(round_: Round) -> Next:
 
     When none passed, the round gets its verdict from the first one that failed by itself.
     """
+    if Sweep.objects.filter(round=round_).exists():
+        return take_finalists(round_)
     done = [_latest(candidate) for candidate in round_.candidates.prefetch_related("evaluations")]
     if any(evaluation.state != EvaluationState.DONE for evaluation in done):
         return NOTHING  # a round that another worker has opened since the caller's query

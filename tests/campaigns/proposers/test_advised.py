@@ -24,7 +24,7 @@ def drafted(situation: Situation) -> Draft:
 
 
 def test_r38_what_worked_comes_first_and_is_named() -> None:
-    assert drafted(PLAIN).hypothesis.strategy == "tune.TILE"
+    assert drafted(PLAIN).hypothesis.strategy == "tune.space"
     found = drafted(replace(PLAIN, learned=(WIDE,)))
     assert found.hypothesis.strategy == "tune.WIDE"
     assert found.hypothesis.follows == ("uuid-1",)
@@ -37,15 +37,26 @@ def test_the_best_value_elsewhere_is_the_one_candidate_in_the_same_context() -> 
     assert "WIDE = 16" in only.source.text
 
 
-def test_from_another_context_it_is_the_first_of_a_sweep() -> None:
-    found = drafted(replace(PLAIN, learned=(replace(WIDE, is_here=False),)))
-    assert [one.params["WIDE"] for one in found.candidates] == [16, 2, 4]
+def test_a_search_tries_what_worked_elsewhere_first() -> None:
+    known = replace(WIDE, names=("tune.space",), is_here=False)
+    found = drafted(replace(PLAIN, learned=(known,)))
+    assert found.sweep is not None
+    assert [seed["WIDE"] for seed in found.sweep.seeds] == [1, 16]
+
+
+def test_the_best_point_of_a_search_here_needs_no_other_search() -> None:
+    best = (("TILE", 16), ("WIDE", 4))
+    known = replace(WIDE, names=("tune.space",), params=(best,))
+    found = drafted(replace(PLAIN, learned=(known,)))
+    assert found.sweep is None
+    assert found.hypothesis.follows == ("uuid-1",)
+    assert "WIDE = 4" in found.candidates[0].source.text
 
 
 def test_a_value_that_the_source_has_already_recommends_nothing() -> None:
     known = replace(WIDE, params=((("WIDE", 1),),))
     found = drafted(replace(PLAIN, learned=(known,))).hypothesis
-    assert (found.strategy, found.follows) == ("tune.TILE", ())
+    assert (found.strategy, found.follows) == ("tune.space", ())
 
 
 def test_it_expects_twice_the_speed_at_most_and_no_more_than_the_floor_leaves() -> None:
@@ -58,7 +69,7 @@ def test_it_expects_twice_the_speed_at_most_and_no_more_than_the_floor_leaves() 
 def test_what_this_campaign_tried_itself_is_not_advised_again() -> None:
     own = Attempt("tune.WIDE", {"WIDE": 16}, "rejected", 0.9, 2)
     found = drafted(replace(PLAIN, learned=(WIDE,), history=(own,)))
-    assert found.hypothesis.strategy == "tune.TILE"
+    assert found.hypothesis.strategy == "tune.space"
 
 
 def test_an_alias_for_many_is_matched() -> None:

@@ -1,0 +1,67 @@
+"""Builds kept by content: the same source, flags, compiler and target are built once.
+
+A folder a build, under a name that is a digest of all that it depends on. What was not used for the
+longest is removed when the whole takes more than it may.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from campaigns.evaluator.backends import base
+from campaigns.evaluator.contract import FACTS_FILE, BuildFacts, Job, Source
+
+LIMIT_BYTES = 4 << 30
+DIGEST = 40
+
+
+class BuildCache:
+    """Artefacts of one job's variants under `folder`."""
+
+    def __init__(self, folder: Path, job: Job, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._folder = folder
+        self._limit_bytes = limit_bytes
+        backend = base.get(job.backend)
+        # Triton compiles for what the cases' arguments are divisible by.
+        cases = [dict(case.params) for case in job.cases]
+        reference = (job.problem / "ref.py").read_text()
+        self._fixed = [job.backend, job.target, backend.compiler(), cases, reference]
+
+    def place_of(self, source: Source) -> Path:
+        """The folder of what is built, or will be, of a source."""
+        parts: list[Any] = [*self._fixed, source.text, list(source.flags)]
+        digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:DIGEST]
+        return self._folder / digest[:2] / digest
+
+    def find(self, source: Source) -> BuildFacts | None:
+        """The facts of a build that is there, which counts as used; None where there is none."""
+        place = self.place_of(source)
+        try:
+            found: Mapping[str, Any] = json.loads((place / FACTS_FILE).read_text())
+            os.utime(place)
+        except (OSError, ValueError):
+            return None
+        return BuildFacts(**found)
+
+    def trim(self) -> int:
+        """Remove the builds that were not used for the longest; bytes that are left."""
+        rows = []
+        for place in self._folder.glob("??/*"):
+            try:
+                size = sum(file.stat().st_size for file in place.iterdir())
+                rows.append((place.stat().st_mtime, size, place))
+            except OSError:
+                continue  # another process removes it
+        total = sum(size for _, size, _ in rows)
+        for _, size, place in sorted(rows):
+            if total <= self._limit_bytes:
+                break
+            shutil.rmtree(place, ignore_errors=True)
+            total -= size
+        return total

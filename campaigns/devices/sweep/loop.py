@@ -1,0 +1,218 @@
+"""The loop of a sweep: builds run ahead in a pool, and one screen takes what is built.
+
+On a CPU builds and screen take turns, because a compiler would disturb the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from django.conf import settings
+
+from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.sweep.build_cache import BuildCache
+from campaigns.devices.sweep.variant_stream import Result, VariantStream
+from campaigns.evaluator.contract import (
+    BuildResult,
+    Job,
+    Outcome,
+    ScreenResult,
+    Source,
+    Stream,
+    VariantOrder,
+)
+
+# Orders that a screen holds, so that it never waits for the next.
+AHEAD = 2
+BATCH = 16
+# A stream that breaks without a result is opened again so often: the host is to blame then, for a
+# variant that breaks its runner has a result.
+MOST_BROKEN = 2
+LOOK_S = 0.5
+
+
+class SweepBroken(Exception):
+    """The host cannot build or screen; the message says why."""
+
+
+class SweepWork(Protocol):
+    """What is to be tried, and who learns of it. Numbers are the caller's, each used once."""
+
+    def ask(self, most: int) -> Sequence[tuple[int, Source]]:
+        """More variants, at most so many; none when there is nothing to do until more is told."""
+
+    def built(self, result: BuildResult) -> bool:
+        """Learn how a build went, also of one that was there; whether to screen it."""
+
+    def screened(self, result: ScreenResult) -> None:
+        """Learn what the screen found."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """builders: compilers at once. folder: for scratch folders."""
+
+    folder: Path
+    builders: int = max(1, (os.cpu_count() or 2) - 1)
+
+
+class SweepLoop:
+    """Builds and screens the variants of one job until there are no more."""
+
+    def __init__(
+        self, service: EvaluatorService, job: Job, cache: BuildCache, options: SweepOptions
+    ) -> None:
+        """job: its candidate is what the variants are variants of; streams are made of it."""
+        self._service = service
+        self._job = job
+        self._cache = cache
+        self._options = options
+        self._on_cpu = job.device == "cpu"
+        self._sources: dict[int, Source] = {}
+        self._to_build: deque[int] = deque()
+        self._ready: deque[int] = deque()
+        self._builders: list[VariantStream] = []
+        self._screen: VariantStream | None = None
+        self._best_us: dict[str, float] = {}
+        self._broken: Counter[Stream] = Counter()
+        self._made = 0
+
+    def run(self, work: SweepWork, beat: Callable[[], None] = lambda: None) -> None:
+        """Go on until `work` has no more. What `beat` raises, about once a second, ends it.
+
+        Raises SweepBroken, OSError.
+        """
+        due = 0.0
+        try:
+            while self._take_in(work):
+                self._hand_out(work)
+                self._receive(work)
+                if time.monotonic() >= due:
+                    beat()
+                    due = time.monotonic() + 1.0
+        finally:
+            for stream in (*self._builders, self._screen):
+                if stream is not None:
+                    stream.close()
+            self._cache.trim()
+
+    def _take_in(self, work: SweepWork) -> bool:
+        """Ask for more where there is room; whether there is anything left to do."""
+        window = BATCH if self._on_cpu else 2 * self._options.builders + AHEAD
+        if not (self._on_cpu and self._may_screen):
+            for number, source in work.ask(max(0, window - len(self._sources))):
+                self._sources[number] = source
+                self._to_build.append(number)
+        return bool(self._sources)
+
+    def _hand_out(self, work: SweepWork) -> None:
+        while self._to_build:
+            number = self._to_build[0]
+            facts = self._cache.find(self._sources[number])
+            if facts is not None:
+                self._note_built(work, BuildResult(number, Outcome.PASSED, "", facts))
+            elif not self._build(number):
+                break
+            self._to_build.popleft()
+        while self._may_screen and self._ready and len(self._screen_stream().waiting) < AHEAD:
+            number = self._ready.popleft()
+            self._screen_stream().order(self._order(number))
+
+    @property
+    def _may_screen(self) -> bool:
+        """Whether there is something to screen, and on a CPU nothing else to do."""
+        building = any(stream.waiting for stream in self._builders) or self._to_build
+        screening = self._ready or (self._screen and self._screen.waiting)
+        return bool(screening) and not (self._on_cpu and building)
+
+    def _build(self, number: int) -> bool:
+        """Have a free builder compile it; False where none is free."""
+        free = next((one for one in self._builders if not one.waiting), None)
+        if free is None:
+            if len(self._builders) >= self._options.builders:
+                return False
+            free = self._open(Stream.BUILD)
+            self._builders.append(free)
+        free.order(self._order(number))
+        return True
+
+    def _screen_stream(self) -> VariantStream:
+        if self._screen is None:
+            self._screen = self._open(Stream.SCREEN)
+        return self._screen
+
+    def _order(self, number: int) -> VariantOrder:
+        source = self._sources[number]
+        place = self._cache.place_of(source).resolve()
+        return VariantOrder(number, source, place, dict(self._best_us))
+
+    def _open(self, stream: Stream) -> VariantStream:
+        self._made += 1
+        scratch = self._options.folder / f"{stream}-{self._made}"
+        job = replace(self._job, stream=stream.value, scratch=scratch, incumbent=None)
+        if stream is Stream.BUILD:
+            # Nothing is called, so there is no need of a device, nor of much memory.
+            job = replace(job, device="cpu", protocol=replace(job.protocol, max_slots=2))
+        return VariantStream(self._service, job)
+
+    def _receive(self, work: SweepWork) -> None:
+        streams = [*self._builders, *([self._screen] if self._screen else [])]
+        ready, _, _ = select.select(streams, [], [], LOOK_S if streams else 0)
+        for stream in ready:
+            for result in stream.receive():
+                self._broken[Stream(stream.job.stream)] = 0
+                self._learn(work, result)
+            if stream.report is not None:
+                self._replace(work, stream)
+
+    def _learn(self, work: SweepWork, result: Result) -> None:
+        if isinstance(result, BuildResult):
+            self._note_built(work, result)
+            return
+        if result.outcome is Outcome.PASSED and not result.ended_early:
+            for case, time_us in result.times_us.items():
+                self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
+        del self._sources[result.number]
+        work.screened(result)
+
+    def _note_built(self, work: SweepWork, result: BuildResult) -> None:
+        if work.built(result) and result.outcome is Outcome.PASSED:
+            self._ready.append(result.number)
+        else:
+            del self._sources[result.number]
+
+    def _replace(self, work: SweepWork, stream: VariantStream) -> None:
+        """A stream has ended: what it had not done yet is for the next one."""
+        stream.close()
+        kind, report = Stream(stream.job.stream), stream.report
+        if stream is self._screen:
+            self._screen = None
+        else:
+            self._builders.remove(stream)
+        if not stream.waiting or report is None:
+            return
+        self._broken[kind] += 1
+        if self._broken[kind] > MOST_BROKEN:
+            raise SweepBroken(report.reason)
+        numbers = [order.number for order in stream.waiting]
+        queue = self._to_build if kind is Stream.BUILD else self._ready
+        queue.extendleft(reversed(numbers))
+
+
+def run_sweep(
+    service: EvaluatorService,
+    job: Job,
+    folder: Path,
+    work: SweepWork,
+    beat: Callable[[], None],
+) -> None:
+    """Run a sweep with the builds that this installation keeps. Raises SweepBroken, OSError."""
+    cache = BuildCache(Path(settings.DATA_DIR) / "builds", job)
+    SweepLoop(service, job, cache, SweepOptions(folder)).run(work, beat)

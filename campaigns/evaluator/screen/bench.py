@@ -1,0 +1,103 @@
+"""Screens variants: one load, one check, and a few short bursts each, all on the same slots.
+
+The order of variants is what this is for. Nothing that it says accepts a kernel: the runner is not
+stopped between calls, sees its inputs ahead of the clock and has seen other variants before. What
+comes first here is evaluated in full elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from campaigns.evaluator.backends import base
+from campaigns.evaluator.builds import memory_files
+from campaigns.evaluator.contract import Job, Outcome, Phase, ScreenResult, VariantOrder
+from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError
+from campaigns.evaluator.screen.screened_case import ScreenedCase
+from campaigns.evaluator.screen.stream_runner import StreamRunner, plain_words
+from campaigns.evaluator.wire import Ask
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.judge.main import JudgeProgress
+
+BURSTS = 3
+# A variant this many times slower than the best is not timed on.
+FAR_BEHIND = 1.5
+ALIVE_S = 5.0
+
+
+class ScreenBench:
+    """One runner, and the slots of every case."""
+
+    def __init__(self, job: Job, sock: socket.socket, progress: JudgeProgress) -> None:
+        self._job = job
+        self._runner = StreamRunner(job, sock, progress)
+        self._best_us: dict[str, float] = {}
+        self._names = base.get(job.backend).artefacts
+        self._runner.channel.ask(Ask.SEAL, None, job.protocol.limits.load_s)
+        self._cases = [ScreenedCase(job, case, self._runner) for case in job.cases]
+
+    def take(self, order: VariantOrder) -> tuple[ScreenResult, EvaluationError | None]:
+        """Screen one variant; with the error where it has broken its runner."""
+        said = memory_files.empty()
+        try:
+            return self._screened(order, said), None
+        except CandidateError as error:
+            words = plain_words(memory_files.held(said, 4096))
+            reason = f"{error.reason}: {words}" if words else error.reason
+            return ScreenResult(order.number, error.outcome, reason[:500]), self._broken(error)
+        finally:
+            os.close(said)
+
+    def _screened(self, order: VariantOrder, said: int) -> ScreenResult:
+        self._load(order, said)
+        result = ScreenResult(order.number, Outcome.PASSED)
+        for case in self._cases:
+            case.lay()
+            if wrong := case.check():
+                return replace(result, outcome=Outcome.WRONG_RESULT, reason=wrong[:500])
+        times_us: dict[str, float] = {}
+        for case in self._cases:
+            name = case.case.name
+            # Orders are sent ahead, so that this one may not know of the last result.
+            best_us = min(
+                filter(None, (self._best_us.get(name), order.best_us.get(name))), default=0
+            )
+            case.prepare(again=len(self._cases) > 1)
+            # What disturbs a burst makes it longer, so the least of a few says most.
+            times_us[name] = min(case.burst_us() for _ in range(BURSTS - 1))
+            if best_us and times_us[name] > FAR_BEHIND * best_us:
+                return replace(result, times_us=times_us, ended_early=True)
+            times_us[name] = min(times_us[name], case.burst_us())
+        for name, time_us in times_us.items():
+            self._best_us[name] = min(time_us, self._best_us.get(name, time_us))
+        return replace(result, times_us=times_us)
+
+    def _load(self, order: VariantOrder, said: int) -> None:
+        channel = self._runner.channel
+        channel.phase, channel.case = Phase.LOAD, ""
+        try:
+            files = [memory_files.sealed(order.artefact / name) for name in self._names]
+        except OSError as error:
+            raise HostError(f"{error.strerror}: {error.filename}") from None
+        try:
+            body = (order.source, self._cases[0].layout)
+            channel.ask(Ask.TAKE_VARIANT, body, self._job.protocol.limits.load_s, [*files, said])
+        finally:
+            for fd in files:
+                os.close(fd)
+        channel.phase = Phase.CHECK
+
+    def _broken(self, error: CandidateError) -> CandidateError | None:
+        """The error where the runner, or its device, does nothing any more."""
+        try:
+            self._runner.look_alive(ALIVE_S)
+        except CandidateError:
+            return error
+        return None
+
+    def stop(self) -> None:
+        self._runner.stop()

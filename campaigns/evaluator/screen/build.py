@@ -1,0 +1,94 @@
+"""Builds variants: one locked-down runner compiles one after the other, and runs none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from campaigns.evaluator.backends import base
+from campaigns.evaluator.builds import memory_files
+from campaigns.evaluator.contract import (
+    FACTS_FILE,
+    BuildFacts,
+    BuildResult,
+    Job,
+    Outcome,
+    Phase,
+    VariantOrder,
+)
+from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError
+from campaigns.evaluator.screen.stream_runner import StreamRunner, plain_words
+from campaigns.evaluator.wire import Ask
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.judge.main import JudgeProgress
+
+MOST_BYTES = 64 << 20  # of one artefact
+SAID_BYTES = 1 << 16
+
+
+class BuildBench:
+    """One runner that has nothing to run."""
+
+    def __init__(self, job: Job, sock: socket.socket, progress: JudgeProgress) -> None:
+        self._job = job
+        self._runner = StreamRunner(job, sock, progress)
+        self._names = base.get(job.backend).artefacts
+        self._runner.channel.phase = Phase.BUILD
+
+    def take(self, order: VariantOrder) -> tuple[BuildResult, EvaluationError | None]:
+        """Build one variant into its folder, all of it or nothing."""
+        files = [memory_files.empty() for _ in self._names]
+        said = memory_files.empty()
+        try:
+            limits, layouts = self._job.protocol.limits, tuple(self._runner.layouts.values())
+            channel = self._runner.channel
+            body = (order.source, layouts)
+            channel.ask(Ask.BUILD_VARIANT, body, limits.build_s + limits.call_s, [*files, said])
+            facts = _facts(memory_files.held(said, SAID_BYTES))
+            _keep(order.artefact, dict(zip(self._names, files, strict=True)), facts)
+            return BuildResult(order.number, Outcome.PASSED, facts=facts), None
+        except CandidateError as error:
+            words = plain_words(memory_files.held(said, SAID_BYTES)) or error.reason
+            broken = error if error.outcome is not Outcome.BUILD_FAILED else None
+            return BuildResult(order.number, error.outcome, words[:500]), broken
+        except OSError as error:
+            raise HostError(f"{error.strerror}: {error.filename or order.artefact}") from None
+        finally:
+            for fd in (*files, said):
+                os.close(fd)
+
+    def stop(self) -> None:
+        self._runner.stop()
+
+
+def _keep(artefact: Path, files: dict[str, int], facts: BuildFacts) -> None:
+    """Write the files into the folder, which appears with all of them. Raises OSError."""
+    artefact.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=".new-", dir=artefact.parent))
+    try:
+        for name, fd in files.items():
+            (made / name).write_bytes(memory_files.held(fd, MOST_BYTES))
+        (made / FACTS_FILE).write_text(json.dumps(asdict(facts)))
+        made.rename(artefact)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        if not artefact.is_dir():  # else another process has built the same
+            raise
+
+
+def _facts(said: bytes) -> BuildFacts:
+    """The numbers that the runner wrote; the compiler ran on hostile text, so they inform."""
+    try:
+        found: Any = json.loads(said or b"{}")
+    except ValueError:
+        return BuildFacts()
+    known = BuildFacts.__dataclass_fields__
+    right = {k: v for k, v in found.items() if k in known and isinstance(v, int)}
+    return BuildFacts(**right)

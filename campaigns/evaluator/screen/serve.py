@@ -1,0 +1,52 @@
+"""The judge of a stream: one variant after the other, each with a result of its own."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from campaigns.evaluator.contract import (
+    BuildResult,
+    Job,
+    Phase,
+    ScreenResult,
+    Stream,
+    VariantOrder,
+    dump_line,
+    load_line,
+)
+from campaigns.evaluator.errors import EvaluationError
+from campaigns.evaluator.screen.bench import ScreenBench
+from campaigns.evaluator.screen.build import BuildBench
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.judge.main import JudgeProgress
+
+Result = BuildResult | ScreenResult
+# With the words of the stream a line stays shorter than what a pipe takes whole (4096 bytes).
+WORDS = {Stream.BUILD: "built", Stream.SCREEN: "screened"}
+# After a variant that has broken its runner the stream ends, and whoever ordered it goes on anew.
+Taker = Callable[[VariantOrder], tuple[Result, EvaluationError | None]]
+
+
+def serve(job: Job, sock: socket.socket, progress: JudgeProgress, orders: Iterable[str]) -> None:
+    """Take what is ordered until `end`. Raises what a broken runner is blamed for."""
+    stream = Stream(job.stream)
+    bench = (BuildBench if stream is Stream.BUILD else ScreenBench)(job, sock, progress)
+    progress.enter(Phase.BUILD if stream is Stream.BUILD else Phase.BURST)
+    progress.tell("open")
+    for line in orders:
+        word, _, path = line.strip().partition(" ")
+        if word != "order":
+            break
+        order = load_line(VariantOrder, Path(path).read_text())
+        begun = time.monotonic()
+        result, broken = bench.take(order)
+        told = dump_line(result.lasting(time.monotonic() - begun))
+        progress.tell(f"{WORDS[stream]} {told}")
+        if broken is not None:
+            raise broken
+    bench.stop()

@@ -1,0 +1,120 @@
+"""One round that searches all knobs of the incumbent's source at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from campaigns.evaluator.contract import Param
+from campaigns.proposers.base import Category, Situation, SweepPlan, Variant
+from campaigns.proposers.search.advised import advice_on, told_values
+from campaigns.proposers.search.idea import Idea
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.spaces.find import space_of
+from campaigns.spaces.render import render
+from campaigns.spaces.space import Point, Space
+from campaigns.strategies.registry import DEFAULT
+
+STRATEGY = "tune.space"
+# How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
+HOPED = 1.15
+# By kind of device: a CPU screens some twenty variants a minute, a GPU hundreds.
+MOST_POINTS = {"cpu": 48, "gpu": 400}
+MOST_S = {"cpu": 100.0, "gpu": 110.0}
+# What a device of this kind cannot time cannot be searched.
+NOT_TIMED = {("triton", "cpu")}
+
+
+def space_ideas(situation: Situation) -> Iterator[Idea]:
+    """The search over the incumbent's knobs; none where it comes out of such a search itself."""
+    if (situation.backend, situation.device_kind) in NOT_TIMED or _comes_from_one(situation):
+        return
+    space = space_of(situation.source, situation.backend, situation.limits)
+    if space.size < 2:
+        return
+    yield from _known(situation, space)
+    names = ", ".join(knob.name for knob in space.knobs)
+    plan = _plan(situation, space)
+    yield Idea(
+        strategy=STRATEGY,
+        title=f"Search tile and schedule: {_few(names)}",
+        change=f"Other values of {names}: at most {plan.most_points} of {space.size:,} points are "
+        "screened, and the best are measured in full.",
+        rationale="The best values follow from the chip's registers, caches and schedulers "
+        "together, and trying many is surer than guessing one.",
+        risks="A point may exceed a limit of the device; it then fails alone.",
+        expected=HOPED,
+        params={"knobs": names, "points": str(space.size), "from round": situation.incumbent_round},
+        candidates=(Variant("as it is", situation.source, dict(space.defaults)),),
+        bucket=Bucket.K1,
+        category=Category.LAUNCH,
+        sweep=plan,
+    )
+
+
+def _known(situation: Situation, space: Space) -> Iterator[Idea]:
+    """The best point of a search in this very context, which needs no other search."""
+    advice = advice_on(STRATEGY, situation)
+    if advice is None or not advice.is_here:
+        return
+    for values in advice.params:
+        point = {**space.defaults, **dict(values)}
+        if space.is_legal(point) or point == space.defaults:
+            continue
+        changed = {k: v for k, v in point.items() if v != space.defaults[k]}
+        label = ", ".join(f"{name} {value}" for name, value in changed.items())
+        yield Idea(
+            strategy=STRATEGY,
+            title=f"Set {label}"[:120],
+            change=f"The knobs become {label}.",
+            rationale="A search over these knobs found this point best.",
+            risks="It was found on another source of the same knobs.",
+            expected=HOPED,
+            params=dict(values),
+            candidates=(
+                Variant(label[:120], render(situation.source, space, point), dict(values)),
+            ),
+            bucket=Bucket.K1,
+            category=Category.LAUNCH,
+        )
+        return
+
+
+def _comes_from_one(situation: Situation) -> bool:
+    return any(
+        attempt.round == situation.incumbent_round and attempt.strategy == STRATEGY
+        for attempt in situation.history
+    )
+
+
+def _plan(situation: Situation, space: Space) -> SweepPlan:
+    kind = situation.device_kind
+    return SweepPlan(
+        knobs=tuple((knob.name, knob.values, knob.default) for knob in space.knobs),
+        size=space.size,
+        strategy=DEFAULT,
+        seed=situation.seed,
+        seeds=tuple(_seeds(situation, space)),
+        most_points=MOST_POINTS[kind],
+        most_s=MOST_S[kind],
+    )
+
+
+def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
+    """The source as it is, then with what worked best elsewhere."""
+    yield space.defaults
+    told: dict[str, Param] = {}
+    for knob in space.knobs:
+        known = (
+            *told_values(situation, f"tune.{knob.name}", knob.name),
+            *told_values(situation, STRATEGY, knob.name),
+        )
+        if known and known[0] in knob.values:
+            told[knob.name] = known[0]
+    point = {**space.defaults, **told}
+    if told and not space.is_legal(point):
+        yield point
+
+
+def _few(names: str) -> str:
+    listed = names.split(", ")
+    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")

@@ -1,0 +1,132 @@
+"""Search the space of a round on this worker's device; every point becomes a row as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from campaigns.devices.sweep.loop import SweepBroken
+from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
+from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
+from campaigns.models import Evaluation, Sweep, SweepPoint
+from campaigns.records.target.device_limits import device_limits
+from campaigns.spaces.find import space_of
+from campaigns.strategies.registry import strategy_named
+from campaigns.strategies.stop import StopRule
+from campaigns.workers.context import WorkerContext
+
+# What a screen needs to rank, and no more; by kind of device.
+BURST_MS = {"cpu": 10.0, "gpu": 2.0}
+ARENA_MIB = {"cpu": 1024, "gpu": 8192}
+SLOTS = 1024
+# A compiler that takes much longer than for the source as it is makes too much code of a point.
+BUILD_S, LOAD_S, CALL_S, PREPARE_S = 20.0, 20.0, 10.0, 20.0
+
+
+def sweep(
+    evaluation: Evaluation,
+    job: Job,
+    context: WorkerContext,
+    folder: Path,
+    beat: Callable[[str], None],
+) -> Report:
+    """Search until the plan's end. A sweep that was broken off goes on with the points it has.
+
+    What `beat` raises is passed on.
+    """
+    plan: Sweep = evaluation.candidate.round.sweep
+    rows = _Rows(plan, evaluation)
+    work = _work(plan, evaluation, rows)
+    kind = context.device.kind
+
+    def alive() -> None:
+        rows.write()
+        beat(Phase.BURST)
+
+    try:
+        protocol = screening_protocol(job.protocol, kind, plan.most_s)
+        screening = replace(job, incumbent=None, protocol=protocol)
+        context.sweep(context.service, screening, folder, work, alive)
+    except SweepBroken as broken:
+        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, str(broken))
+    finally:
+        rows.write()
+    return Report(job.job_id, Outcome.PASSED, Phase.DONE, work.ended or "Every point was tried.")
+
+
+def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
+    campaign, base = evaluation.campaign, evaluation.candidate.source
+    limits = device_limits(campaign.platform)
+    space = space_of(base, campaign.backend, limits)
+    strategy = strategy_named(plan.strategy)(space, plan.seed, plan.seeds)
+    stop = StopRule(most_trials=plan.most_points, most_s=plan.most_s)
+    work = SearchWork(base, space, strategy, stop, rows.add)
+    work.most_shared_bytes = limits.shared_bytes_per_block
+    for row in plan.points.all():
+        work.known(
+            TriedPoint(
+                row.number,
+                row.params,
+                row.outcome,
+                row.reason,
+                row.times_us,
+                row.time_us,
+                row.ended_early,
+            )
+        )
+    return work
+
+
+def screening_protocol(protocol: Protocol, kind: str, most_s: float) -> Protocol:
+    """A campaign's rules as a screen needs them on this kind of device, for `most_s` seconds."""
+    limits = replace(
+        protocol.limits,
+        build_s=BUILD_S,
+        load_s=LOAD_S,
+        call_s=CALL_S,
+        prepare_s=PREPARE_S,
+        total_s=2 * most_s + protocol.limits.total_s,
+    )
+    return replace(
+        protocol,
+        burst_ms=BURST_MS[kind],
+        max_slots=SLOTS,
+        arena_mib=ARENA_MIB[kind],
+        limits=limits,
+    )
+
+
+class _Rows:
+    """Points on their way into the database, in few transactions."""
+
+    def __init__(self, plan: Sweep, evaluation: Evaluation) -> None:
+        self._plan, self._evaluation = plan, evaluation
+        self._new: list[SweepPoint] = []
+
+    def add(self, point: TriedPoint) -> None:
+        self._new.append(
+            SweepPoint(
+                sweep=self._plan,
+                evaluation=self._evaluation,
+                number=point.number,
+                params=dict(point.point),
+                outcome=point.outcome,
+                reason=point.reason,
+                time_us=point.time_us,
+                times_us=dict(point.times_us),
+                ended_early=point.ended_early,
+                facts=_known(point),
+                build_s=point.build_s,
+                screen_s=point.screen_s,
+            )
+        )
+
+    def write(self) -> None:
+        rows, self._new = self._new, []
+        SweepPoint.objects.bulk_create(rows)
+
+
+def _known(point: TriedPoint) -> dict[str, int]:
+    facts = asdict(point.facts) if point.facts else {}
+    return {name: value for name, value in facts.items() if value is not None}

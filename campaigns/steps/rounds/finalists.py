@@ -1,0 +1,96 @@
+"""The best points of a sweep become candidates: a screen ranks, and only a trial decides."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.models import (
+    Candidate,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Round,
+    RoundState,
+    Sweep,
+    SweepPoint,
+)
+from campaigns.models.event import record
+from campaigns.models.transitions import claim, move
+from campaigns.records.target.device_limits import device_limits
+from campaigns.spaces.find import space_of
+from campaigns.spaces.render import render
+from campaigns.steps.rounds.add_candidate import add_candidate
+from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+# The best three, and any whose time is within this share of the best one's, as noise would have it.
+FINALISTS, NEAR, MOST = 3, 1.01, 6
+
+
+def take_finalists(round_: Round) -> Next:
+    """Store the best points as candidates, and queue the first one's deciding evaluation.
+
+    When nothing but the source as it is passed, that is measured: the verdict then says no change.
+    """
+    sweep = round_.sweep
+    best = finalists_of(sweep)
+    with transaction.atomic():
+        made = [
+            _candidate(round_, ordinal, point) for ordinal, point in enumerate(best, 2)
+        ] or list(round_.candidates.all())
+        if not move(round_, RoundState.SCREENED, chosen=made[0]):
+            transaction.set_rollback(True)
+            return NOTHING
+        _decide(round_, made[0])
+        tried = sweep.points.count()
+        message = f"round {round_.number}: {tried} points screened, {len(best)} go to trial"
+        record(round_.campaign, "screened", message, round=round_)
+    return AGAIN
+
+
+def hand_on(round_: Round) -> Next | None:
+    """Queue the trial of the next finalist; None where there is none left."""
+    if round_.state != RoundState.SCREENED or round_.chosen is None:
+        return None
+    untried = round_.candidates.exclude(evaluations__kind=EvaluationKind.DECIDE)
+    following = untried.filter(ordinal__gt=round_.chosen.ordinal).first()
+    if following is None or not Sweep.objects.filter(round=round_).exists():
+        return None
+    with transaction.atomic():
+        mine = Round.objects.filter(pk=round_.pk, state=round_.state, chosen=round_.chosen)
+        if not claim(mine, chosen=following):
+            return NOTHING
+        _decide(round_, following)
+        message = f"round {round_.number}: {following.label} goes to trial"
+        record(round_.campaign, "handed_on", message, round=round_)
+    return AGAIN
+
+
+def finalists_of(sweep: Sweep) -> list[SweepPoint]:
+    """The points to try in full, the fastest first."""
+    passed = sweep.points.filter(outcome=Outcome.PASSED, ended_early=False, number__gt=1)
+    ranked = list(passed.exclude(time_us=None).order_by("time_us", "number")[:MOST])
+    return [
+        point
+        for at, point in enumerate(ranked)
+        if at < FINALISTS or (point.time_us or 0) <= NEAR * (ranked[0].time_us or 0)
+    ]
+
+
+def _candidate(round_: Round, ordinal: int, point: SweepPoint) -> Candidate:
+    campaign, base = round_.campaign, round_.candidates.get(ordinal=1).source
+    space = space_of(base, campaign.backend, device_limits(campaign.platform))
+    source = render(base, space, point.params)
+    changed = {k: v for k, v in point.params.items() if v != space.defaults[k]}
+    label = ", ".join(f"{name} {value}" for name, value in changed.items())
+    return add_candidate(round_, ordinal, label[:200] or "as it is", source, point.params)
+
+
+def _decide(round_: Round, candidate: Candidate) -> Evaluation:
+    made: Evaluation = Evaluation.objects.create(
+        candidate=candidate,
+        against=round_.against,
+        kind=EvaluationKind.DECIDE,
+        state=EvaluationState.QUEUED,
+    )
+    return made

@@ -1,0 +1,3 @@
+from tests.evaluator.conftest import problem, service
+
+__all__ = ["problem", "service"]

@@ -1,0 +1,154 @@
+"""A round that is a search: points become rows, the best ones go to trial, one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.devices.sweep.loop import SweepBroken, SweepWork
+from campaigns.evaluator.contract import (
+    BuildFacts,
+    BuildResult,
+    Job,
+    Outcome,
+    Report,
+    ScreenResult,
+    Source,
+)
+from campaigns.models import Campaign, Evaluation, EvaluationKind, Sweep, SweepPoint
+from campaigns.steps.lifecycle.run_here import run_here
+from knowledge.models import Experience
+from tests.campaigns.steps import cast
+
+V0 = """constexpr int TILE = 64;
+extern "C" void solve(const float* x, float* y, int N) { y[0] = x[0] * TILE; }
+"""
+# What the screen says of a value, and what a trial does.
+SCREENED = {16: 20, 32: 50, 64: 100, 128: 90}
+TRIED = {16: "wrong", 32: "time 50", 64: "time 100", 128: "time 90"}
+
+
+def tile(source: Source) -> int:
+    found = re.search(r"TILE = (\d+)", source.text)
+    assert found is not None
+    return int(found[1])
+
+
+class KnobJudge(cast.Judge):
+    """Finds in a trial what `TRIED` says of the knob's value."""
+
+    def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
+        def told(source: Source) -> Source:
+            return replace(source, text=TRIED.get(tile(source), "time 300"))
+
+        old = told(job.incumbent) if job.incumbent else None
+        return super().evaluate(replace(job, candidate=told(job.candidate), incumbent=old), beat)
+
+
+def screen(
+    service: object, job: Job, folder: Path, work: SweepWork, beat: Callable[[], None]
+) -> None:
+    """A fake of `run_sweep`: a value out of `SCREENED` does not build."""
+    while asked := work.ask(4):
+        for number, source in asked:
+            us = SCREENED.get(tile(source))
+            if us is None or source.flags:
+                work.built(BuildResult(number, Outcome.BUILD_FAILED, "error: too much <b>"))
+                continue
+            work.built(BuildResult(number, Outcome.PASSED, facts=BuildFacts(registers=40)))
+            times = {case.name: float(us) for case in job.cases}
+            work.screened(ScreenResult(number, Outcome.PASSED, times_us=times))
+        beat()
+
+
+@pytest.fixture
+def sweep_run(db: None, tmp_path: Path) -> Callable[..., Campaign]:
+    """Run a campaign whose kernel has one knob, with a fake screen."""
+
+    def go(how: Callable[..., None] = screen, rounds: int = 2) -> Campaign:
+        bench = replace(cast.make_bench(KnobJudge()), sweep=how)
+        campaign = cast.make_campaign(tmp_path, V0, max_rounds=rounds)
+        return run_here(campaign.pk, bench, lambda message: None)
+
+    return go
+
+
+def test_the_best_points_go_to_trial_and_one_that_fails_hands_on(sweep_run) -> None:
+    campaign = sweep_run()
+    round_ = campaign.rounds.get(number=2)
+    assert round_.hypothesis["strategy"] == "tune.space"
+    assert [c.label for c in round_.candidates.all()[:3]] == ["as it is", "TILE 16", "TILE 32"]
+    decided = Evaluation.objects.filter(candidate__round=round_, kind=EvaluationKind.DECIDE)
+    assert [(tile(e.candidate.source), e.outcome) for e in decided] == [
+        (16, "wrong_result"),
+        (32, "passed"),
+    ]
+    assert round_.verdict.word == "accepted"
+    assert round_.chosen.params["TILE"] == 32
+    assert tile(campaign.incumbent.source) == 32
+
+
+def test_every_point_is_a_row_with_its_failure(sweep_run) -> None:
+    campaign = sweep_run()
+    plan = Sweep.objects.get(round__campaign=campaign, round__number=2)
+    rows = list(plan.points.all())
+    assert rows[0].params == {knob["name"]: knob["default"] for knob in plan.knobs}
+    assert (rows[0].time_us, rows[0].outcome) == (pytest.approx(100.0), "passed")
+    assert rows[0].facts == {"registers": 40}
+    failed = [row for row in rows if row.outcome == "build_failed"]
+    assert failed
+    assert failed[0].reason == "error: too much <b>"
+    assert [row.number for row in rows] == list(range(1, len(rows) + 1))
+    assert len({str(row.params) for row in rows}) == len(rows)
+
+
+def test_a_search_that_was_broken_off_goes_on_with_its_points(sweep_run) -> None:
+    """The first time the worker is killed after some points; no point is measured twice."""
+    calls = []
+
+    def twice(service: object, job: Job, folder: Path, work: SweepWork, beat: Callable) -> None:
+        calls.append(1)
+        if len(calls) > 1:
+            screen(service, job, folder, work, beat)
+            return
+        for number, _source in work.ask(3):
+            work.built(BuildResult(number, Outcome.BUILD_FAILED, "error: killed"))
+        raise SweepBroken("disk full: /builds")
+
+    campaign = sweep_run(twice)
+    points = SweepPoint.objects.filter(sweep__round__campaign=campaign)
+    assert len(calls) == 2
+    assert points.filter(reason="error: killed").count() == 3
+    assert points.count() == len({str(p.params) for p in points})
+    broken = Evaluation.objects.filter(kind=EvaluationKind.SWEEP).order_by("pk")
+    assert [e.outcome for e in broken] == ["broken_host", "passed"]
+    assert broken[0].reason == "disk full: /builds"
+
+
+def test_where_nothing_passes_the_source_as_it_is_goes_to_trial(sweep_run) -> None:
+    def fail(service: object, job: Job, folder: Path, work: SweepWork, beat: Callable) -> None:
+        while asked := work.ask(4):
+            for number, _source in asked:
+                work.built(BuildResult(number, Outcome.BUILD_FAILED, "error: no"))
+
+    campaign = sweep_run(fail)
+    round_ = campaign.rounds.get(number=2)
+    assert round_.verdict.word == "no_change"
+    assert tile(campaign.incumbent.source) == 64
+
+
+def test_a_search_is_learned_with_the_point_that_was_kept(sweep_run) -> None:
+    sweep_run()
+    entry = Experience.objects.select_related("track").get(round=2)
+    assert entry.track.strategy == "tune.space"
+    assert entry.params["TILE"] == 32
+
+
+def test_what_comes_out_of_a_search_is_not_searched_again_at_once(sweep_run) -> None:
+    campaign = sweep_run(rounds=4)
+    told = [r.hypothesis.get("strategy") for r in campaign.rounds.order_by("number")]
+    assert told.count("tune.space") == 1
