@@ -77,15 +77,23 @@ class StripsChart:
 
 
 def build(
-    points: Sequence[SweptPoint], knobs: Mapping[str, Sequence[str]], link: Link
+    points: Sequence[SweptPoint],
+    knobs: Mapping[str, Sequence[str]],
+    link: Link,
+    *,
+    by_cost: bool = True,
 ) -> StripsChart | None:
-    """Lay it out; None without a time. knobs: name → values in words. link: to a value's rows."""
+    """Lay it out; None without a time. knobs: name → values in words. link: to a value's rows.
+
+    by_cost: the knob that matters most comes first; else in the order given, which stays while
+    points still come.
+    """
     y = time_scale(points, FRAME.bottom, FRAME.top)
     moved = {name: values for name, values in knobs.items() if len(values) > 1}
     if y is None or not moved:
         return None
     having = {name: _by_value(points, name, values) for name, values in moved.items()}
-    order = sorted(moved, key=lambda name: -_cost(having[name]))
+    order = sorted(moved, key=lambda name: -_cost(having[name])) if by_cost else [*moved]
     drawn = {point.number for point in shown_points(points)}
     strips = tuple(_strip(name, having[name], drawn, y) for name in order[:MOST_STRIPS])
     more = len(order) - len(strips)
@@ -98,7 +106,7 @@ def build(
         y_ticks=time_ticks(y, TICK_SPACING),
         failed_y=FAILED_Y,
         strips=strips,
-        caption="The knob whose value costs most comes first."
+        caption=("The knob whose worst value costs most comes first." if by_cost else "")
         + (f" {counted(more, 'more knob')} in the table." if more else "")
         + drawn_words(points, y),
         table=TableTwin(

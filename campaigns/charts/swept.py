@@ -42,9 +42,9 @@ def time_scale(points: Iterable[SweptPoint], start: float, end: float) -> Scale 
     source = next((p.time_us for p in listed if p.number == 1 and p.time_us), least)
     high = min(max(times), max(MOST_TIMES_BEST * least, MOST_TIMES_SOURCE * source))
     if high > LOG_FROM * least:
-        return Scale(ScaleKind.LOG, least / 1.08, high * 1.08, start, end)
+        return Scale(ScaleKind.LOG, least / 1.15, high * 1.08, start, end)
     room = max(high - least, 0.02 * high) * 0.08
-    return Scale(ScaleKind.LINEAR, least - room, high + room, start, end)
+    return Scale(ScaleKind.LINEAR, least - 1.5 * room, high + room, start, end)
 
 
 def time_ticks(scale: Scale, spacing: float) -> tuple[Tick, ...]:

@@ -13,6 +13,7 @@ from campaigns.charts.sweep_course import CourseChart, Finalist
 from campaigns.charts.sweep_strips import StripsChart
 from campaigns.charts.swept import SweptPoint
 from campaigns.evaluator.contract import Outcome
+from campaigns.models import EvaluationState
 from campaigns.records.round.sweeps import ScreenedPoint, SweepRecord, reasons_of
 from campaigns.reports.campaign.sheet import WorkerHeartbeat, heartbeat_of
 from campaigns.reports.rounds.sweep_words import (
@@ -62,6 +63,7 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
     run = record.evaluation
     broken = run is not None and run.outcome not in ("", Outcome.PASSED)
     reason = run.reason if run else ""
+    is_open = run is None or run.state != EvaluationState.DONE
 
     def of_value(knob: str, value: str) -> str:
         return f"{table}?{urlencode({KNOB + knob: value})}"
@@ -79,7 +81,7 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
         ended="" if broken else reason,
         broken=reason if broken else "",
         counts=tuple(outcome_counts(record)),
-        strips=sweep_strips.build(points, _knobs(record), of_value),
+        strips=sweep_strips.build(points, _knobs(record), of_value, by_cost=not is_open),
         course=sweep_course.build(points, _finalists(record), of_point),
         failures=tuple(groups[:SHOWN_GROUPS]),
         more_failures=max(0, len(groups) - SHOWN_GROUPS),

@@ -33,6 +33,10 @@ class SweepPace:
     most_left_s: float
 
     @property
+    def rate_words(self) -> str:
+        return "–" if self.per_minute is None else digits(self.per_minute, 2)
+
+    @property
     def left_words(self) -> str:
         most = f"at most {spoken(self.most_left_s)}"
         if self.left_s is None:
