@@ -110,8 +110,11 @@ class SweepRecord:
 
 
 def sweep_of(round_: Round) -> SweepRecord | None:
-    """The sweep of a round; None where it has none. Four queries however many points there are."""
-    plan = Sweep.objects.filter(round=round_).first() if round_.kind == RoundKind.SWEEP else None
+    """The sweep of a round; None where it has none.
+
+    Four queries however many points there are, three where the round was read with its `sweep`.
+    """
+    plan: Sweep | None = getattr(round_, "sweep", None) if round_.kind == RoundKind.SWEEP else None
     if plan is None:
         return None
     tried = dict(_tried(round_))

@@ -20,7 +20,10 @@ from campaigns.views.lookup import campaign_at, round_at, wants_fragment
 @require_safe
 @vary_on_headers("HX-Request")
 def sweep_panel(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
-    """For htmx alone: the panel, or 204 where nothing has changed since `?since=`."""
+    """For htmx alone: the panel, or 204 where nothing has changed since `?since=`.
+
+    The last one, which asks for no other, is read out too.
+    """
     campaign = campaign_at(campaign_id)
     found = round_at(campaign, number)
     if not wants_fragment(request):
@@ -31,7 +34,7 @@ def sweep_panel(request: HttpRequest, campaign_id: int, number: int) -> HttpResp
     if request.GET.get("since") == sweep_version(record, timezone.now()):
         return HttpResponse(status=204)
     context = {"campaign": campaign, "round": found, **panel_of(campaign, found, record)}
-    return render(request, "campaigns/partials/sweep.html", context)
+    return render(request, "campaigns/partials/sweep_news.html", context)
 
 
 def panel_of(campaign: Campaign, round_: Round, record: SweepRecord | None) -> dict[str, Any]:

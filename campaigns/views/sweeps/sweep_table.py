@@ -35,13 +35,14 @@ from campaigns.views.lookup import campaign_at, number_in, round_at, wants_fragm
 
 PER_PAGE = 50
 Key = Callable[[ScreenedPoint], Any]
-SORTS: dict[str, Key] = {
-    "number": lambda point: point.number,
-    "newest": lambda point: -point.number,
-    "time": lambda point: point.time_us or math.inf,
-    "slowest": lambda point: -(point.time_us or 0.0),
-    "registers": lambda point: -point.facts.get("registers", -1),
-    "build": lambda point: -point.build_s,
+# Parameter → its words and the order.
+SORTS: dict[str, tuple[str, Key]] = {
+    "number": ("order of trying", lambda point: point.number),
+    "newest": ("newest first", lambda point: -point.number),
+    "time": ("fastest first", lambda point: point.time_us or math.inf),
+    "slowest": ("slowest first", lambda point: -(point.time_us or 0.0)),
+    "registers": ("most registers", lambda point: -point.facts.get("registers", -1)),
+    "build": ("longest build", lambda point: -point.build_s),
 }
 
 
@@ -93,7 +94,7 @@ def _order(record: SweepRecord, sort: str) -> Key:
     """By a knob in the order of its values; the order of asking for nonsense."""
     knob = next((k for k in record.knobs if KNOB + k.name == sort), None)
     if knob is None:
-        return SORTS.get(sort, SORTS["number"])
+        return SORTS.get(sort, SORTS["number"])[1]
     places = {value: at for at, value in enumerate(knob.values)}
     return lambda point: places.get(point.params.get(knob.name, ""), len(places))
 
@@ -135,7 +136,10 @@ def _form(record: SweepRecord, asked: QueryDict) -> dict[str, Any]:
             (name, knob.name, [value_words(value) for value in knob.values], asked.get(name, ""))
             for name, knob in zip(names, record.knobs, strict=True)
         ],
-        "sorts": [*SORTS, *names],
+        "sorts": [
+            *((value, words) for value, (words, _) in SORTS.items()),
+            *((name, knob.name) for name, knob in zip(names, record.knobs, strict=True)),
+        ],
         "sort": asked.get("sort", "number"),
         "baseline": AS_IT_IS,
         "is_filtered": any(asked.get(name) for name in ("outcome", "number", *names)),

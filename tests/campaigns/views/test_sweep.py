@@ -8,8 +8,10 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from campaigns.charts.sweep_strips import MOST_STRIPS
 from campaigns.models import Campaign, Evaluation, SweepPoint
 from campaigns.models.transitions import claim
+from campaigns.spaces.space import Knob, Space
 from campaigns.views.sweeps.sweep_table import PER_PAGE
 from tests.around import built_around
 from tests.campaigns.sample import HOSTILE
@@ -26,7 +28,7 @@ from tests.campaigns.swept import (
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 # Queries of each page, with those of the session.
-COUNTS = {"sweep": 9, "sweep_panel": 10}
+COUNTS = {"sweep": 8, "sweep_panel": 9}
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +110,7 @@ def test_it_answers_htmx_only_with_news(page, searching):
     answer = get(page, searching, "sweep_panel", query, **HTMX)
     assert answer.content.decode().lstrip().startswith('<section class="panel" id="sweep"')
     assert "30 variants screened so far" in answer.content.decode()
+    assert 'id="live"' not in answer.content.decode()
     assert address in answer.content.decode()
     assert page.get(address).url == reverse("round", args=[searching.pk, ROUND]) + "#sweep"
 
@@ -116,6 +119,7 @@ def test_it_asks_no_more_once_the_finalists_are_known(page, done):
     body = get(page, done, "sweep_panel", {"since": "x"}, **HTMX).content.decode()
     assert "hx-get" not in body
     assert "To trial" in body
+    assert '<div id="live" hx-swap-oob="innerHTML"><p>60 variants screened in' in body
 
 
 def test_it_says_why_a_search_broke_off(page, searching):
@@ -220,3 +224,53 @@ def test_the_command_gives_the_same_as_data(done, capsys):
 def test_a_person_must_log_in(client, done):
     for name in ("sweep", "sweep_panel"):
         assert get(client, done, name).status_code == 302
+
+
+WIDE = Space(
+    (
+        Knob(f"TILE {HOSTILE}", (16, 32, HOSTILE, "-O3 -march=native -funroll-loops"), 16),
+        Knob("only", (1,), 1),
+        *(Knob(f"KNOB_{n}", tuple(range(12)), 3) for n in range(12)),
+    )
+)
+
+
+@pytest.fixture
+def wide(db, monkeypatch):
+    """A space that nobody can list, with names that a source may have chosen."""
+    monkeypatch.setattr("tests.campaigns.swept.space_in", lambda campaign: WIDE)
+    monkeypatch.setattr("tests.campaigns.swept._factor", lambda params: 1 + params["KNOB_0"])
+    return build_swept(points=40)
+
+
+def test_it_draws_some_knobs_of_many_and_tables_all(page, wide):
+    answer = get(page, wide, "round")
+    chart = answer.context["sweep"].strips
+    assert len(chart.strips) == MOST_STRIPS
+    assert "5 more knobs in the table." in chart.caption
+    assert len(chart.table.rows) == 4 + 12 * 12
+    assert "× 10^13 points, less than 0.1 %" in answer.content.decode()
+
+
+def test_it_shows_hostile_knobs_as_text_and_filters_by_them(page, wide):
+    query = {f"knob.TILE {HOSTILE}": HOSTILE}
+    for name in ("round", "sweep"):
+        body = get(page, wide, name, query).content.decode()
+        assert HOSTILE not in body
+        assert "&lt;script&gt;" in body
+    rows = get(page, wide, query=query).context["rows"]
+    assert rows
+    assert {row["point"].params[f"TILE {HOSTILE}"] for row in rows} == {HOSTILE}
+    table = get(page, wide, query={"format": "csv"}).content.decode()
+    assert f"knob.TILE {HOSTILE}" in pandas.read_csv(io.StringIO(table)).columns
+
+
+def test_it_says_so_where_every_variant_fails(page, db, monkeypatch):
+    every = dict.fromkeys(range(1, 13), ("build_failed", "no such type"))
+    monkeypatch.setattr("tests.campaigns.swept.FAILED", every)
+    failing = build_swept(points=12)
+    body = get(page, failing, "round").content.decode()
+    assert "12 variants screened so far: none has a time." in body
+    assert "A screen only ranks" not in body
+    assert 'id="sweep-knobs"' not in body
+    assert "<strong>build failed</strong>, 12 variants" in body
