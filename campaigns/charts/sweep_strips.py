@@ -20,7 +20,7 @@ from campaigns.charts.swept import (
 from campaigns.rules.wording import counted, digits
 from knowledge.charts.frame import Cell, Frame, Segment, full
 from knowledge.charts.scale import Scale, Tick
-from knowledge.charts.table import TableRow, TableTwin, cut, number
+from knowledge.charts.table import TableRow, TableTwin, number
 
 TITLE = "Time by knob"
 FRAME = Frame(width=320, height=186, left=50, right=312, top=34, bottom=150)
@@ -178,7 +178,7 @@ def _value(
     best = _least(mine)
     level = height(y, best) if best else 0.0
     return StripValue(
-        text=cut(value, _fits(slot)),
+        text=_short(value, slot),
         x=round(x, 1),
         is_shown=is_shown,
         failed=sum(1 for p in mine if not p.time_us),
@@ -188,13 +188,15 @@ def _value(
     )
 
 
-def _fits(slot: float) -> int:
-    return max(5, int(slot / LETTER))
+def _short(value: str, slot: float) -> str:
+    """As much of its end as fits, where values such as sets of flags differ."""
+    most = max(4, int(slot / LETTER) - 1)
+    return value if len(value) <= most else "…" + value[1 - most :]
 
 
 def _every(values: Iterable[str], slot: float) -> int:
     """Every how many values a text fits beside its neighbours."""
-    longest = max(len(cut(value, _fits(slot))) for value in values)
+    longest = max(len(_short(value, slot)) for value in values)
     return max(1, math.ceil((longest + 1) * LETTER / slot))
 
 

@@ -37,10 +37,16 @@ class SweepPace:
         return "–" if self.per_minute is None else digits(self.per_minute, 2)
 
     @property
+    def is_over(self) -> bool:
+        return self.left_s == 0 or self.most_left_s == 0
+
+    @property
     def left_words(self) -> str:
         most = f"at most {spoken(self.most_left_s)}"
         if self.left_s is None:
             return f"too early to say; {most}"
+        if self.is_over:
+            return "it ends now"
         return f"about {spoken(self.left_s)}" if self.left_s < self.most_left_s else most
 
 

@@ -100,6 +100,14 @@ def test_it_thins_the_texts_of_many_values():
     assert 1 < len(shown) < 8
 
 
+def test_it_cuts_long_values_where_they_are_alike():
+    values = ["-O3", "-O3 -march=native", "-O3 -march=native -funroll-loops", "", "-Os"]
+    points = [SweptPoint(n, {"A": value}, 5.0) for n, value in enumerate(values, 1)]
+    shown = [value.text for value in strips(points, {"A": values}).strips[0].values]
+    assert shown == ["-O3", "…ative", "…loops", "", "-Os"]
+    assert all(value.is_shown for value in strips(points, {"A": values}).strips[0].values)
+
+
 def test_the_best_so_far_steps_down_and_never_up():
     heights = [float(y) for y in re.findall(r"[V ]([\d.]+)", course().best)]
     assert heights == sorted(heights)

@@ -98,7 +98,7 @@ def test_it_shows_progress_and_asks_again_while_it_runs(page, searching):
     assert 'hx-trigger="every 3s"' in body
     assert "25 variants screened so far" in body
     assert "Variants a minute" in body
-    assert "Fastest" not in body
+    assert "To trial" not in body
 
 
 def test_it_answers_htmx_only_with_news(page, searching):

@@ -67,6 +67,8 @@ def test_it_tells_rate_and_time_left_by_both_limits():
     assert pace.left_words == "about 40 s"
     late = pace_of(found, START + timedelta(seconds=50))
     assert late.left_words == "at most 10 s"
+    over = pace_of(found, START + timedelta(seconds=70))
+    assert over.left_words == "it ends now"
     early = pace_of(record(*points[:9], state="running"), START + timedelta(seconds=10))
     assert (early.rate_words, early.left_words) == ("–", "too early to say; at most 50 s")
     assert pace_of(record(*points), START) is None
