@@ -61,11 +61,11 @@ def height(scale: Scale, time_us: float) -> float:
 
 
 def shown_points(points: Sequence[SweptPoint]) -> Sequence[SweptPoint]:
-    """At most so many: the faster half of them, the source as it was, and an even share."""
+    """At most so many: the fastest for one half of them, and an even share of the rest."""
     if len(points) <= MOST_DOTS:
         return points
     ranked = sorted((p for p in points if p.ranked_us), key=lambda p: p.ranked_us or 0)
-    kept = {1, *(p.number for p in ranked[: MOST_DOTS // 2])}
+    kept = {point.number for point in ranked[: MOST_DOTS // 2]}
     rest = [p for p in points if p.number not in kept]
     room = MOST_DOTS - len(kept)
     kept |= {rest[at * len(rest) // room].number for at in range(min(room, len(rest)))}

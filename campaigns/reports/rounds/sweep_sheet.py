@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from campaigns.charts import sweep_course, sweep_strips
@@ -33,7 +33,7 @@ from campaigns.rules.verdict.decision import VerdictWord
 SHOWN_GROUPS = 6
 # A parameter of an address that filters by a knob.
 KNOB = "knob."
-TIME_STEP_S = 10.0
+TIME_STEP = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
         pace=pace_of(record, now),
         heartbeat=heartbeat_of(record.round.campaign, now) if record.is_running else None,
         best_words=changed_words(record, record.best) if record.best else "",
-        ended="" if broken else reason,
+        ended="" if broken else reason or _waiting(record),
         broken=reason if broken else "",
         counts=tuple(outcome_counts(record)),
         strips=sweep_strips.build(points, _knobs(record), of_value, by_cost=not is_open),
@@ -89,11 +89,18 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
     )
 
 
+def _waiting(record: SweepRecord) -> str:
+    """Of a search that was broken off, and goes on with the points it has."""
+    run = record.evaluation
+    return f"not yet: it {run.doing}" if run and run.state == EvaluationState.QUEUED else ""
+
+
 def sweep_version(record: SweepRecord, now: datetime) -> str:
     """What changes when the panel would; while nothing comes, its times still go on."""
-    run, pace = record.evaluation, pace_of(record, now)
+    run = record.evaluation
     state = run.state if run else "none"
-    step = int(pace.most_left_s // TIME_STEP_S) if pace else 0
+    spent = now - run.started_at if run and run.started_at and record.is_running else timedelta()
+    step = spent // TIME_STEP
     return f"{record.round.state}.{state}.{len(record.points)}.{step}"
 
 

@@ -129,6 +129,16 @@ def test_it_says_why_a_search_broke_off(page, searching):
     assert "The search broke off.</b> the worker died &lt;script" in body
 
 
+def test_it_says_that_a_search_waits_to_go_on(page, searching):
+    run = search_in(searching)
+    claim(Evaluation.objects.filter(pk=run.pk), state="done", outcome="broken_host", reason="gone")
+    run.refresh_from_db()
+    run.queue_again()
+    body = get(page, searching, "round").content.decode()
+    assert "<dt>Ended</dt><dd>not yet: it waits in the queue</dd>" in body
+    assert "broke off" not in body
+
+
 def test_it_begins_empty(page, begun):
     body = get(page, begun, "round").content.decode()
     assert "Nothing has been screened yet: the search is under way" in body
