@@ -25,7 +25,7 @@ from knowledge.charts.table import TableRow, TableTwin, number
 TITLE = "Time by knob"
 FRAME = Frame(width=320, height=186, left=50, right=312, top=34, bottom=150)
 FAILED_Y = 20.0
-COLUMNS = ("Knob and value", "Tried", "Without a time", "Best, µs", "Median, µs")
+COLUMNS = ("Knob and value", "Tried", "Failed", "Best, µs", "Median, µs")
 MOST_STRIPS = 8
 LETTER = 6.6  # width of a letter of a tick, in SVG units, with some air
 TICK_SPACING = 22.0

@@ -98,7 +98,7 @@ def test_it_shows_progress_and_asks_again_while_it_runs(page, searching):
     assert 'hx-trigger="every 3s"' in body
     assert "25 variants screened so far" in body
     assert "Variants a minute" in body
-    assert "To trial" not in body
+    assert "Finalists" not in body
 
 
 def test_it_answers_htmx_only_with_news(page, searching):
@@ -118,7 +118,7 @@ def test_it_answers_htmx_only_with_news(page, searching):
 def test_it_asks_no_more_once_the_finalists_are_known(page, done):
     body = get(page, done, "sweep_panel", {"since": "x"}, **HTMX).content.decode()
     assert "hx-get" not in body
-    assert "To trial" in body
+    assert "Finalists" in body
     assert '<div id="live" hx-swap-oob="innerHTML"><p>60 variants screened in' in body
 
 
