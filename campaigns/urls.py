@@ -22,6 +22,8 @@ from campaigns.views.problem import problem, shipped_problem
 from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
+from campaigns.views.sweeps.sweep_panel import sweep_panel
+from campaigns.views.sweeps.sweep_table import sweep
 from campaigns.views.theme import theme
 from campaigns.views.workers import ask_passport, workers
 
@@ -60,4 +62,6 @@ urlpatterns: list[URLPattern] = [
     path(ROUND + "diff", round_diff, name="round_diff"),
     path(ROUND + "reproduce.zip", reproducer, name="reproducer"),
     path(ROUND + "source", round_source, name="round_source"),
+    path(ROUND + "sweep/", sweep, name="sweep"),
+    path(ROUND + "sweep/panel", sweep_panel, name="sweep_panel"),
 ]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract import protocol_from
@@ -19,6 +20,7 @@ from campaigns.records.round.candidate_findings import (
     stored_policy,
 )
 from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import borne_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
 from campaigns.reports.campaign.course import course_facts, course_lines
@@ -35,6 +37,7 @@ from campaigns.reports.rounds.standings import (
     standing_words,
     with_standing,
 )
+from campaigns.reports.rounds.sweep_words import lead_of, sweep_facts
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import gain_words
@@ -225,6 +228,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
             }
             for candidate in round_.candidates.prefetch_related("evaluations__void")
         ],
+        "sweep": _sweep_facts(round_),
         "repairs": [repair_facts(repair) for repair in _repairs(round_)],
         "commit": commit_facts(getattr(round_, "commit", None)),
         "verdict": _verdict_facts(verdict) if verdict else None,
@@ -241,6 +245,7 @@ def round_text(round_: Round) -> str:
     if declared := declared_of(round_):
         lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
+    lines += [f"  {lead_of(found)}"] if (found := sweep_of(round_)) else []
     lines += [f"  void and repeated: {void.sentence}" for void in _voids(round_)]
     lines += [f"  {repair.words}" for repair in _repairs(round_)]
     for gate in verdict.gates:
@@ -253,6 +258,15 @@ def round_text(round_: Round) -> str:
     lines += [f"  {run.words}" for run in dispatch.runs]
     lines += [f"  {why}"] if (why := no_split(round_)) else []
     return "\n".join(lines)
+
+
+def _sweep_facts(round_: Round) -> dict[str, Any] | None:
+    """Its search with counts, and the address of every point as CSV; None without one."""
+    found = sweep_of(round_)
+    if found is None:
+        return None
+    table = reverse("sweep", args=[round_.campaign_id, round_.number])
+    return sweep_facts(found) | {"points": f"{table}?format=csv"}
 
 
 def _finding_lines(round_: Round) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from campaigns.records.round.sweeps import FACTS, ScreenedPoint, SweepRecord
 from campaigns.reports.campaign.trend import Trend
 from campaigns.reports.comparison import RoundComparison
 from campaigns.reports.rounds.rows import RoundRow
@@ -66,6 +67,32 @@ def trend_table(trend: Trend) -> DataFrame:
             "pairs": one.n,
         }
         for one in trend.rows
+    )
+
+
+def sweep_table(
+    record: SweepRecord,
+    points: Iterable[ScreenedPoint],
+    reasons: Mapping[int, str],
+    times_us: Mapping[int, Mapping[str, float]],
+) -> DataFrame:
+    """A row a point: knobs as `knob.NAME`, the screen's time of each case as `time_us.CASE`."""
+    cases = sorted({case for times in times_us.values() for case in times})
+    return _table(
+        {
+            "number": point.number,
+            **{f"knob.{knob.name}": point.params.get(knob.name) for knob in record.knobs},
+            "outcome": point.outcome,
+            "reason": reasons.get(point.number),
+            "time_us": point.time_us,
+            "ended_early": point.ended_early,
+            **{f"time_us.{case}": times_us.get(point.number, {}).get(case) for case in cases},
+            **{name: point.facts.get(name) for name in FACTS},
+            "build_s": point.build_s,
+            "screen_s": point.screen_s,
+            "candidate": point.candidate,
+        }
+        for point in points
     )
 
 

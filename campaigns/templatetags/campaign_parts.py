@@ -55,6 +55,7 @@ STANDING_CSS = {
 KINDS = {
     EvaluationKind.BASELINE: "baseline",
     EvaluationKind.SCREEN: "screening",
+    EvaluationKind.SWEEP: "search",
     EvaluationKind.DECIDE: "decision",
     EvaluationKind.REMEASURE: "second session",
     EvaluationKind.REPORT: "last comparison with v0",

@@ -14,6 +14,7 @@ from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWor
 from campaigns.records.round.candidate_findings import finding_counts, finding_facts
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.reports import machine_code_in, report_of
+from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import classes_of, sanitizer_result
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import target_of
@@ -31,6 +32,7 @@ from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
+from campaigns.views.sweeps.sweep_panel import panel_of
 from knowledge.experience.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
@@ -86,6 +88,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "busy": busy_words(report),
         "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
+        **panel_of(campaign, found, sweep_of(found)),
         **_neighbours(campaign, number),
         **_diff(request, found, candidate, "incumbent"),
     }

@@ -1,0 +1,211 @@
+"""Which values of a knob are fast? One small chart a knob: the time of each variant by value."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from campaigns.charts.swept import (
+    SweptPoint,
+    axis_words,
+    dots,
+    drawn_words,
+    height,
+    shown_points,
+    time_scale,
+    time_ticks,
+)
+from campaigns.rules.wording import counted, digits
+from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.scale import Scale, Tick
+from knowledge.charts.table import TableRow, TableTwin, number
+
+TITLE = "Time by knob"
+FRAME = Frame(width=320, height=186, left=50, right=312, top=34, bottom=150)
+FAILED_Y = 20.0
+COLUMNS = ("Knob and value", "Tried", "Failed", "Best, µs", "Median, µs")
+MOST_STRIPS = 8
+LETTER = 6.6  # width of a letter of a tick, in SVG units, with some air
+TICK_SPACING = 22.0
+# How much of the width of a value its dots are spread over, and in which steps, the golden ratio's.
+SPREAD, STEP = 0.6, 0.618034
+
+Link = Callable[[str, str], str]
+ByValue = Mapping[str, Sequence[SweptPoint]]
+
+
+@dataclass(frozen=True, slots=True)
+class StripValue:
+    """One value of a knob. failed: how many variants with it have no time."""
+
+    text: str
+    x: float
+    is_shown: bool
+    failed: int
+    best: Segment | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnobStrip:
+    """One knob's small chart. dots, early: paths of one dot a variant. words: what it shows."""
+
+    knob: str
+    values: tuple[StripValue, ...]
+    dots: str
+    early: str
+    source: tuple[float, float] | None
+    best: tuple[float, float] | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class StripsChart:
+    """Geometry; `templates/campaigns/charts/sweep_strips.html` draws it."""
+
+    kind: str
+    title: str
+    frame: Frame
+    y: Scale
+    y_title: str
+    y_ticks: tuple[Tick, ...]
+    failed_y: float
+    strips: tuple[KnobStrip, ...]
+    caption: str
+    table: TableTwin
+
+
+def build(
+    points: Sequence[SweptPoint],
+    knobs: Mapping[str, Sequence[str]],
+    link: Link,
+    *,
+    by_cost: bool = True,
+) -> StripsChart | None:
+    """Lay it out; None without a time. knobs: name → values in words. link: to a value's rows.
+
+    by_cost: the knob that matters most comes first; else in the order given, which stays while
+    points still come.
+    """
+    y = time_scale(points, FRAME.bottom, FRAME.top)
+    moved = {name: values for name, values in knobs.items() if len(values) > 1}
+    if y is None or not moved:
+        return None
+    having = {name: _by_value(points, name, values) for name, values in moved.items()}
+    order = sorted(moved, key=lambda name: -_cost(having[name])) if by_cost else [*moved]
+    drawn = {point.number for point in shown_points(points)}
+    strips = tuple(_strip(name, having[name], drawn, y) for name in order[:MOST_STRIPS])
+    more = len(order) - len(strips)
+    return StripsChart(
+        kind="strips",
+        title=TITLE,
+        frame=FRAME,
+        y=y,
+        y_title=axis_words(y),
+        y_ticks=time_ticks(y, TICK_SPACING),
+        failed_y=FAILED_Y,
+        strips=strips,
+        caption=("The knob whose worst value costs most comes first." if by_cost else "")
+        + (f" {counted(more, 'more knob')} in the table." if more else "")
+        + drawn_words(points, y),
+        table=TableTwin(
+            COLUMNS,
+            tuple(
+                _row(f"{name} {value}", mine, link(name, value))
+                for name in order
+                for value, mine in having[name].items()
+            ),
+        ),
+    )
+
+
+def _by_value(points: Sequence[SweptPoint], knob: str, values: Sequence[str]) -> ByValue:
+    found: dict[str, list[SweptPoint]] = {value: [] for value in values}
+    for point in points:
+        if point.values.get(knob) in found:
+            found[point.values[knob]].append(point)
+    return found
+
+
+def _cost(having: ByValue) -> float:
+    """What the worst value of a knob costs, all others at their best: a ratio of times."""
+    best = [least for mine in having.values() if (least := _least(mine))]
+    return max(best) / min(best) if best else 0.0
+
+
+def _least(points: Sequence[SweptPoint]) -> float | None:
+    return min((p.ranked_us for p in points if p.ranked_us), default=None)
+
+
+def _strip(knob: str, having: ByValue, drawn: Container[int], y: Scale) -> KnobStrip:
+    slot = (FRAME.right - FRAME.left) / len(having)
+    middle = {value: FRAME.left + (at + 0.5) * slot for at, value in enumerate(having)}
+
+    def place(point: SweptPoint) -> tuple[float, float]:
+        aside = ((point.number * STEP) % 1 - 0.5) * SPREAD * slot
+        return round(middle[point.values[knob]] + aside, 1), height(y, point.time_us or y.high)
+
+    timed = [p for mine in having.values() for p in mine if p.time_us]
+    ranked = [p for p in timed if p.ranked_us]
+    best = min(ranked, key=lambda p: (p.ranked_us, p.number), default=None)
+    source = next((p for p in ranked if p.number == 1), None)
+    every = _every(having, slot)
+    return KnobStrip(
+        knob=knob,
+        values=tuple(
+            _value(value, mine, (middle[value], slot, at % every == 0), y)
+            for at, (value, mine) in enumerate(having.items())
+        ),
+        dots=dots(place(p) for p in ranked if p.number in drawn),
+        early=dots(place(p) for p in timed if p.is_early and p.number in drawn),
+        source=place(source) if source else None,
+        best=place(best) if best else None,
+        words=_words(knob, best, source),
+    )
+
+
+def _words(knob: str, best: SweptPoint | None, source: SweptPoint | None) -> str:
+    said = [f"{name} has {p.values[knob]}" for name, p in
+            (("the fastest variant", best), ("the source as it is", source)) if p]  # fmt: skip
+    return f"Times by {knob}" + (f": {', '.join(said)}" if said else "")
+
+
+def _value(
+    value: str, mine: Sequence[SweptPoint], at: tuple[float, float, bool], y: Scale
+) -> StripValue:
+    x, slot, is_shown = at
+    best = _least(mine)
+    level = height(y, best) if best else 0.0
+    return StripValue(
+        text=_short(value, slot),
+        x=round(x, 1),
+        is_shown=is_shown,
+        failed=sum(1 for p in mine if not p.time_us),
+        best=Segment(round(x - 0.38 * slot, 1), level, round(x + 0.38 * slot, 1), level)
+        if best
+        else None,
+    )
+
+
+def _short(value: str, slot: float) -> str:
+    """As much of its end as fits, where values such as sets of flags differ."""
+    most = max(4, int(slot / LETTER) - 1)
+    return value if len(value) <= most else "…" + value[1 - most :]
+
+
+def _every(values: Iterable[str], slot: float) -> int:
+    """Every how many values a text fits beside its neighbours."""
+    longest = max(len(_short(value, slot)) for value in values)
+    return max(1, math.ceil((longest + 1) * LETTER / slot))
+
+
+def _row(name: str, mine: Sequence[SweptPoint], href: str) -> TableRow:
+    times = [p.time_us for p in mine if p.time_us]
+    counts = (number(len(mine), 0), number(len(mine) - len(times), 0))
+    median = statistics.median(times) if times else None
+    return TableRow(name, href, (*counts, _time(_least(mine)), _time(median)))
+
+
+def _time(time_us: float | None) -> Cell:
+    return Cell("–") if time_us is None else Cell(digits(time_us), full(time_us))

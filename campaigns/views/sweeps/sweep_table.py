@@ -1,0 +1,146 @@
+"""Every point of a sweep, filtered, sorted and paged by what the address says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from campaigns.records.round.sweeps import (
+    FACTS,
+    ScreenedPoint,
+    SweepRecord,
+    case_times_of,
+    reasons_of,
+    sweep_of,
+)
+from campaigns.reports.rounds.sweep_sheet import KNOB
+from campaigns.reports.rounds.sweep_words import (
+    AS_IT_IS,
+    coverage_of,
+    gain_over_source,
+    outcome_counts,
+    value_words,
+    words_of,
+)
+from campaigns.reports.tables import sweep_table
+from campaigns.views.download import csv, wants_csv
+from campaigns.views.lookup import campaign_at, number_in, round_at, wants_fragment
+
+PER_PAGE = 50
+Key = Callable[[ScreenedPoint], Any]
+# Parameter → its words and the order.
+SORTS: dict[str, tuple[str, Key]] = {
+    "number": ("order of trying", lambda point: point.number),
+    "newest": ("newest first", lambda point: -point.number),
+    "time": ("fastest first", lambda point: point.time_us or math.inf),
+    "slowest": ("slowest first", lambda point: -(point.time_us or 0.0)),
+    "registers": ("most registers", lambda point: -point.facts.get("registers", -1)),
+    "build": ("longest build", lambda point: -point.build_s),
+}
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """`?outcome=`, `?knob.NAME=VALUE` and `?number=` keep rows, `?sort=` orders, `?page=` counts
+    from 1, `?format=csv`."""
+    campaign = campaign_at(campaign_id)
+    found = round_at(campaign, number)
+    record = sweep_of(found)
+    if record is None:
+        raise Http404(f"round {number} has no sweep")
+    points = sorted(_kept(record, request.GET), key=_order(record, request.GET.get("sort", "")))
+    if wants_csv(request):
+        table = sweep_table(record, points, reasons_of(record), case_times_of(record))
+        return csv(table, f"campaign-{campaign_id}-round-{number}-sweep")
+    page = Paginator(points, PER_PAGE).get_page(request.GET.get("page"))
+    reasons = reasons_of(record, [point.number for point in page.object_list])
+    facts = {name: words for name, words in FACTS.items() if _is_known(record, name)}
+    context = {
+        "campaign": campaign,
+        "round": found,
+        "record": record,
+        "coverage": coverage_of(record),
+        "page": page,
+        "facts": facts.values(),
+        "rows": [_row(record, point, reasons, facts) for point in page.object_list],
+        **_form(record, request.GET),
+    }
+    part = "campaigns/partials/sweep_page.html"
+    return render(request, part if wants_fragment(request) else "campaigns/sweep.html", context)
+
+
+def _kept(record: SweepRecord, asked: QueryDict) -> list[ScreenedPoint]:
+    """The points that the address asks for; what it cannot mean keeps none."""
+    kept, outcome, number = list(record.points), asked.get("outcome"), asked.get("number")
+    if outcome:
+        kept = [point for point in kept if point.outcome == outcome]
+    if number:
+        kept = [point for point in kept if point.number == number_in(number)]
+    for knob in record.knobs:
+        if wanted := asked.get(KNOB + knob.name):
+            kept = [p for p in kept if value_words(p.params.get(knob.name, "")) == wanted]
+    return kept
+
+
+def _order(record: SweepRecord, sort: str) -> Key:
+    """By a knob in the order of its values; the order of asking for nonsense."""
+    knob = next((k for k in record.knobs if KNOB + k.name == sort), None)
+    if knob is None:
+        return SORTS.get(sort, SORTS["number"])[1]
+    places = {value: at for at, value in enumerate(knob.values)}
+    return lambda point: places.get(point.params.get(knob.name, ""), len(places))
+
+
+def _is_known(record: SweepRecord, fact: str) -> bool:
+    return any(fact in point.facts for point in record.points)
+
+
+def _row(
+    record: SweepRecord, point: ScreenedPoint, reasons: dict[int, str], facts: dict[str, str]
+) -> dict[str, Any]:
+    source = record.source
+    beside = gain_over_source(record, point) if point is not source else None
+    reason = reasons.get(point.number, "").strip()
+    return {
+        "point": point,
+        "values": [
+            (knob.name, value_words(point.params.get(knob.name, "")),
+             point.params.get(knob.name) == knob.default)
+            for knob in record.knobs
+        ],
+        "speed": 1 + beside if beside is not None else None,
+        "facts": [(words, point.facts.get(name)) for name, words in facts.items()],
+        "outcome": words_of(point.outcome),
+        "first_line": reason.partition("\n")[0],
+        "reason": reason,
+        "is_best": point is record.best,
+        "is_source": point is source,
+    }  # fmt: skip
+
+
+def _form(record: SweepRecord, asked: QueryDict) -> dict[str, Any]:
+    """The choices of the filter, with what is chosen."""
+    names = [KNOB + knob.name for knob in record.knobs]
+    return {
+        "outcomes": [(o, words_of(o), count) for o, count in outcome_counts(record)],
+        "wanted": asked.get("outcome", ""),
+        "knobs": [
+            (name, knob.name, [value_words(value) for value in knob.values], asked.get(name, ""))
+            for name, knob in zip(names, record.knobs, strict=True)
+        ],
+        "sorts": [
+            *((value, words) for value, (words, _) in SORTS.items()),
+            *((name, knob.name) for name, knob in zip(names, record.knobs, strict=True)),
+        ],
+        "sort": asked.get("sort", "number"),
+        "baseline": AS_IT_IS,
+        "is_filtered": any(asked.get(name) for name in ("outcome", "number", *names)),
+    }
