@@ -112,8 +112,7 @@ class ScreenedCase:
 
     def _burst_s(self, calls: int) -> float:
         context, channel = self._context, self._channel
-        if context.scrub is not None:
-            context.scrub.add_(1)
+        context.cool(self._slots.part(0, self._calls).rows, self._slots.rows.numel())
         if channel.gate is None:
             channel.ask(Ask.ORDER, tuple(range(calls)), context.limit_s)
             begun = time.perf_counter()

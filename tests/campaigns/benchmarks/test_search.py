@@ -45,7 +45,6 @@ def test_it_replays_and_reports(small, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "--replay is accepted"),
         (["--replay", "--seeds", "0"], "--seeds 0: 1 or more is accepted"),
         (["--replay", "--landscape", "none.csv"], "none.csv: "),
         (["--replay", "--landscape", "none.txt"], r"none.txt: .csv, or .json of Kernel Tuner"),

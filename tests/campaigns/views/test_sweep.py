@@ -59,6 +59,12 @@ def get(page, campaign, name="sweep", query=None, **headers):
     return page.get(reverse(name, args=[campaign.pk, ROUND]), query, **headers)
 
 
+def fastest(campaign):
+    """The number of the fastest point of its sweep."""
+    points = SweepPoint.objects.filter(sweep__round__campaign=campaign, time_us__isnull=False)
+    return points.earliest("time_us").number
+
+
 def numbers(answer):
     return [row["point"].number for row in answer.context["rows"]]
 
@@ -72,7 +78,7 @@ def test_it_begins_with_one_sentence_and_has_both_charts(page, done):
     assert 'id="sweep-course"' in body
     assert ENDED in body
     assert "60 of 2,592 points, 2.3 %." in body
-    assert 'data-round="6" data-verdict="accepted"' in body
+    assert f'data-round="{fastest(done)}" data-verdict="accepted"' in body
     assert "All 60 variants" in body
 
 
@@ -197,7 +203,7 @@ def test_it_gives_what_is_shown_as_csv(page, done):
     assert len(table) == POINTS
     assert table["time_us"].notna().sum() == POINTS - len(FAILED)
     assert table["time_us.4096x4096"].equals(table["time_us"])
-    assert table.loc[table["candidate"] == 2, "number"].tolist() == [6]
+    assert table.loc[table["candidate"] == 2, "number"].tolist() == [fastest(done)]
     assert table["knob.THREADS"].dtype == "int64"
     assert table["reason"].dropna().iloc[0] == FAILED[5][1]
     some = get(page, done, query={"format": "csv", "outcome": "build_failed"}).content.decode()
@@ -224,10 +230,10 @@ def test_the_command_gives_the_same_as_data(done, capsys):
     found = json.loads(capsys.readouterr().out)["sweep"]
     assert found["tried"] == POINTS
     assert sum(found["outcomes"].values()) == POINTS
-    assert found["best"]["number"] == 6
+    assert found["best"]["number"] == fastest(done)
     assert [one["candidate"] for one in found["finalists"]] == [2, 3, 4]
     assert found["points"] == reverse("sweep", args=[done.pk, ROUND]) + "?format=csv"
-    best = SweepPoint.objects.get(sweep__round__campaign=done, number=6)
+    best = SweepPoint.objects.get(sweep__round__campaign=done, number=fastest(done))
     assert found["best"]["time_us"] == best.time_us
 
 
