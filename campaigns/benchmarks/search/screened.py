@@ -118,8 +118,8 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
 NOTE = (
     "Random legal points of each space, the same ones in every row of it. Cold: compilers run "
     "ahead in a locked-down pool while the screen works. Warm: the same once more, with builds "
-    "from the cache. Plain loop: do_bench in one process, compiling as it goes, without a lock. The "
-    "time includes the start of judge and runner."
+    "from the cache. Plain loop: do_bench in one process, compiling as it goes, not locked down. "
+    "The time includes the start of judge and runner."
 )
 
 
