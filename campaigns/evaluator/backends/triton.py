@@ -24,7 +24,7 @@ from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.memory_files import empty, fill, held
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack
+from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
 from campaigns.evaluator.contract import BuildFacts, Job, Source
 from campaigns.evaluator.interpreter import libdevice
 from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, no_gpu, refuses
@@ -63,8 +63,7 @@ class TritonKernel:
 
     def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
         """Compile every launch of every case; the artefact is Triton's own cache of it."""
-        # Here, where it stays: a process for each build would import it anew.
-        importlib.import_module("triton.compiler")
+        warm_up(self._target)
         out, told = files[0], empty()
         write_source(self._source, self._place.folder, ".py")
 

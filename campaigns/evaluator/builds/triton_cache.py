@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +20,27 @@ from campaigns.evaluator.contract import BuildFacts
 
 CACHE_FILE = "triton-cache.tar"
 CUOBJDUMP = "cuobjdump"
+# How the name of a file begins that lists what belongs together.
+GROUP = "__grp__"
+# What a first compilation imports.
+IMPORTED = ("triton.compiler", "triton.experimental.gluon", "triton.runtime.cache")
+
+
+def warm_up(target: str) -> None:
+    """Do once what each process that compiles would do anew: half a second of imports and hashes.
+
+    target: "sm_90a", say. Nothing of LLVM's is begun, which a fork would not survive.
+    """
+    for name in IMPORTED:
+        importlib.import_module(name)
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler.compiler import make_backend
+    from triton.runtime import cache
+
+    cache.triton_key()
+    if target.startswith("sm_"):
+        arch = int("".join(c for c in target if c.isdigit()))
+        make_backend(GPUTarget("cuda", arch, 32)).hash()
 
 
 def packed(cache: Path) -> bytes:
@@ -32,7 +55,13 @@ def unpack(fd: int, cache: Path) -> None:
     """Add an archive's files to a folder. Raises OSError, tarfile.TarError."""
     cache.mkdir(exist_ok=True)
     with os.fdopen(os.dup(fd), "rb") as file, tarfile.open(fileobj=file) as archive:
+        names = archive.getnames()
         archive.extractall(cache, filter="data")
+    for group in (cache / name for name in names if Path(name).name.startswith(GROUP)):
+        # It names its members by where they were built, and Triton takes none that is not there.
+        members = json.loads(group.read_text())["child_paths"]
+        here = {name: str(group.parent / name) for name in members}
+        group.write_text(json.dumps({"child_paths": here}))
 
 
 def facts_of(compiled: Sequence[Any], folder: Path) -> BuildFacts:

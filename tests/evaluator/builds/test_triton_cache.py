@@ -1,0 +1,33 @@
+"""Triton's cache, built in one place and found in another."""
+
+import os
+import shutil
+from pathlib import Path
+
+from campaigns.evaluator.builds import memory_files
+from campaigns.evaluator.builds.triton_cache import packed, unpack
+
+KEY = "ab" * 32
+
+
+def test_what_was_built_elsewhere_is_found(tmp_path, monkeypatch):
+    from triton.runtime.cache import get_cache_manager
+
+    built, taken = tmp_path / "built", tmp_path / "taken"
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(built))
+    made = get_cache_manager(KEY)
+    group = {"rows.cubin": made.put(b"code", "rows.cubin")}
+    made.put_group("rows.json", group)
+    assert get_cache_manager(KEY).get_group("rows.json") == group
+
+    fd = memory_files.empty()
+    memory_files.fill(fd, packed(built))
+    shutil.rmtree(built)
+    unpack(fd, taken)
+    os.close(fd)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(taken))
+    found = get_cache_manager(KEY).get_group("rows.json")
+    assert {name: Path(path).read_bytes() for name, path in found.items()} == {
+        "rows.cubin": b"code"
+    }
+    assert Path(found["rows.cubin"]).is_relative_to(taken)
