@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.contract import Job, Report, Source
-from campaigns.models import Campaign
+from campaigns.devices.sweep.loop import SweepWork
+from campaigns.evaluator.contract import BuildResult, Job, Outcome, Report, ScreenResult, Source
+from campaigns.models import Campaign, SweepPoint
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.steps.lifecycle.run_here import run_here
@@ -24,12 +25,12 @@ constexpr int TILE = 8;
 constexpr int UNROLL = 1;
 extern "C" void solve(const float* x, float* y, int N) { y[0] = TILE * UNROLL * x[0]; }
 """
-TILES = {8: 100, 16: 90, 32: 75, 64: 60}
+TILES = {8: 100, 16: 90, 32: 75}
 UNROLLS = {1: 1.0, 2: 0.9, 4: 0.8}
 
 
 def time_of(source: Source) -> Source:
-    """The source with the time that its two numbers take: best are TILE 64 and UNROLL 4."""
+    """The source with the time that its two numbers take: best are TILE 32 and UNROLL 4 of what is near."""
     tile, unroll = (
         int(found[1]) if (found := re.search(rf"{name} = (\d+)", source.text)) else 0
         for name in ("TILE", "UNROLL")
@@ -48,9 +49,27 @@ class NumbersJudge(cast.Judge):
         )
 
 
+def screen(
+    service: object, job: Job, folder: Path, work: SweepWork, beat: Callable[[], None]
+) -> None:
+    """A fake of `run_sweep`: what the judge finds without noise."""
+    while asked := work.ask(4):
+        for number, source in asked:
+            work.built(BuildResult(number, Outcome.PASSED))
+            time_us = float(time_of(source).text.split()[1])
+            times = {case.name: time_us for case in job.cases}
+            work.screened(ScreenResult(number, Outcome.PASSED, times_us=times))
+        beat()
+
+
 @pytest.fixture
 def judge() -> cast.Judge:
     return NumbersJudge()
+
+
+@pytest.fixture
+def bench(db: None, judge: cast.Judge) -> WorkerContext:
+    return replace(cast.make_bench(judge), sweep=screen)
 
 
 def run_one(folder: Path, bench: WorkerContext) -> Campaign:
@@ -63,14 +82,16 @@ def tried(campaign: Campaign) -> list[tuple[int, str, str]]:
     return [(row.number, row.hypothesis["strategy"], row.verdict.word) for row in rows]
 
 
-def test_r38_the_second_reaches_the_best_in_half_of_the_rounds_and_says_why(
+def test_r38_the_second_reaches_the_best_without_a_search_and_says_why(
     tmp_path: Path, bench: WorkerContext
 ) -> None:
     first, second = (run_one(tmp_path / name, bench) for name in ("first", "second"))
-    best = first.incumbent.round.number
-    assert time_of(first.incumbent.source).text == "time 48"
+    points = SweepPoint.objects.filter(sweep__round__campaign=first)
+    assert time_of(first.incumbent.source).text == "time 60"
     assert second.incumbent.text == first.incumbent.text
-    assert second.incumbent.round.number <= best / 2, (tried(first), tried(second))
+    assert points.count() > 16
+    assert not SweepPoint.objects.filter(sweep__round__campaign=second).exists()
+    assert (second.incumbent.round.number, len(tried(second))) == (2, 1), tried(second)
     won = second.rounds.filter(verdict__word="accepted").exclude(number=1)
     for round_ in won:
         idea = hypothesis_of(round_)
