@@ -30,7 +30,7 @@ UNROLLS = {1: 1.0, 2: 0.9, 4: 0.8}
 
 
 def time_of(source: Source) -> Source:
-    """The source with the time that its two numbers take: best are TILE 32 and UNROLL 4 of what is near."""
+    """The source with the time that its two numbers take: at best at 32 and 4."""
     tile, unroll = (
         int(found[1]) if (found := re.search(rf"{name} = (\d+)", source.text)) else 0
         for name in ("TILE", "UNROLL")
