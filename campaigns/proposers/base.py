@@ -103,8 +103,9 @@ class Situation:
     evidence: facts measured on the incumbent, in the shape that `proposers.evidence` documents.
     seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
     directions: strategies that a stagnation review named since the last gain, the most different
-    first; empty without one. limits: of the chip, as far as known. learned: what experience
-    recommends, best first. spent: what it says did not work.
+    first; empty without one. limits: of the chip, as far as known. element_bytes: the size of what
+    the kernel works on, at least. learned: what experience recommends, best first. spent: what it
+    says did not work.
     """
 
     problem: str
@@ -120,6 +121,7 @@ class Situation:
     directions: tuple[str, ...] = ()
     learned: tuple[Advice, ...] = ()
     limits: DeviceLimits = NO_LIMITS
+    element_bytes: int = 1
     spent: tuple[TriedElsewhere, ...] = ()
 
 

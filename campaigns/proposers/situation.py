@@ -10,6 +10,7 @@ from campaigns.records.round.hypotheses import tried_in
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.records.target.device_limits import device_limits
 from campaigns.rules.verdict.decision import Reason
+from campaigns.spaces.find import ELEMENT_BYTES
 
 
 def situation_of(campaign: Campaign) -> Situation:
@@ -31,6 +32,7 @@ def situation_of(campaign: Campaign) -> Situation:
         classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
         directions=_directions(campaign),
         limits=device_limits(campaign.platform),
+        element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
     )
 
 

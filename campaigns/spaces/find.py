@@ -15,6 +15,19 @@ from campaigns.spaces.triton.knobs import find_triton_knobs
 from campaigns.syntax.tunables import C_BACKENDS
 
 MOST_KNOBS = 16
+# By the precision that a problem's answers have to have.
+ELEMENT_BYTES = {
+    "float64": 8,
+    "float32": 4,
+    "tfloat32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "int64": 8,
+    "int32": 4,
+    "int16": 2,
+    "int8": 1,
+    "uint8": 1,
+}
 
 
 def space_of(

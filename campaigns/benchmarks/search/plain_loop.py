@@ -1,8 +1,8 @@
 """The plain loop: each variant is compiled, checked once and timed by do_bench, one after another.
 
 Run as a program, without any of kopt's locks, which is what it stands for. Reads JSON from standard
-input: the problem's folder, a case's parameters, and sources; writes a time in µs, or null, for
-each.
+input: the problem's folder, a case's parameters, and sources; writes a line for each: a time in µs,
+or null.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def main() -> int:
     inputs, outputs = made["inputs"], made["outputs"]
     want = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in inputs.items()}
     ref.reference(**want)
-    times: list[float | None] = []
     for number, text in enumerate(asked["sources"]):
+        time_us = None
         try:
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / f"v{number}.py"
@@ -40,11 +40,10 @@ def main() -> int:
                     for name in outputs
                 )
                 took_ms = do_bench(lambda run=kernel: run(**inputs), return_mode="median")
-                times.append(float(took_ms) * 1e3 if right else None)
+                time_us = float(took_ms) * 1e3 if right else None
         except Exception as error:  # noqa: BLE001 - a variant may fail in any way
             print(f"v{number}: {error}", file=sys.stderr)
-            times.append(None)
-    json.dump(times, sys.stdout)
+        print(json.dumps(time_us), flush=True)
     return 0
 
 

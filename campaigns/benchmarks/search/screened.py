@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -29,15 +31,18 @@ from campaigns.devices.discover import Device, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
+from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
 from campaigns.evaluator.contract import BuildResult, Case, Job, Protocol, ScreenResult, Source
 from campaigns.evaluator.problem import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.records.target.device_limits import device_limits
 from campaigns.spaces.constraints import DeviceLimits
-from campaigns.spaces.find import space_of
+from campaigns.spaces.find import ELEMENT_BYTES, space_of
 from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.steps.measuring.sweep import screening_protocol
+from campaigns.strategies.registry import DEFAULT, strategy_named
+from campaigns.strategies.stop import StopRule
 from knowledge.exchange.importer import import_wiki
 
 # problem:backend:case, each a shipped kernel with a space of its own.
@@ -51,20 +56,27 @@ SPACES = {
     ),
 }
 POINTS = 60
-PLAIN_LIMIT_S = 300.0
+PLAIN_LIMIT_S = 60.0
+SEED = 27
+NEAR = 1.02
+WARM = "screen, builds warm"
 BACKENDS = {"triton"}  # of the plain loop
 
 
 @dataclass
 class Drawn:
-    """Points of one space as work, in a fixed order."""
+    """Points of one space as work, in a fixed order.
+
+    seen: of each that was timed its number, its time in µs, and how many seconds had passed.
+    """
 
     base: Source
     space: Space
     points: Sequence[Point]
     outcomes: Counter[str] = field(default_factory=Counter)
-    times_us: dict[int, float] = field(default_factory=dict)
+    seen: list[tuple[int, float, float]] = field(default_factory=list)
     at: int = 0
+    begun: float = field(default_factory=time.monotonic)
 
     def sources(self) -> list[Source]:
         return [render(self.base, self.space, point) for point in self.points]
@@ -81,10 +93,16 @@ class Drawn:
     def screened(self, result: ScreenResult) -> None:
         self.outcomes["ended early" if result.ended_early else result.outcome] += 1
         if result.times_us and not result.ended_early:
-            self.times_us[result.number] = next(iter(result.times_us.values()))
+            self.note(result.number, next(iter(result.times_us.values())))
+
+    def note(self, number: int, time_us: float) -> None:
+        self.seen.append((number, time_us, time.monotonic() - self.begun))
 
     def again(self) -> Drawn:
         return Drawn(self.base, self.space, self.points)
+
+    def best_us(self) -> float:
+        return min((time_us for _, time_us, _ in self.seen), default=math.inf)
 
 
 def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
@@ -100,11 +118,10 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
             place = folder / str(number)
             place.mkdir()
             job, drawn = _asked(name, device, limits, options.points, place)
-            rows += _both(service, job, drawn, place)
-            if job.backend in BACKENDS and device.kind == "gpu":
-                rows.append(_plain(job, drawn))
-            progress(" · ".join(f"{key} {value}" for key, value in rows[-1].items()))
-    screened = [row for row in rows if row["by"] == "screen, builds warm"]
+            for row in _rows(service, job, drawn, place):
+                rows.append(row)
+                progress(" · ".join(f"{key} {value}" for key, value in row.items()))
+    screened = [row for row in rows if row["by"] == WARM]
     least = min((float(str(row["a minute"])) for row in screened), default=0.0)
     return BenchReport(
         title="Search: what a minute tries",
@@ -118,8 +135,9 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
 NOTE = (
     "Random legal points of each space, the same ones in every row of it. Cold: compilers run "
     "ahead in a locked-down pool while the screen works. Warm: the same once more, with builds "
-    "from the cache. Plain loop: do_bench in one process, compiling as it goes, not locked down. "
-    "The time includes the start of judge and runner."
+    "from the cache. Search: points of its choice, from nothing. Plain loop: do_bench in one "
+    "process, compiling as it goes, not locked down. The time includes the start of judge and "
+    "runner. Within 2 %: of the best time of the cold row; for the plain loop of its own best."
 )
 
 
@@ -137,7 +155,7 @@ def _asked(
         listed = ", ".join(c.name for c in spec.cases)
         raise BenchmarkError(f"--space {name}: backends {', '.join(spec.files)}; cases {listed}")
     base = Source(spec.files[backend], (folder / spec.files[backend]).read_text())
-    space = space_of(base, backend, limits)
+    space = space_of(base, backend, limits, element_bytes=ELEMENT_BYTES[spec.dtype])
     job = Job(
         job_id="search",
         problem=folder,
@@ -154,7 +172,7 @@ def _asked(
 
 def _points(space: Space, most: int) -> list[Point]:
     """The source as it is, and others by chance."""
-    draw, found = Random(27), {tuple(space.defaults.values()): space.defaults}
+    draw, found = Random(SEED), {tuple(space.defaults.values()): space.defaults}
     for _ in range(20 * most):
         point = space.sample(draw)
         if point is not None and len(found) < most:
@@ -162,50 +180,70 @@ def _points(space: Space, most: int) -> list[Point]:
     return list(found.values())
 
 
-def _both(service: EvaluatorService, job: Job, drawn: Drawn, place: Path) -> list[Row]:
-    cache = BuildCache(place / "builds", job)
+def _rows(service: EvaluatorService, job: Job, drawn: Drawn, place: Path) -> Iterator[Row]:
+    """Screened from nothing, again with the builds, by a search from nothing, by the plain loop."""
     options = SweepOptions(place, max(1, (os.cpu_count() or 2) - (job.device != "cpu")))
-    rows = []
-    for by in ("screen, builds cold", "screen, builds warm"):
-        work, begun = drawn.again(), time.monotonic()
-        SweepLoop(service, job, cache, options).run(work)
-        rows.append(_row(job, by, work, time.monotonic() - begun))
-    return rows
+    cold, warm, found = drawn.again(), drawn.again(), drawn.again()
+    for work, by in ((cold, "screen, builds cold"), (warm, WARM)):
+        work.begun = time.monotonic()
+        SweepLoop(service, job, BuildCache(place / "builds", job), options).run(work)
+        yield _row(job, by, work, cold.best_us())
+    stop = StopRule(most_trials=len(drawn.points), most_s=PLAIN_LIMIT_S)
+    strategy = strategy_named(DEFAULT)(drawn.space, SEED, (drawn.space.defaults,))
+    search = SearchWork(drawn.base, drawn.space, strategy, stop, partial(_note, found))
+    found.begun = time.monotonic()
+    SweepLoop(service, job, BuildCache(place / "found", job), options).run(search)
+    yield _row(job, f"search by {DEFAULT}, builds cold", found, cold.best_us())
+    if job.backend in BACKENDS and job.device != "cpu":
+        yield _plain(job, drawn, cold.best_us())
 
 
-def _plain(job: Job, drawn: Drawn) -> Row:
+def _note(work: Drawn, point: TriedPoint) -> None:
+    work.outcomes["ended early" if point.ended_early else point.outcome] += 1
+    if point.time_us is not None and not point.ended_early:
+        work.note(point.number - 1, point.time_us)
+
+
+def _plain(job: Job, drawn: Drawn, best_us: float) -> Row:
     """The same points, as many as the limit allows."""
     asked = {
         "folder": str(job.problem),
         "params": dict(job.cases[0].params),
         "sources": [source.text for source in drawn.sources()],
     }
-    work, begun = drawn.again(), time.monotonic()
     program = Path(__file__).with_name("plain_loop.py")
-    try:
-        done = subprocess.run(
-            [sys.executable, str(program)],
-            input=json.dumps(asked),
-            capture_output=True,
-            text=True,
-            timeout=PLAIN_LIMIT_S,
-            env=clean_environment() | {"TRITON_CACHE_DIR": str(job.scratch.parent / "plain")},
-            check=True,
-        )
-    except subprocess.SubprocessError as error:
-        row = _row(job, "plain loop", work, time.monotonic() - begun)
-        return {**row, "outcomes": type(error).__name__}
-    for number, time_us in enumerate(json.loads(done.stdout)):
-        work.outcomes["passed" if time_us else "failed"] += 1
-        if time_us:
-            work.times_us[number] = time_us
-    return _row(job, "plain loop", work, time.monotonic() - begun)
+    work = drawn.again()
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=clean_environment() | {"TRITON_CACHE_DIR": str(job.scratch.parent / "plain")},
+    ) as loop:
+        assert loop.stdin is not None  # both are pipes, as asked for above
+        assert loop.stdout is not None
+        loop.stdin.write(json.dumps(asked))
+        loop.stdin.close()
+        for number, line in enumerate(loop.stdout):
+            time_us = json.loads(line)
+            work.outcomes["passed" if time_us else "failed"] += 1
+            if time_us:
+                work.note(number, time_us)
+            if time.monotonic() - work.begun > PLAIN_LIMIT_S:
+                loop.kill()
+                break
+    return _row(job, "plain loop", work, best_us)
 
 
-def _row(job: Job, by: str, work: Drawn, took_s: float) -> Row:
+def _row(job: Job, by: str, work: Drawn, best_us: float) -> Row:
+    """best_us: the best of all points in the screen; what the plain loop says is by its own clock,
+    so of it that counts which is within 2 % of its own best."""
+    took_s = time.monotonic() - work.begun
     tried = sum(work.outcomes.values())
-    best = min(work.times_us, key=work.times_us.__getitem__, default=None)
-    base_us = work.times_us.get(0)
+    base_us = next((us for number, us, _ in work.seen if number == 0), None)
+    near_us = NEAR * (work.best_us() if by == "plain loop" else best_us)
+    near_s = next((s for _, us, s in work.seen if us <= near_us), None)
     return {
         "space": f"{job.problem.name} {job.backend} {job.cases[0].name}",
         "points": f"{len(work.points):,} of {work.space.size:,}",
@@ -214,5 +252,6 @@ def _row(job: Job, by: str, work: Drawn, took_s: float) -> Row:
         "a minute": f"{tried / took_s * 60:.0f}",
         "outcomes": ", ".join(f"{n} {what}" for what, n in work.outcomes.items() if n),
         "as it is µs": f"{base_us:.2f}" if base_us else "–",
-        "best µs": "–" if best is None else f"{work.times_us[best]:.2f}",
+        "best µs": f"{work.best_us():.2f}",
+        "s to within 2 %": f"{near_s:.1f}" if near_s else "–",
     }

@@ -28,7 +28,12 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
     """The search over the incumbent's knobs; none where it comes out of such a search itself."""
     if (situation.backend, situation.device_kind) in NOT_TIMED or _comes_from_one(situation):
         return
-    space = space_of(situation.source, situation.backend, situation.limits)
+    space = space_of(
+        situation.source,
+        situation.backend,
+        situation.limits,
+        element_bytes=situation.element_bytes,
+    )
     if space.size < 2:
         return
     yield from _known(situation, space)

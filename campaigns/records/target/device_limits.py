@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from campaigns.evaluator.contract import Source
+from campaigns.models import Campaign
 from campaigns.spaces.constraints import DeviceLimits
+from campaigns.spaces.find import ELEMENT_BYTES, space_of
+from campaigns.spaces.space import Space
 from knowledge.lookup.value import cited_or_none
 from knowledge.models import Platform
 
@@ -28,3 +32,13 @@ def device_limits(platform: Platform) -> DeviceLimits:
         field: int(cited.value) for field, cited in found.items() if cited is not None
     }
     return DeviceLimits(**known)
+
+
+def campaign_space(campaign: Campaign, source: Source) -> Space:
+    """The space of a source that a campaign searches."""
+    return space_of(
+        source,
+        campaign.backend,
+        device_limits(campaign.platform),
+        element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
+    )

@@ -109,7 +109,9 @@ class _Finder:
                 bound[name] = self._number(launch, name, number)
         stars = {arg.star for arg in launch.call.args}
         for option in self.options if launch.call.args and "**" not in stars else ():
-            if option not in bound and option not in launch.keywords:
+            # A product's tile says how many registers it takes; a limit on them only spills.
+            spoken_for = option == "maxnreg" and self.facts[launch.kernel].has_dot
+            if not spoken_for and option not in bound and option not in launch.keywords:
                 bound[option] = self._absent(launch, option)
         return bound
 

@@ -10,8 +10,7 @@ from campaigns.devices.sweep.loop import SweepBroken
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
 from campaigns.models import Evaluation, Sweep, SweepPoint
-from campaigns.records.target.device_limits import device_limits
-from campaigns.spaces.find import space_of
+from campaigns.records.target.device_limits import campaign_space, device_limits
 from campaigns.strategies.registry import strategy_named
 from campaigns.strategies.stop import StopRule
 from campaigns.workers.context import WorkerContext
@@ -57,8 +56,7 @@ def sweep(
 
 def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
     campaign, base = evaluation.campaign, evaluation.candidate.source
-    limits = device_limits(campaign.platform)
-    space = space_of(base, campaign.backend, limits)
+    limits, space = device_limits(campaign.platform), campaign_space(campaign, base)
     strategy = strategy_named(plan.strategy)(space, plan.seed, plan.seeds)
     stop = StopRule(most_trials=plan.most_points, most_s=plan.most_s)
     work = SearchWork(base, space, strategy, stop, rows.add)

@@ -17,8 +17,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.records.target.device_limits import device_limits
-from campaigns.spaces.find import space_of
+from campaigns.records.target.device_limits import campaign_space
 from campaigns.spaces.render import render
 from campaigns.steps.rounds.add_candidate import add_candidate
 from campaigns.workers.notify import AGAIN, NOTHING, Next
@@ -79,7 +78,7 @@ def finalists_of(sweep: Sweep) -> list[SweepPoint]:
 
 def _candidate(round_: Round, ordinal: int, point: SweepPoint) -> Candidate:
     campaign, base = round_.campaign, round_.candidates.get(ordinal=1).source
-    space = space_of(base, campaign.backend, device_limits(campaign.platform))
+    space = campaign_space(campaign, base)
     source = render(base, space, point.params)
     changed = {k: v for k, v in point.params.items() if v != space.defaults[k]}
     label = ", ".join(f"{name} {value}" for name, value in changed.items())
