@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from campaigns.evaluator.contract import Param, Source
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.constraints import DeviceLimits
+from campaigns.spaces.matmul_model import Product
 
 
 class UnknownProposerError(LookupError):
@@ -104,8 +105,8 @@ class Situation:
     seed: makes any random choice repeatable. classes: the config classes of the campaign's cases.
     directions: strategies that a stagnation review named since the last gain, the most different
     first; empty without one. limits: of the chip, as far as known. element_bytes: the size of what
-    the kernel works on, at least. learned: what experience recommends, best first. spent: what it
-    says did not work.
+    the kernel works on, at least. product: where it multiplies matrices, what is known of that.
+    learned: what experience recommends, best first. spent: what it says did not work.
     """
 
     problem: str
@@ -122,6 +123,7 @@ class Situation:
     learned: tuple[Advice, ...] = ()
     limits: DeviceLimits = NO_LIMITS
     element_bytes: int = 1
+    product: Product | None = None
     spent: tuple[TriedElsewhere, ...] = ()
 
 

@@ -9,6 +9,7 @@ from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.records.round.hypotheses import tried_in
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.records.target.device_limits import device_limits
+from campaigns.records.target.product import product_of
 from campaigns.rules.verdict.decision import Reason
 from campaigns.spaces.find import ELEMENT_BYTES
 
@@ -33,6 +34,7 @@ def situation_of(campaign: Campaign) -> Situation:
         directions=_directions(campaign),
         limits=device_limits(campaign.platform),
         element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
+        product=product_of(campaign),
     )
 
 

@@ -49,6 +49,14 @@ class MatmulDevice:
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """One product on one device."""
+
+    shape: MatmulShape
+    device: MatmulDevice
+
+
+@dataclass(frozen=True, slots=True)
 class TileKnobs:
     """The names of the knobs that the model reads; one that a point lacks counts as `UNSAID`."""
 

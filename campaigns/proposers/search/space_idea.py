@@ -10,6 +10,7 @@ from campaigns.proposers.search.advised import advice_on, told_values
 from campaigns.proposers.search.idea import Idea
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
+from campaigns.spaces.matmul_model import ranked, tile_knobs
 from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.strategies.registry import DEFAULT
@@ -20,6 +21,8 @@ HOPED = 1.15
 # By kind of device: a CPU screens some twenty variants a minute, a GPU hundreds.
 MOST_POINTS = {"cpu": 48, "gpu": 400}
 MOST_S = {"cpu": 100.0, "gpu": 110.0}
+# Of so many points a model of matrix products ranks, the search begins with so many.
+MODELLED, MODEL_SEEDS = 20_000, 12
 # What a device of this kind cannot time cannot be searched.
 NOT_TIMED = {("triton", "cpu")}
 
@@ -105,7 +108,7 @@ def _plan(situation: Situation, space: Space) -> SweepPlan:
 
 
 def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
-    """The source as it is, then with what worked best elsewhere."""
+    """The source as it is, what worked best elsewhere, and what a model of the product takes."""
     yield space.defaults
     told: dict[str, Param] = {}
     for knob in space.knobs:
@@ -118,6 +121,11 @@ def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
     point = {**space.defaults, **told}
     if told and not space.is_legal(point):
         yield point
+    knobs = tile_knobs(space)
+    if situation.product is not None and knobs is not None:
+        points = space.points_at_most(MODELLED)
+        product = situation.product
+        yield from ranked(points, product.shape, product.device, knobs)[:MODEL_SEEDS]
 
 
 def _few(names: str) -> str:
