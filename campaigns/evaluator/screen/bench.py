@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BURSTS = 3
 # A variant this many times slower than the best is not timed on.
 FAR_BEHIND = 1.5
+# One whose single call says so is not even given a burst, which would be as long as for the best.
+HOPELESS = 4.0
 ALIVE_S = 5.0
 
 
@@ -59,13 +61,13 @@ class ScreenBench:
             case.lay()
             if wrong := case.check():
                 return replace(result, outcome=Outcome.WRONG_RESULT, reason=wrong[:500])
+            best_us = self._best(case, order)
+            if best_us and (call_us := case.call_us()) > HOPELESS * best_us:
+                return replace(result, times_us={case.case.name: call_us}, ended_early=True)
         times_us: dict[str, float] = {}
         for case in self._cases:
             name = case.case.name
-            # Orders are sent ahead, so that this one may not know of the last result.
-            best_us = min(
-                filter(None, (self._best_us.get(name), order.best_us.get(name))), default=0
-            )
+            best_us = self._best(case, order)
             case.prepare(again=len(self._cases) > 1)
             # What disturbs a burst makes it longer, so the least of a few says most.
             times_us[name] = min(case.burst_us() for _ in range(BURSTS - 1))
@@ -75,6 +77,15 @@ class ScreenBench:
         for name, time_us in times_us.items():
             self._best_us[name] = min(time_us, self._best_us.get(name, time_us))
         return replace(result, times_us=times_us)
+
+    def _best(self, case: ScreenedCase, order: VariantOrder) -> float:
+        """The least time known of a case in µs, 0 for none.
+
+        Orders are sent ahead, so that one may not know of the last result.
+        """
+        name = case.case.name
+        known = (self._best_us.get(name), order.best_us.get(name))
+        return min(filter(None, known), default=0.0)
 
     def _load(self, order: VariantOrder, said: int) -> None:
         channel = self._runner.channel

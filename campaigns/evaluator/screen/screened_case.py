@@ -17,6 +17,8 @@ from campaigns.evaluator.wire import Ask
 # So many variants are checked on the same inputs, which none of them has seen before.
 USES = 8
 IDLE_BURSTS = 9
+# More than a question to a runner and its answer take.
+ASKING_US = 300.0
 
 
 class ScreenedCase:
@@ -59,6 +61,12 @@ class ScreenedCase:
             return ""
         never = " (the output, or part of it, was never written)" if poison.left_in(0, 1) else ""
         return f"case {self.case.name}: {found.message}{never}"
+
+    def call_us(self) -> float:
+        """Microseconds that one more call takes at least, without what asking for it may take."""
+        begun = time.perf_counter()
+        self._channel.ask(Ask.CALL, 0, self._context.limit_s)
+        return max(0.0, (time.perf_counter() - begun) * 1e6 - ASKING_US)
 
     def _example(self) -> tuple[SeparateInputs, Answers]:
         """Inputs and what they should give; now and then new ones, for a reference takes time."""

@@ -122,7 +122,7 @@ def test_a_cache_that_cannot_be_written_is_told(loop, tmp_path: Path) -> None:
 
 
 def test_a_killed_judge_costs_nothing_but_time(loop, service: EvaluatorService) -> None:
-    work = Listed([other(k) for k in range(6)])
+    work = Listed([other(k) for k in range(20)])  # more than are built before the first screen
     killed = []
 
     def beat() -> None:
@@ -134,7 +134,7 @@ def test_a_killed_judge_costs_nothing_but_time(loop, service: EvaluatorService) 
 
     loop().run(work, beat)
     assert killed
-    assert work.outcomes == ["passed"] * 6
+    assert work.outcomes == ["passed"] * 20
 
 
 def test_it_ends_with_what_a_beat_raises(loop) -> None:
