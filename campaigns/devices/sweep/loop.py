@@ -36,6 +36,7 @@ BATCH = 16
 # variant that breaks its runner has a result.
 MOST_BROKEN = 2
 LOOK_S = 0.5
+BEAT_S = 1.0
 
 
 class SweepBroken(Exception):
@@ -96,7 +97,7 @@ class SweepLoop:
                 self._receive(work)
                 if time.monotonic() >= due:
                     beat()
-                    due = time.monotonic() + 1.0
+                    due = time.monotonic() + BEAT_S
         finally:
             for stream in (*self._builders, self._screen):
                 if stream is not None:

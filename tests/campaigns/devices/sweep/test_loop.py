@@ -58,9 +58,9 @@ def loop(service: EvaluatorService, problem: Path, tmp_path: Path):
     job = small.job(problem, tmp_path, source(LOOP))
     job = replace(job, protocol=replace(job.protocol, limits=limits))
 
-    def make(folder: str = "builds", of: Job = job) -> SweepLoop:
+    def make(folder: str = "builds", of: Job = job, builders: int = 2) -> SweepLoop:
         cache = BuildCache(tmp_path / folder, of)
-        return SweepLoop(service, of, cache, SweepOptions(tmp_path, builders=2))
+        return SweepLoop(service, of, cache, SweepOptions(tmp_path, builders))
 
     return make
 
@@ -99,7 +99,7 @@ def test_every_variant_runs_its_own_code(loop) -> None:
 
 def test_what_is_far_behind_ends_early(loop) -> None:
     work = Listed([other(1), other(2, SLOW)])
-    loop().run(work)
+    loop(builders=1).run(work)
     assert (work.screens[0].ended_early, work.screens[1].ended_early) == (False, True)
 
 
@@ -121,8 +121,11 @@ def test_a_cache_that_cannot_be_written_is_told(loop, tmp_path: Path) -> None:
         loop("file/builds").run(Listed([other(1)]))
 
 
-def test_a_killed_judge_costs_nothing_but_time(loop, service: EvaluatorService) -> None:
-    work = Listed([other(k) for k in range(20)])  # more than are built before the first screen
+def test_a_killed_judge_costs_nothing_but_time(
+    loop, service: EvaluatorService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("campaigns.devices.sweep.loop.BEAT_S", 0)
+    work = Listed([other(k) for k in range(6)])
     killed = []
 
     def beat() -> None:
@@ -134,7 +137,7 @@ def test_a_killed_judge_costs_nothing_but_time(loop, service: EvaluatorService) 
 
     loop().run(work, beat)
     assert killed
-    assert work.outcomes == ["passed"] * 20
+    assert work.outcomes == ["passed"] * 6
 
 
 def test_it_ends_with_what_a_beat_raises(loop) -> None:
