@@ -66,8 +66,11 @@ def hand_on(round_: Round) -> Next | None:
 
 
 def finalists_of(sweep: Sweep) -> list[SweepPoint]:
-    """The points to try in full, the fastest first."""
+    """The points to try in full, the fastest first; none that is behind the source as it is."""
     passed = sweep.points.filter(outcome=Outcome.PASSED, ended_early=False, number__gt=1)
+    as_it_is = sweep.points.filter(number=1).first()
+    if as_it_is is not None and as_it_is.time_us is not None:
+        passed = passed.filter(time_us__lte=NEAR * as_it_is.time_us)
     ranked = list(passed.exclude(time_us=None).order_by("time_us", "number")[:MOST])
     return [
         point

@@ -92,6 +92,14 @@ def test_the_best_points_go_to_trial_and_one_that_fails_hands_on(sweep_run) -> N
     assert tile(campaign.incumbent.source) == 32
 
 
+def test_what_is_behind_the_source_as_it_is_goes_to_no_trial(sweep_run, monkeypatch) -> None:
+    monkeypatch.setitem(SCREENED, 16, 130)
+    monkeypatch.setitem(SCREENED, 128, 102)
+    campaign = sweep_run()
+    round_ = campaign.rounds.get(number=2)
+    assert [c.label for c in round_.candidates.all()] == ["as it is", "TILE 32"]
+
+
 def test_every_point_is_a_row_with_its_failure(sweep_run) -> None:
     campaign = sweep_run()
     plan = Sweep.objects.get(round__campaign=campaign, round__number=2)
