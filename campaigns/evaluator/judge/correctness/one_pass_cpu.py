@@ -91,7 +91,7 @@ class NativePasses:
 
 def _in_rows(tensor: torch.Tensor) -> bool:
     """Whether the elements of a row lie side by side."""
-    return tensor.device.type == "cpu" and (tensor.shape[1] < 2 or tensor.stride(1) == 1)
+    return bool(tensor.device.type == "cpu" and (tensor.shape[1] < 2 or tensor.stride(1) == 1))
 
 
 def built(folder: Path) -> Path:
