@@ -211,7 +211,7 @@ def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "campaigns.evaluator.service.zygote", str(address), policy.line()],
         cwd=ROOT,
-        env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels)},
+        env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels), "JUDGE_KERNELS": str(kernels)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -6,12 +6,15 @@ of an evaluation's time.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from campaigns.evaluator.judge.arena import as_integers
+from campaigns.evaluator.judge.correctness.one_pass_cpu import FOLDER, NativePasses
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
 
@@ -74,28 +77,27 @@ class TritonPasses:
 def passes_for(
     device: torch.device, dtypes: Iterable[torch.dtype], note: Callable[[str], None]
 ) -> Passes:
-    """Triton kernels where there is a GPU and they agree with torch operations; else those.
+    """Triton kernels on a GPU and loops in C++ on a CPU, if they agree with torch operations.
 
-    dtypes: what is made and compared, so that all is compiled before a candidate is loaded. note:
-    called with the reason where there are no kernels.
+    Torch operations where they do not, or where the service names no folder for the loops. note:
+    called with the reason. dtypes: what is made and compared, so that all is compiled before a
+    candidate is loaded.
     """
-    if device.type != "cuda":
+    if device.type != "cuda" and FOLDER not in os.environ:
         return TorchPasses()
+    ours = "Triton kernels" if device.type == "cuda" else "C++ loops"
     try:
-        made = TritonPasses()
+        made: Passes
+        made = TritonPasses() if device.type == "cuda" else NativePasses(Path(os.environ[FOLDER]))
         wrong = [
             str(dtype) for dtype in dtypes if dtype in WIDE and not agrees(made, dtype, device)
         ]
     except Exception as error:  # noqa: BLE001 - it costs time, and nothing else
         said = f"{type(error).__name__}: {error}".strip().splitlines()[0][:200]
-        note(
-            f"the judge uses torch operations, which are slower: its Triton kernels failed ({said})"
-        )
+        note(f"the judge uses torch operations, which are slower: its {ours} failed ({said})")
         return TorchPasses()
     if wrong:
-        note(
-            f"the judge uses torch operations: its Triton kernels are wrong for {', '.join(wrong)}"
-        )
+        note(f"the judge uses torch operations: its {ours} are wrong for {', '.join(wrong)}")
         return TorchPasses()
     return made
 

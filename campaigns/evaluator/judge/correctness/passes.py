@@ -1,6 +1,7 @@
 """Making inputs and comparing answers: two passes over all of a burst's memory.
 
-Here by torch operations, on every device; `one_pass` has one Triton kernel for each.
+Here by torch operations, on every device; `one_pass` has one Triton kernel for each, and
+`one_pass_cpu` one loop in C++.
 """
 
 from __future__ import annotations
