@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from campaigns.evaluator.contract import Param, Source
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.constraints import DeviceLimits
-from campaigns.spaces.matmul_model import Product
+from campaigns.spaces.matmul_model import MatmulTask
 
 
 class UnknownProposerError(LookupError):
@@ -123,7 +123,7 @@ class Situation:
     learned: tuple[Advice, ...] = ()
     limits: DeviceLimits = NO_LIMITS
     element_bytes: int = 1
-    product: Product | None = None
+    product: MatmulTask | None = None
     spent: tuple[TriedElsewhere, ...] = ()
 
 

@@ -49,7 +49,7 @@ class MatmulDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class MatmulTask:
     """One product on one device."""
 
     shape: MatmulShape

@@ -7,13 +7,13 @@ from math import prod
 from campaigns.models import Campaign
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.spaces.find import ELEMENT_BYTES
-from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, Product
+from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from knowledge.lookup.value import cited_or_none
 
 OP, SIDES = "matmul", ("M", "N", "K")
 
 
-def product_of(campaign: Campaign) -> Product | None:
+def product_of(campaign: Campaign) -> MatmulTask | None:
     """The largest product of a campaign; None for another operation or an unknown device."""
     ceilings = ceilings_of(campaign)
     shapes = [[row.params.get(side) for side in SIDES] for row in campaign.case_rows]
@@ -31,4 +31,4 @@ def product_of(campaign: Campaign) -> Product | None:
         shared_bytes_per_multiprocessor=int(shared.value) if shared else None,
     )
     m, n, k = max(known, key=prod)
-    return Product(MatmulShape(m, n, k, ELEMENT_BYTES[campaign.problem.dtype]), device)
+    return MatmulTask(MatmulShape(m, n, k, ELEMENT_BYTES[campaign.problem.dtype]), device)

@@ -6,10 +6,12 @@ from campaigns.evaluator.contract import Source
 from campaigns.problems.shipped import SHIPPED
 from campaigns.proposers.base import Situation
 from campaigns.proposers.search.space_idea import space_ideas
-from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, Product
+from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from tests.campaigns.spaces.device import HOPPER
 
-PRODUCT = Product(MatmulShape(1024, 1024, 1024, 4), MatmulDevice(132, 3.35e12, 67e12, 228 * 1024))
+PRODUCT = MatmulTask(
+    MatmulShape(1024, 1024, 1024, 4), MatmulDevice(132, 3.35e12, 67e12, 228 * 1024)
+)
 
 
 def seeds(op, **known):
