@@ -24,6 +24,7 @@ class EvaluationKind(models.TextChoices):
     BASELINE = "baseline"
     SCREEN = "screen"
     SWEEP = "sweep"
+    SHARE = "share"  # another device tries points of a search
     DECIDE = "decide"
     REMEASURE = "remeasure"
     REPORT = "report"

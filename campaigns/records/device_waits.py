@@ -44,9 +44,9 @@ class Queue:
 
 
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    """What a campaign may wait for; a reproduction goes beside it."""
+    """What a campaign may wait for; a reproduction, or help with a search, goes beside it."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind=EvaluationKind.REPRODUCE)
+    return rows.exclude(kind__in=(EvaluationKind.REPRODUCE, EvaluationKind.SHARE))
 
 
 def wait_of(campaign: Campaign) -> DeviceWait | None:

@@ -46,6 +46,14 @@ class TriedPoint:
     screen_s: float = 0.0
 
 
+def too_large(facts: BuildFacts, most_shared_bytes: int | None) -> str:
+    """Why a build cannot be launched on a device with so much shared memory; "" if it can."""
+    shared, most = facts.shared_bytes, most_shared_bytes
+    if shared and most and shared > most:
+        return f"it needs {shared:,} bytes of shared memory a block; {most:,} are there"
+    return ""
+
+
 class SearchWork:
     """Asks a strategy and tells it. `ended` says why nothing more is asked for, once that is so."""
 
@@ -95,9 +103,7 @@ class SearchWork:
         if result.outcome is not Outcome.PASSED:
             self._done(point, result.outcome, result.reason)
             return False
-        shared, most = result.facts.shared_bytes, self.most_shared_bytes
-        if shared and most and shared > most:
-            why = f"it needs {shared:,} bytes of shared memory a block; {most:,} are there"
+        if why := too_large(result.facts, self.most_shared_bytes):
             self._done(point, PRUNED, why)
             return False
         return True

@@ -7,7 +7,7 @@ from campaigns.models import Campaign, Evaluation, EvaluationKind
 from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.rules.verdict.levels import Level, representative
 
-SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP)
+SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP, EvaluationKind.SHARE)
 
 
 def level_of(evaluation: Evaluation) -> Level:
