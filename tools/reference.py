@@ -89,6 +89,21 @@ DATABASE_URL=postgres://… KOPT_BROKER_URL=redis://… python manage.py doctor
 ```
 
 The `cuda` backend needs `nvcc` on PATH.
+
+## More devices
+
+A worker holds one device. Each further one, on this host or on another, is a command of its own;
+`doctor` names the platform:
+
+```
+celery -A kopt worker -Q platform.PLATFORM -n second@%h -P threads -c 1
+```
+
+Workers of several hosts share `DATABASE_URL` and `KOPT_BROKER_URL`; those of one host may share the
+data folder alone. A worker takes the most idle card that no other has; `KOPT_DEVICE` names one.
+Campaigns go to whichever worker is free. A search is shared by all workers of its platform that
+have nothing else to do; the record of a point names the worker that tried it. What a killed worker
+had in its hands is tried by another.
 """
 
 
