@@ -104,6 +104,18 @@ data folder alone. A worker takes the most idle card that no other has; `KOPT_DE
 Campaigns go to whichever worker is free. A search is shared by all workers of its platform that
 have nothing else to do; the record of a point names the worker that tried it. What a killed worker
 had in its hands is tried by another.
+
+With `KOPT_BUILDS=SHARED` on the workers of the GPUs, any host with the same compiler builds for
+them, without a device. It needs the same `DATABASE_URL` and `KOPT_BROKER_URL`, and torch:
+
+```
+celery -A kopt worker -Q builds -n builds@%h -P threads -c 1
+```
+
+One such worker keeps all cores but one busy with compilers, in the same sandbox. What it builds
+goes through the database, up to 4 MiB a variant, and is removed there once it was fetched. A host
+whose compiler is another version takes nothing. On a CPU builds stay where they are, because they
+are made for that very CPU.
 """
 
 

@@ -1,4 +1,4 @@
-"""What a search hands out to other devices."""
+"""What a search hands out to other devices and hosts."""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -19,6 +19,7 @@ class Migration(migrations.Migration):
                     ("screen", "Screen"),
                     ("sweep", "Sweep"),
                     ("share", "Share"),
+                    ("build", "Build"),
                     ("decide", "Decide"),
                     ("remeasure", "Remeasure"),
                     ("report", "Report"),
@@ -41,6 +42,8 @@ class Migration(migrations.Migration):
                 ("holder", models.CharField(blank=True, max_length=120)),
                 ("built", models.TextField(blank=True)),
                 ("screened", models.TextField(blank=True)),
+                ("digest", models.CharField(blank=True, max_length=40)),
+                ("artefact", models.BinaryField(null=True)),
                 (
                     "evaluation",
                     models.ForeignKey(

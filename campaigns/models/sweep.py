@@ -83,6 +83,8 @@ class SweepOrder(models.Model):
     number: of the point that it becomes. source, built, screened: values of
     `campaigns.evaluator.contract`, each a line of JSON; built is "" until it was tried, screened
     also where its build was not screened. evaluation, holder: the claim that tries it, if any.
+    digest: of what a compiler makes of it, "" where only the device's own host may build. artefact:
+    that, from a host that only builds; of no bytes where it is too large to be kept here.
     """
 
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="orders")
@@ -94,6 +96,8 @@ class SweepOrder(models.Model):
     holder = models.CharField(max_length=120, blank=True)
     built = models.TextField(blank=True)
     screened = models.TextField(blank=True)
+    digest = models.CharField(max_length=40, blank=True)
+    artefact = models.BinaryField(null=True)
 
     class Meta:
         constraints = (

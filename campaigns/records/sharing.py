@@ -5,15 +5,16 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
+from campaigns.models.evaluation import HELP
 from campaigns.models.transitions import WORKING
 
 # What waits beside the campaigns, perhaps for one certain device.
-BESIDE = (EvaluationKind.SHARE, EvaluationKind.REPRODUCE)
+BESIDE = (*HELP, EvaluationKind.REPRODUCE)
 
 
-def shares_of(search: Evaluation) -> QuerySet[Evaluation]:
-    """What other devices do, or did, for a search, or for an earlier attempt at it."""
-    return Evaluation.objects.filter(candidate=search.candidate_id, kind=EvaluationKind.SHARE)
+def help_of(search: Evaluation, *kinds: EvaluationKind) -> QuerySet[Evaluation]:
+    """What others do, or did, for a search, or for an earlier attempt at it."""
+    return Evaluation.objects.filter(candidate=search.candidate_id, kind__in=kinds or HELP)
 
 
 def is_searched(share: Evaluation) -> bool:

@@ -57,6 +57,7 @@ KINDS = {
     EvaluationKind.SCREEN: "screening",
     EvaluationKind.SWEEP: "search",
     EvaluationKind.SHARE: "share of the search",
+    EvaluationKind.BUILD: "builds for the search",
     EvaluationKind.DECIDE: "decision",
     EvaluationKind.REMEASURE: "second session",
     EvaluationKind.REPORT: "last comparison with v0",

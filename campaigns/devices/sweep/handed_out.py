@@ -11,6 +11,9 @@ from campaigns.evaluator.contract import BuildResult, ScreenResult, Source, dump
 from campaigns.models import Evaluation, EvaluationState, Sweep, SweepOrder
 from campaigns.models.transitions import claim
 
+NO_DIGESTS: Mapping[int, str] = {}
+FREED = {"holder": "", "evaluation": None}
+
 
 class HandedOut:
     """The orders of one sweep."""
@@ -20,12 +23,21 @@ class HandedOut:
         self._orders = SweepOrder.objects.filter(sweep=plan)
         self._free = self._orders.filter(holder="", built="")
 
-    def put(self, variants: Mapping[int, Source]) -> None:
-        """Hand out more. Each number is used once in a sweep."""
+    def put(self, variants: Mapping[int, Source], digests: Mapping[int, str] = NO_DIGESTS) -> None:
+        """Hand out more. Each number is used once. digests: of what other hosts may build."""
         SweepOrder.objects.bulk_create(
-            SweepOrder(sweep=self._plan, number=number, source=dump_line(source))
+            SweepOrder(
+                sweep=self._plan,
+                number=number,
+                source=dump_line(source),
+                digest=digests.get(number, ""),
+            )
             for number, source in variants.items()
         )
+
+    def first(self) -> SweepOrder | None:
+        """One that nobody has claimed."""
+        return self._free.first()
 
     def free(self) -> int:
         """How many nobody has claimed."""
@@ -54,12 +66,17 @@ class HandedOut:
         )
 
     def finish(
-        self, key: int, holder: str, built: BuildResult, screened: ScreenResult | None = None
+        self,
+        key: int,
+        holder: str,
+        built: BuildResult,
+        screened: ScreenResult | None = None,
+        artefact: bytes | None = None,
     ) -> bool:
         """Store the result of an order; False where the claim on it stands no more."""
         mine = self._orders.filter(pk=key, holder=holder, built="")
         line = dump_line(screened) if screened else ""
-        return claim(mine, built=dump_line(built), screened=line)
+        return claim(mine, built=dump_line(built), screened=line, artefact=artefact)
 
     def collect(self) -> list[SweepOrder]:
         """Those that have a result; they are removed."""
@@ -70,9 +87,6 @@ class HandedOut:
     def clear(self) -> None:
         """Remove all, as at the begin of a search that was broken off, and at its end."""
         self._orders.delete()
-
-
-FREED = {"holder": "", "evaluation": None}
 
 
 def _stands(order: SweepOrder) -> bool:

@@ -1,7 +1,8 @@
 """A search that several devices of one model share.
 
 The worker that holds the search asks its strategy and writes every point. The others take what it
-hands out, build it, screen it, and write results beside the orders.
+hands out, build it, screen it, and write results beside the orders. A host without such a device
+only builds, and hands back what it has built.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.search_work import SearchWork, too_large
 from campaigns.evaluator.contract import (
@@ -32,16 +34,28 @@ class SharedWork:
     tried_in: number → key of the evaluation in which another device has tried that point.
     """
 
-    def __init__(self, search: SearchWork, orders: HandedOut, beat: Callable[[], None]) -> None:
-        """beat: called while it waits for others; it is to call `turn`, and may raise."""
+    def __init__(
+        self,
+        search: SearchWork,
+        orders: HandedOut,
+        beat: Callable[[], None],
+        cache: BuildCache | None = None,
+    ) -> None:
+        """beat: called while it waits for others; it is to call `turn`, and may raise.
+
+        cache: for what other hosts build; without it they are not to.
+        """
         self.tried_in: dict[int, int] = {}
-        self._search, self._orders, self._beat = search, orders, beat
+        self._search, self._orders, self._beat, self._cache = search, orders, beat, cache
         self._out: dict[int, Source] = {}
+        self._built: list[tuple[int, Source]] = []
         self._here: set[int] = set()
 
     def ask(self, most: int) -> Sequence[tuple[int, Source]]:
         while True:
-            found = [*self._search.ask(most)] or self._taken(most)
+            found, self._built = self._built[:most], self._built[most:]
+            # What was asked for first is tried first, unless another has begun with it.
+            found = found or self._taken(most) or [*self._search.ask(most)]
             self._here.update(number for number, _ in found)
             if found or self._here or not self._out:
                 return found
@@ -67,7 +81,8 @@ class SharedWork:
         room = FREE_FOR_EACH * helpers - self._orders.free()
         if room > 0:
             more = dict(self._search.ask(room))
-            self._orders.put(more)
+            places = {n: self._cache.place_of(s) for n, s in more.items()} if self._cache else {}
+            self._orders.put(more, {number: place.name for number, place in places.items()})
             self._out |= more
 
     def _taken(self, most: int) -> list[tuple[int, Source]]:
@@ -80,7 +95,12 @@ class SharedWork:
         return [] if ended else taken
 
     def _learn(self, order: SweepOrder) -> None:
-        del self._out[order.number]
+        source = self._out.pop(order.number)
+        if self._cache and order.artefact is not None:
+            if order.artefact:
+                self._cache.unpack(source, bytes(order.artefact))
+            self._built.append((order.number, source))
+            return
         if order.evaluation_id is not None:
             self.tried_in[order.number] = order.evaluation_id
         built = load_line(BuildResult, order.built)
@@ -106,15 +126,16 @@ class HelperWork:
         self._most_shared_bytes = most_shared_bytes
         self._goes_on, self._beat = goes_on, beat
         # By the key of the order: numbers begin anew with each search, keys do not.
-        self._here: set[int] = set()
+        self._here: dict[int, Source] = {}
         self._built: dict[int, BuildResult] = {}
 
     def ask(self, most: int) -> Sequence[tuple[int, Source]]:
         while most > 0 and self._goes_on():
             claimed = self._orders.claim(most, self._share)
-            self._here.update(order.pk for order in claimed)
+            sources = {order.pk: load_line(Source, order.source) for order in claimed}
+            self._here |= sources
             if self._here:
-                return [(order.pk, load_line(Source, order.source)) for order in claimed]
+                return list(sources.items())
             # The streams stay open for what comes next.
             time.sleep(WAIT_S)
             self._beat()
@@ -132,6 +153,33 @@ class HelperWork:
     def screened(self, result: ScreenResult) -> None:
         self._finish(self._built.pop(result.number), result)
 
-    def _finish(self, built: BuildResult, screened: ScreenResult | None = None) -> None:
-        self._here.discard(built.number)
-        self.done += self._orders.finish(built.number, self._share.holder, built, screened)
+    def _finish(
+        self,
+        built: BuildResult,
+        screened: ScreenResult | None = None,
+        artefact: bytes | None = None,
+    ) -> None:
+        key, holder = built.number, self._share.holder
+        del self._here[key]
+        self.done += self._orders.finish(key, holder, built, screened, artefact)
+
+
+class BuilderWork(HelperWork):
+    """The work of a host that only builds."""
+
+    def __init__(
+        self,
+        orders: HandedOut,
+        share: Evaluation,
+        cache: BuildCache,
+        goes_on: Callable[[], bool],
+        beat: Callable[[], None],
+    ) -> None:
+        super().__init__(orders, share, None, goes_on, beat)
+        self._cache = cache
+
+    def built(self, result: BuildResult) -> bool:
+        passed = result.outcome is Outcome.PASSED
+        artefact = self._cache.pack(self._here[result.number]) if passed else None
+        self._finish(result, artefact=artefact)
+        return False

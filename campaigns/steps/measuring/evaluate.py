@@ -170,7 +170,7 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
     try:
         with tempdir("evaluation") as folder:
             job, heart = (
-                _job(evaluation, context.device, folder),
+                job_of(evaluation, context.device, folder),
                 _ClaimHeartbeat(evaluation, context),
             )
             if evaluation.kind == EvaluationKind.SWEEP:
@@ -191,7 +191,8 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
         return _broken(evaluation, f"{words}: {where}")
 
 
-def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
+def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
+    """What is to be measured, on this device, with its files in `folder`."""
     campaign = evaluation.campaign
     protocol = protocol_from(campaign.protocol.rules)
     if evaluation.kind == EvaluationKind.SCREEN:

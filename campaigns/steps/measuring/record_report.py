@@ -10,7 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Report, dump
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
+from campaigns.models import Campaign, Evaluation, EvaluationState
+from campaigns.models.evaluation import HELP
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.round.measuring_drift import as_host_failure, drift_under, may_repeat
@@ -50,7 +51,7 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             return None
         if drifted:
             repeat_void(evaluation, drifted)
-        again = retry and evaluation.kind != EvaluationKind.SHARE  # its search asks anew
+        again = retry and evaluation.kind not in HELP
         if broken and again and _broken_attempts(evaluation) < MOST_ATTEMPTS:
             evaluation.queue_again()
         round_ = evaluation.candidate.round

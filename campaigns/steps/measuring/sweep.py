@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from django.conf import settings
+
 from campaigns.devices.sweep.handed_out import HandedOut
-from campaigns.devices.sweep.loop import SweepBroken
+from campaigns.devices.sweep.loop import SweepBroken, kept_builds
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
 from campaigns.devices.sweep.shared_work import SharedWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
@@ -47,13 +49,16 @@ def sweep(
     def alive() -> None:
         # Whoever has lost the claim learns it here, and hands out nothing more.
         beat(Phase.BURST)
-        work.turn(ask_for_help(evaluation))
+        work.turn(ask_for_help(evaluation, builds=cache is not None))
         rows.write()
 
-    work = SharedWork(search, orders, alive)
+    screening = screening_job(job, context.device.kind, plan.most_s)
+    # What is compiled for this very CPU is of no use to another.
+    anywhere = settings.KOPT_BUILDS == "SHARED" and job.target != "native"
+    cache = kept_builds(screening) if anywhere else None
+    work = SharedWork(search, orders, alive, cache)
     rows.tried_in = work.tried_in
     orders.clear()
-    screening = screening_job(job, context.device.kind, plan.most_s)
     try:
         context.sweep(context.service, screening, folder, work, alive)
         ended = search.ended or "Every point was tried."

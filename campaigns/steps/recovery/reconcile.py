@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models.evaluation import HELP
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
 from campaigns.steps.learning.catch_up import catch_up
@@ -36,13 +37,15 @@ def _next(campaign: Campaign) -> Next | None:
 
 def _help(campaign: Campaign) -> Next | None:
     """The help that a running search waits for."""
-    shares = Evaluation.objects.filter(
-        candidate__round__campaign=campaign,
-        kind=EvaluationKind.SHARE,
-        state=EvaluationState.QUEUED,
+    queued = Evaluation.objects.filter(
+        candidate__round__campaign=campaign, kind__in=HELP, state=EvaluationState.QUEUED
     )
-    keys = tuple(shares.values_list("pk", flat=True))
-    return Next(measure=keys) if keys and _has_idle_worker(campaign) else None
+    kinds = dict(queued.values_list("pk", "kind"))
+    shares = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.SHARE)
+    builds = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.BUILD)
+    if shares and not _has_idle_worker(campaign):
+        shares = ()
+    return Next(measure=shares, build=builds) if shares or builds else None
 
 
 def _has_idle_worker(campaign: Campaign) -> bool:

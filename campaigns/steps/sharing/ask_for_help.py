@@ -1,4 +1,4 @@
-"""Ask the free devices of a platform to help with a search, or that they need not come any more."""
+"""Ask free devices and hosts to help with a search, or that they need not come any more."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ from django.utils import timezone
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.transitions import move
-from campaigns.records.sharing import is_wanted_elsewhere, shares_of
+from campaigns.records.sharing import help_of, is_wanted_elsewhere
 from campaigns.steps.recovery.release_vanished import release_vanished
 from campaigns.workers.notify import Next, notify
 
 # Help that broke so often in one search is asked for no more: the host is to blame, or the search.
 MOST_BROKEN = 6
+SHARE, BUILD = EvaluationKind.SHARE, EvaluationKind.BUILD
 
 
-def ask_for_help(search: Evaluation) -> int:
-    """Queue a share of the search for each free device; how many help at present.
+def ask_for_help(search: Evaluation, *, builds: bool = False) -> int:
+    """Queue a share of the search for each free device; how many helpers to hand out for.
 
-    Other measurements come first. Safe to call at any time, any number of times.
+    builds: whether to keep one more queued, for the next host that can build; it counts. Other
+    campaigns' measurements come first. Safe to call at any time, any number of times.
     """
-    shares = shares_of(search)
-    release_vanished(shares)
-    states = Counter(shares.values_list("state", flat=True))
-    if not is_wanted_elsewhere(search.campaign):
-        broken = shares.filter(outcome=Outcome.BROKEN_HOST).count()
-        wanted = _free_devices(search) if broken < MOST_BROKEN else 0
-        for _ in range(wanted - states[EvaluationState.QUEUED]):
-            _ask(search)
-    return states[EvaluationState.RUNNING]
+    release_vanished(help_of(search))
+    states = Counter(help_of(search).values_list("kind", "state"))
+    if help_of(search).filter(outcome=Outcome.BROKEN_HOST).count() < MOST_BROKEN:
+        free = 0 if is_wanted_elsewhere(search.campaign) else _free_devices(search)
+        for _ in range(free - states[SHARE, EvaluationState.QUEUED]):
+            notify(search.campaign, Next(measure=(_ask(search, SHARE),)))
+        if builds and not states[BUILD, EvaluationState.QUEUED]:
+            notify(search.campaign, Next(build=(_ask(search, BUILD),)))
+    running = states[SHARE, EvaluationState.RUNNING] + states[BUILD, EvaluationState.RUNNING]
+    return running + builds
 
 
 def end_help(search: Evaluation) -> None:
-    """End the shares that nobody has begun."""
-    for share in shares_of(search).filter(state=EvaluationState.QUEUED):
-        reason = "The search ended before any device was free."
-        move(share, EvaluationState.DONE, reason=reason, finished_at=timezone.now())
+    """End what nobody has begun."""
+    for one in help_of(search).filter(state=EvaluationState.QUEUED):
+        reason = "The search ended before anybody was free."
+        move(one, EvaluationState.DONE, reason=reason, finished_at=timezone.now())
 
 
-def _ask(search: Evaluation) -> None:
-    last = shares_of(search).aggregate(last=Max("attempt"))["last"] or 0
-    share = Evaluation.objects.create(
-        candidate=search.candidate, kind=EvaluationKind.SHARE, attempt=last + 1
-    )
-    notify(search.campaign, Next(measure=(share.pk,)))
+def _ask(search: Evaluation, kind: EvaluationKind) -> int:
+    last = help_of(search, kind).aggregate(last=Max("attempt"))["last"] or 0
+    made = Evaluation.objects.create(candidate=search.candidate, kind=kind, attempt=last + 1)
+    return made.pk
 
 
 def _free_devices(search: Evaluation) -> int:
