@@ -93,7 +93,7 @@ The `cuda` backend needs `nvcc` on PATH.
 ## More devices
 
 A worker holds one device. Each further one, on this host or on another, is a command of its own;
-`doctor` names the platform:
+`device list` names the platform:
 
 ```
 celery -A kopt worker -Q platform.PLATFORM -n second@%h -P threads -c 1
