@@ -38,6 +38,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("number", models.PositiveIntegerField()),
+                ("params", models.JSONField()),
                 ("source", models.TextField()),
                 ("holder", models.CharField(blank=True, max_length=120)),
                 ("built", models.TextField(blank=True)),

@@ -80,7 +80,7 @@ class SweepPoint(Guarded):
 class SweepOrder(models.Model):
     """One variant that any free device of the model may try; gone once it is a `SweepPoint`.
 
-    number: of the point that it becomes. source, built, screened: values of
+    number, params: of the point that it becomes. source, built, screened: values of
     `campaigns.evaluator.contract`, each a line of JSON; built is "" until it was tried, screened
     also where its build was not screened. evaluation, holder: the claim that tries it, if any.
     digest: of what a compiler makes of it, "" where only the device's own host may build. artefact:
@@ -89,6 +89,7 @@ class SweepOrder(models.Model):
 
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="orders")
     number = models.PositiveIntegerField()
+    params = models.JSONField()
     source = models.TextField()
     evaluation = models.ForeignKey(
         Evaluation, null=True, blank=True, on_delete=models.PROTECT, related_name="+"

@@ -5,13 +5,12 @@ A claim is one conditional UPDATE, and only the claim that stands can write a re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
-from campaigns.evaluator.contract import BuildResult, ScreenResult, Source, dump_line
+from campaigns.evaluator.contract import BuildResult, ScreenResult, dump_line
 from campaigns.models import Evaluation, EvaluationState, Sweep, SweepOrder
 from campaigns.models.transitions import claim
 
-NO_DIGESTS: Mapping[int, str] = {}
 FREED = {"holder": "", "evaluation": None}
 
 
@@ -23,17 +22,12 @@ class HandedOut:
         self._orders = SweepOrder.objects.filter(sweep=plan)
         self._free = self._orders.filter(holder="", built="")
 
-    def put(self, variants: Mapping[int, Source], digests: Mapping[int, str] = NO_DIGESTS) -> None:
-        """Hand out more. Each number is used once. digests: of what other hosts may build."""
-        SweepOrder.objects.bulk_create(
-            SweepOrder(
-                sweep=self._plan,
-                number=number,
-                source=dump_line(source),
-                digest=digests.get(number, ""),
-            )
-            for number, source in variants.items()
-        )
+    def put(self, orders: Iterable[SweepOrder]) -> None:
+        """Hand out more. Each number is used once."""
+        rows = list(orders)
+        for row in rows:
+            row.sweep = self._plan
+        SweepOrder.objects.bulk_create(rows)
 
     def first(self) -> SweepOrder | None:
         """One that nobody has claimed."""
@@ -85,7 +79,7 @@ class HandedOut:
         return done
 
     def clear(self) -> None:
-        """Remove all, as at the begin of a search that was broken off, and at its end."""
+        """Remove all, whoever has claimed it."""
         self._orders.delete()
 
 

@@ -81,6 +81,15 @@ class SearchWork:
         self._best(done)
         self._teach(done)
 
+    def adopt(self, number: int, point: Point) -> None:
+        """Expect the result of a point that was asked for before, and is not asked for again."""
+        self._number = max(self._number, number)
+        self._points[number] = TriedPoint(number, point)
+
+    def point(self, number: int) -> Point:
+        """A point whose result is expected."""
+        return self._points[number].point
+
     def ask(self, most: int) -> Sequence[tuple[int, Source]]:
         asked = len(self._strategy.told) + len(self._points)
         most = min(most, self._stop.most_trials - asked)

@@ -19,6 +19,7 @@ from campaigns.evaluator.contract import (
     Outcome,
     ScreenResult,
     Source,
+    dump_line,
     load_line,
 )
 from campaigns.models import Evaluation, SweepOrder
@@ -81,9 +82,25 @@ class SharedWork:
         room = FREE_FOR_EACH * helpers - self._orders.free()
         if room > 0:
             more = dict(self._search.ask(room))
-            places = {n: self._cache.place_of(s) for n, s in more.items()} if self._cache else {}
-            self._orders.put(more, {number: place.name for number, place in places.items()})
+            self._orders.put(self._order(number, source) for number, source in more.items())
             self._out |= more
+
+    def resume(self) -> None:
+        """Learn what others found for an earlier claim of the search; what they had not is void."""
+        for order in self._orders.collect():
+            source = load_line(Source, order.source)
+            if order.artefact is None:
+                self._search.adopt(order.number, order.params)
+                self._out[order.number] = source
+                self._learn(order)
+            elif self._cache and order.artefact:
+                self._cache.unpack(source, bytes(order.artefact))
+        self._orders.clear()
+
+    def _order(self, number: int, source: Source) -> SweepOrder:
+        digest = self._cache.place_of(source).name if self._cache else ""
+        params = dict(self._search.point(number))
+        return SweepOrder(number=number, params=params, source=dump_line(source), digest=digest)
 
     def _taken(self, most: int) -> list[tuple[int, Source]]:
         """What nobody has claimed yet, for this device; dropped where the search has ended."""

@@ -58,7 +58,8 @@ def sweep(
     cache = kept_builds(screening) if anywhere else None
     work = SharedWork(search, orders, alive, cache)
     rows.tried_in = work.tried_in
-    orders.clear()
+    work.resume()
+    rows.write()
     try:
         context.sweep(context.service, screening, folder, work, alive)
         ended = search.ended or "Every point was tried."

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork
-from campaigns.evaluator.contract import BuildResult, Job, Outcome, ScreenResult, Source
+from campaigns.evaluator.contract import BuildResult, Job, Outcome, ScreenResult, Source, dump_line
 from campaigns.models import (
     CampaignState,
     Evaluation,
@@ -144,6 +144,38 @@ def move_to(share: Evaluation, process: int) -> bool:
     return move(share, EvaluationState.RUNNING, holder=holder, heartbeat_at=timezone.now())
 
 
+def test_what_was_found_for_a_killed_search_is_not_tried_again(search: Evaluation) -> None:
+    """The worker that searches ends by kill -9 while a helper has results for it and more."""
+    helper = cast.make_bench(KnobJudge(), "helper", cast.TWIN).worker
+
+    class Killed(BaseException):
+        """Nothing in the program catches this."""
+
+    def die() -> bool:
+        board = orders(search)
+        if shares():
+            share = shares()[0]
+            move_to(share, os.getpid())
+            Evaluation.objects.filter(pk=share.pk).update(worker=helper)
+            share.refresh_from_db()
+            for first in board.claim(2, share)[:1]:
+                assert board.finish(first.pk, share.holder, TRIED, TIMED)
+                raise Killed
+        return False
+
+    bench = cast.make_bench(KnobJudge())
+    with pytest.raises(Killed):
+        evaluate(search.pk, replace(bench, sweep=until_shared(die)))
+    found = SweepOrder.objects.exclude(built="").get()
+    search.refresh_from_db()
+    move(search, EvaluationState.QUEUED, holder="", heartbeat_at=None)
+    evaluate(search.pk, replace(bench, sweep=screen))
+    assert_each_point_once()
+    point = SweepPoint.objects.get(number=found.number)
+    assert (point.params, point.time_us) == (found.params, pytest.approx(7.0))
+    assert point.evaluation.worker == helper
+
+
 @pytest.fixture
 def running(search: Evaluation) -> Evaluation:
     """The search, held by a process that lives, with six variants handed out."""
@@ -151,7 +183,9 @@ def running(search: Evaluation) -> Evaluation:
     holder = claim_holder.new_holder("tester")
     now = timezone.now()
     move(search, EvaluationState.RUNNING, holder=holder, heartbeat_at=now, worker=tester)
-    orders(search).put({number: Source("v.cpp", str(number)) for number in range(1, 7)})
+    line = dump_line(Source("v.cpp", "text"))
+    six = [SweepOrder(number=number, params={}, source=line) for number in range(1, 7)]
+    orders(search).put(six)
     return search
 
 
