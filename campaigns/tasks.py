@@ -23,6 +23,7 @@ from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.give_up import give_up
+from campaigns.steps.sharing.build_for_search import build_for_search
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
 from campaigns.workers.notify import AGAIN, Next, notify
@@ -97,6 +98,12 @@ def _take(device: Device) -> Device:
 
 
 @shared_task(bind=True)
+def build(self: Any, key: int) -> None:
+    """Build variants of a search on this host, which needs no device for it."""
+    build_for_search(key, self.request.hostname, _service())
+
+
+@shared_task(bind=True)
 def passport(self: Any, name: str) -> None:
     """Take this worker's noise passport, if it is still due and the device is not needed.
 
@@ -117,9 +124,13 @@ def passport(self: Any, name: str) -> None:
 
 def _context(hostname: str) -> WorkerContext:
     device = _Process.device or _take(choose_device(hostname))
+    return WorkerContext(_service(), device, worker_beat(hostname, device))
+
+
+def _service() -> EvaluatorService:
     if _Process.service is None:
         _Process.service = EvaluatorService()
-    return WorkerContext(_Process.service, device, worker_beat(hostname, device))
+    return _Process.service
 
 
 @worker_ready.connect

@@ -89,6 +89,33 @@ DATABASE_URL=postgres://… KOPT_BROKER_URL=redis://… python manage.py doctor
 ```
 
 The `cuda` backend needs `nvcc` on PATH.
+
+## More devices
+
+A worker holds one device. Each further one, on this host or on another, is a command of its own;
+`device list` names the platform:
+
+```
+celery -A kopt worker -Q platform.PLATFORM -n second@%h -P threads -c 1
+```
+
+Workers of several hosts share `DATABASE_URL` and `KOPT_BROKER_URL`; those of one host may share the
+data folder alone. A worker takes the most idle card that no other has; `KOPT_DEVICE` names one.
+Campaigns go to whichever worker is free. A search is shared by all workers of its platform that
+have nothing else to do; the record of a point names the worker that tried it. What a killed worker
+had in its hands is tried by another.
+
+With `KOPT_BUILDS=SHARED` on the workers of the GPUs, any host with the same compiler builds for
+them, without a device. It needs the same `DATABASE_URL` and `KOPT_BROKER_URL`, and torch:
+
+```
+celery -A kopt worker -Q builds -n builds@%h -P threads -c 1
+```
+
+One such worker keeps all cores but one busy with compilers, in the same sandbox. What it builds
+goes through the database, up to 4 MiB a variant, and is removed there once it was fetched. A host
+whose compiler is another version takes nothing. On a CPU builds stay where they are, because they
+are made for that very CPU.
 """
 
 

@@ -16,7 +16,7 @@ from campaigns.models.problem import Case, Problem
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
-from campaigns.models.sweep import Sweep, SweepPoint
+from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
     EvaluationState,
@@ -64,6 +64,7 @@ __all__ = [
     "StandingAnswer",
     "StandingWord",
     "Sweep",
+    "SweepOrder",
     "SweepPoint",
     "Unmasking",
     "Verdict",

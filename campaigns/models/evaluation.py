@@ -24,6 +24,8 @@ class EvaluationKind(models.TextChoices):
     BASELINE = "baseline"
     SCREEN = "screen"
     SWEEP = "sweep"
+    SHARE = "share"  # another device tries points of a search
+    BUILD = "build"  # a host without such a device builds points of a search
     DECIDE = "decide"
     REMEASURE = "remeasure"
     REPORT = "report"
@@ -32,6 +34,9 @@ class EvaluationKind(models.TextChoices):
 
 # What is measured about a closed round: the final comparison, and the same on another device.
 AFTER_THE_ROUND = frozenset({EvaluationKind.REPORT, EvaluationKind.REPRODUCE})
+
+# What goes on beside a search, for it. What is lost or broken there, the search asks for anew.
+HELP = frozenset({EvaluationKind.SHARE, EvaluationKind.BUILD})
 
 
 class Evaluation(Stateful):

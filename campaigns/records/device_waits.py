@@ -18,6 +18,7 @@ from campaigns.models import (
     EvaluationState,
     Worker,
 )
+from campaigns.models.evaluation import HELP
 from campaigns.models.transitions import WORKING
 
 # The next measurement is taken within moments where nothing is in its way, and a look that is due
@@ -44,9 +45,9 @@ class Queue:
 
 
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    """What a campaign may wait for; a reproduction goes beside it."""
+    """What a campaign may wait for; a reproduction, or help with a search, goes beside it."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind=EvaluationKind.REPRODUCE)
+    return rows.exclude(kind__in=(EvaluationKind.REPRODUCE, *HELP))
 
 
 def wait_of(campaign: Campaign) -> DeviceWait | None:

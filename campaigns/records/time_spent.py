@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from campaigns.models import Campaign, Evaluation
+from campaigns.models import Campaign, Evaluation, EvaluationKind
 
 HOUR = timedelta(hours=1)
 # A wait for a device that others use is the host's doing, and no budget pays for it (law 8).
@@ -43,6 +43,7 @@ def _wall(campaign: Campaign, until: datetime) -> timedelta:
 
 def _device(campaign: Campaign, until: datetime) -> timedelta:
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    rows = rows.exclude(kind=EvaluationKind.BUILD)  # which holds no device
     spent = timedelta()
     for begun, ended in rows.values_list("started_at", "finished_at"):
         if begun is not None:

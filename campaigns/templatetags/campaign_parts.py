@@ -56,6 +56,8 @@ KINDS = {
     EvaluationKind.BASELINE: "baseline",
     EvaluationKind.SCREEN: "screening",
     EvaluationKind.SWEEP: "search",
+    EvaluationKind.SHARE: "share of the search",
+    EvaluationKind.BUILD: "builds for the search",
     EvaluationKind.DECIDE: "decision",
     EvaluationKind.REMEASURE: "second session",
     EvaluationKind.REPORT: "last comparison with v0",

@@ -26,10 +26,14 @@ WORKER_EXPIRES_S = 15
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What a campaign needs now. again: one more step. measure: keys of evaluations to claim."""
+    """What a campaign needs now. again: one more step. measure: keys of evaluations to claim.
+
+    build: of those that any host with the right compiler may claim.
+    """
 
     again: bool = False
     measure: tuple[int, ...] = ()
+    build: tuple[int, ...] = ()
 
 
 NOTHING = Next()
@@ -42,6 +46,8 @@ def notify(campaign: Campaign, following: Next) -> None:
         _after_commit("campaigns.tasks.advance", campaign.pk, "default")
     for key in following.measure:
         _after_commit("campaigns.tasks.measure", key, campaign.queue)
+    for key in following.build:
+        _after_commit("campaigns.tasks.build", key, "builds", WORKER_EXPIRES_S)
 
 
 def notify_worker(worker: Worker) -> None:

@@ -7,9 +7,12 @@ longest is removed when the whole takes more than it may.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
+import tempfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,8 @@ from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import FACTS_FILE, BuildFacts, Job, Source
 
 LIMIT_BYTES = 4 << 30
+# Tens of kilobytes are usual. What is larger is built where it is needed.
+MOST_PACKED_BYTES = 4 << 20
 DIGEST = 40
 
 
@@ -31,6 +36,7 @@ class BuildCache:
         # Triton compiles for what the cases' arguments are divisible by.
         cases = [dict(case.params) for case in job.cases]
         reference = (job.problem / "ref.py").read_text()
+        self._names = (*backend.artefacts, FACTS_FILE)
         self._fixed = [job.backend, job.target, backend.compiler(), cases, reference]
 
     def place_of(self, source: Source) -> Path:
@@ -48,6 +54,29 @@ class BuildCache:
         except (OSError, ValueError):
             return None
         return BuildFacts(**found)
+
+    def pack(self, source: Source) -> bytes:
+        """A build that is there, for another host; no bytes where it is too large for a row."""
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name in self._names:
+                packed.write(self.place_of(source) / name, name)
+        return data.getvalue() if data.tell() <= MOST_PACKED_BYTES else b""
+
+    def unpack(self, source: Source, data: bytes) -> None:
+        """Keep what another host has packed. Raises OSError."""
+        place = self.place_of(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as packed:
+                for name in self._names:
+                    (made / name).write_bytes(packed.read(name))
+            made.rename(place)
+        except OSError:
+            shutil.rmtree(made, ignore_errors=True)
+            if not place.is_dir():  # else another process has built the same
+                raise
 
     def trim(self) -> int:
         """Remove the builds that were not used for the longest; bytes that are left."""

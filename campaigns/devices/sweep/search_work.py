@@ -46,6 +46,14 @@ class TriedPoint:
     screen_s: float = 0.0
 
 
+def too_large(facts: BuildFacts, most_shared_bytes: int | None) -> str:
+    """Why a build cannot be launched on a device with so much shared memory; "" if it can."""
+    shared, most = facts.shared_bytes, most_shared_bytes
+    if shared and most and shared > most:
+        return f"it needs {shared:,} bytes of shared memory a block; {most:,} are there"
+    return ""
+
+
 class SearchWork:
     """Asks a strategy and tells it. `ended` says why nothing more is asked for, once that is so."""
 
@@ -73,6 +81,15 @@ class SearchWork:
         self._best(done)
         self._teach(done)
 
+    def adopt(self, number: int, point: Point) -> None:
+        """Expect the result of a point that was asked for before, and is not asked for again."""
+        self._number = max(self._number, number)
+        self._points[number] = TriedPoint(number, point)
+
+    def point(self, number: int) -> Point:
+        """A point whose result is expected."""
+        return self._points[number].point
+
     def ask(self, most: int) -> Sequence[tuple[int, Source]]:
         asked = len(self._strategy.told) + len(self._points)
         most = min(most, self._stop.most_trials - asked)
@@ -95,9 +112,7 @@ class SearchWork:
         if result.outcome is not Outcome.PASSED:
             self._done(point, result.outcome, result.reason)
             return False
-        shared, most = result.facts.shared_bytes, self.most_shared_bytes
-        if shared and most and shared > most:
-            why = f"it needs {shared:,} bytes of shared memory a block; {most:,} are there"
+        if why := too_large(result.facts, self.most_shared_bytes):
             self._done(point, PRUNED, why)
             return False
         return True

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol
+from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol, Source
 from campaigns.evaluator.contract.reading import ContractError, T, build
 from campaigns.evaluator.contract.report import MachineCode, Report, Sanitized
 from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, VariantOrder
@@ -18,7 +18,7 @@ def dump(value: Job | Report) -> str:
     return json.dumps(asdict(value), default=str, allow_nan=False, indent=1)
 
 
-def dump_line(value: VariantOrder | BuildResult | ScreenResult) -> str:
+def dump_line(value: VariantOrder | BuildResult | ScreenResult | Source) -> str:
     """Serialise to JSON in one line."""
     return json.dumps(asdict(value), default=str, allow_nan=False)
 

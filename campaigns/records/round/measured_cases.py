@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
 from campaigns.models import Campaign, Evaluation, EvaluationKind
+from campaigns.models.evaluation import HELP
 from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.rules.verdict.levels import Level, representative
 
-SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP)
+SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP, *HELP)
 
 
 def level_of(evaluation: Evaluation) -> Level:

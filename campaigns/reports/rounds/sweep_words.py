@@ -126,7 +126,8 @@ def pace_of(record: SweepRecord, now: datetime) -> SweepPace | None:
     if run is None or not record.is_running or run.started_at is None:
         return None
     spent_s = max((now - run.started_at) / timedelta(seconds=1), 1.0)
-    fresh = sum(1 for point in record.points if point.evaluation_id == run.pk)
+    # What other devices have tried for it is in evaluations that came later.
+    fresh = sum(1 for point in record.points if point.evaluation_id >= run.pk)
     most_left_s = max(plan.most_s - spent_s, 0.0)
     done = len(record.points)
     if fresh < FEWEST_FOR_RATE:

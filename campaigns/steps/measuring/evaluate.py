@@ -51,6 +51,7 @@ from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.sharing.help_search import help_search
 from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
 from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.tempdirs import tempdir
@@ -169,11 +170,13 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
     try:
         with tempdir("evaluation") as folder:
             job, heart = (
-                _job(evaluation, context.device, folder),
+                job_of(evaluation, context.device, folder),
                 _ClaimHeartbeat(evaluation, context),
             )
             if evaluation.kind == EvaluationKind.SWEEP:
                 return sweep(evaluation, job, context, folder, heart)
+            if evaluation.kind == EvaluationKind.SHARE:
+                return help_search(evaluation, job, context, folder, heart)
             report = context.service.evaluate(job, heart)
             if report.outcome is not Outcome.PASSED:
                 return report
@@ -188,7 +191,8 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
         return _broken(evaluation, f"{words}: {where}")
 
 
-def _job(evaluation: Evaluation, device: Device, folder: Path) -> Job:
+def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
+    """What is to be measured, on this device, with its files in `folder`."""
     campaign = evaluation.campaign
     protocol = protocol_from(campaign.protocol.rules)
     if evaluation.kind == EvaluationKind.SCREEN:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
+from campaigns.models.evaluation import HELP
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.round.measuring_drift import as_host_failure, drift_under, may_repeat
@@ -50,7 +51,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             return None
         if drifted:
             repeat_void(evaluation, drifted)
-        if broken and retry and _broken_attempts(evaluation) < MOST_ATTEMPTS:
+        again = retry and evaluation.kind not in HELP
+        if broken and again and _broken_attempts(evaluation) < MOST_ATTEMPTS:
             evaluation.queue_again()
         round_ = evaluation.candidate.round
         message = f"round {round_.number}, {evaluation.candidate.label}: {report.outcome.value}"

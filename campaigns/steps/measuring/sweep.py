@@ -1,4 +1,7 @@
-"""Search the space of a round on this worker's device; every point becomes a row as it comes."""
+"""Search the space of a round, on this worker's device and on what others are free.
+
+Every point becomes a row as it comes, whichever device has tried it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,16 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from campaigns.devices.sweep.loop import SweepBroken
+from django.conf import settings
+
+from campaigns.devices.sweep.handed_out import HandedOut
+from campaigns.devices.sweep.loop import SweepBroken, kept_builds
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
+from campaigns.devices.sweep.shared_work import SharedWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
 from campaigns.models import Evaluation, Sweep, SweepPoint
 from campaigns.records.target.device_limits import campaign_space, device_limits
+from campaigns.steps.sharing.ask_for_help import ask_for_help, end_help
 from campaigns.strategies.registry import strategy_named
 from campaigns.strategies.stop import StopRule
 from campaigns.workers.context import WorkerContext
@@ -35,23 +43,34 @@ def sweep(
     What `beat` raises is passed on.
     """
     plan: Sweep = evaluation.candidate.round.sweep
-    rows = _Rows(plan, evaluation)
-    work = _work(plan, evaluation, rows)
-    kind = context.device.kind
+    rows, orders = _Rows(plan, evaluation), HandedOut(plan)
+    search = _work(plan, evaluation, rows)
 
     def alive() -> None:
-        rows.write()
+        # Whoever has lost the claim learns it here, and hands out nothing more.
         beat(Phase.BURST)
+        work.turn(ask_for_help(evaluation, builds=cache is not None))
+        rows.write()
 
+    screening = screening_job(job, context.device.kind, plan.most_s)
+    # What is compiled for this very CPU is of no use to another.
+    anywhere = settings.KOPT_BUILDS == "SHARED" and job.target != "native"
+    cache = kept_builds(screening) if anywhere else None
+    work = SharedWork(search, orders, alive, cache)
+    rows.tried_in = work.tried_in
+    work.resume()
+    rows.write()
     try:
-        protocol = screening_protocol(job.protocol, kind, plan.most_s)
-        screening = replace(job, incumbent=None, protocol=protocol)
         context.sweep(context.service, screening, folder, work, alive)
+        ended = search.ended or "Every point was tried."
+        report = Report(job.job_id, Outcome.PASSED, Phase.DONE, ended)
     except SweepBroken as broken:
-        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, str(broken))
+        report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, str(broken))
     finally:
         rows.write()
-    return Report(job.job_id, Outcome.PASSED, Phase.DONE, work.ended or "Every point was tried.")
+    orders.clear()
+    end_help(evaluation)
+    return report
 
 
 def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
@@ -76,6 +95,12 @@ def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
     return work
 
 
+def screening_job(job: Job, kind: str, most_s: float) -> Job:
+    """The job of the streams of a search on this kind of device, for `most_s` seconds."""
+    protocol = screening_protocol(job.protocol, kind, most_s)
+    return replace(job, incumbent=None, protocol=protocol)
+
+
 def screening_protocol(protocol: Protocol, kind: str, most_s: float) -> Protocol:
     """A campaign's rules as a screen needs them on this kind of device, for `most_s` seconds."""
     limits = replace(
@@ -96,9 +121,13 @@ def screening_protocol(protocol: Protocol, kind: str, most_s: float) -> Protocol
 
 
 class _Rows:
-    """Points on their way into the database, in few transactions."""
+    """Points on their way into the database, in few transactions.
+
+    tried_in: number → key of the evaluation, for what another device has tried.
+    """
 
     def __init__(self, plan: Sweep, evaluation: Evaluation) -> None:
+        self.tried_in: dict[int, int] = {}
         self._plan, self._evaluation = plan, evaluation
         self._new: list[SweepPoint] = []
 
@@ -106,7 +135,7 @@ class _Rows:
         self._new.append(
             SweepPoint(
                 sweep=self._plan,
-                evaluation=self._evaluation,
+                evaluation_id=self.tried_in.pop(point.number, self._evaluation.pk),
                 number=point.number,
                 params=dict(point.point),
                 outcome=point.outcome,

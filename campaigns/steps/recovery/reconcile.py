@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
+from campaigns.models.evaluation import HELP
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
 from campaigns.steps.learning.catch_up import catch_up
@@ -28,10 +29,23 @@ def _next(campaign: Campaign) -> Next | None:
     waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     states = dict(waiting.values_list("pk", "state"))
     if EvaluationState.RUNNING in states.values():
-        return None
+        return _help(campaign)
     if not states or campaign.pause_requested:
         return AGAIN
     return Next(measure=tuple(sorted(states))) if _has_idle_worker(campaign) else None
+
+
+def _help(campaign: Campaign) -> Next | None:
+    """The help that a running search waits for."""
+    queued = Evaluation.objects.filter(
+        candidate__round__campaign=campaign, kind__in=HELP, state=EvaluationState.QUEUED
+    )
+    kinds = dict(queued.values_list("pk", "kind"))
+    shares = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.SHARE)
+    builds = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.BUILD)
+    if shares and not _has_idle_worker(campaign):
+        shares = ()
+    return Next(measure=shares, build=builds) if shares or builds else None
 
 
 def _has_idle_worker(campaign: Campaign) -> bool:

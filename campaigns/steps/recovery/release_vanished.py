@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Evaluation, EvaluationState
+from campaigns.models.evaluation import HELP
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.steps.measuring.record_report import record_report
@@ -31,12 +32,17 @@ def release_vanished(among: QuerySet[Evaluation]) -> None:
 
 
 def _release(evaluation: Evaluation) -> None:
-    """Queue the evaluation again, or end it when it has lost too many workers."""
+    """Queue the evaluation again, or end it when it has lost too many workers.
+
+    Help with a search ends: the search gives out again what was not done, and asks for other help.
+    """
     campaign, worker = evaluation.campaign, worker_of(evaluation.holder)
     message = f"worker {worker} vanished while it held {evaluation}"
     with transaction.atomic():
-        if evaluation.claims >= MOST_CLAIMS:
+        if evaluation.claims >= MOST_CLAIMS or evaluation.kind in HELP:
             reason = f"{evaluation.claims} workers vanished while they measured this candidate"
+            if evaluation.kind in HELP:
+                reason = f"worker {worker} vanished"
             report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
             released = record_report(evaluation, report, retry=False) is not None
         else:

@@ -39,12 +39,21 @@ class Installation:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def start_worker(self, queues: str) -> subprocess.Popen[bytes]:
-        options = ["-Q", queues, "-n", "both@test", "-P", "threads", "-c", "1", "-l", "WARNING"]
+    def start_worker(self, queues: str, host: str = "") -> subprocess.Popen[bytes]:
+        """host: a name of its own, and a data folder: its CPU counts as another device."""
+        name = f"both@{host or 'test'}"
+        options = ["-Q", queues, "-n", name, "-P", "threads", "-c", "1", "-l", "WARNING"]
+        command = [sys.executable, "-m", "celery", "-A", "kopt", "worker", *options]
+        env = self.env
+        if host:
+            called = f'hostname {host}; exec "$@"'
+            command = ["unshare", "--uts", "sh", "-c", called, "sh", *command]
+            env = {**env, "KOPT_DATA": str(Path(env["KOPT_DATA"], host))}
+            Path(env["KOPT_DATA"]).mkdir(exist_ok=True)
         worker = subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "kopt", "worker", *options],
+            command,
             cwd=ROOT,
-            env=self.env,
+            env=env,
             start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -1,0 +1,34 @@
+"""A search that is shared: the help with it, and whether the helpers are needed elsewhere."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
+from campaigns.models.evaluation import HELP
+from campaigns.models.transitions import WORKING
+
+# What waits beside the campaigns, perhaps for one certain device.
+BESIDE = (*HELP, EvaluationKind.REPRODUCE)
+
+
+def help_of(search: Evaluation, *kinds: EvaluationKind) -> QuerySet[Evaluation]:
+    """What others do, or did, for a search, or for an earlier attempt at it."""
+    return Evaluation.objects.filter(candidate=search.candidate_id, kind__in=kinds or HELP)
+
+
+def is_searched(share: Evaluation) -> bool:
+    """Whether the search that a share belongs to goes on."""
+    searches = Evaluation.objects.filter(candidate=share.candidate_id, kind=EvaluationKind.SWEEP)
+    return searches.filter(state=EvaluationState.RUNNING).exists()
+
+
+def is_wanted_elsewhere(campaign: Campaign) -> bool:
+    """Whether another campaign waits for a device of this platform."""
+    waiting = Evaluation.objects.filter(
+        state=EvaluationState.QUEUED,
+        candidate__round__campaign__platform=campaign.platform_id,
+        candidate__round__campaign__state__in=WORKING,
+        candidate__round__campaign__pause_requested=False,
+    )
+    return waiting.exclude(kind__in=BESIDE).exists()
