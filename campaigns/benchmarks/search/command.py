@@ -21,6 +21,7 @@ SEARCH = Benchmark(
         DEVICE,
         option("--space", action="append", help="problem:backend:case; default: some shipped ones"),
         option("--points", type=int, default=POINTS, help=f"of each space; default: {POINTS}"),
+        option("--keep", type=Path, help="a folder for what was screened, as landscapes"),
         option(
             "--replay", action="store_true", help="search recorded landscapes, without a device"
         ),

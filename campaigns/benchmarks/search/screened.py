@@ -10,8 +10,8 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -31,9 +31,19 @@ from campaigns.devices.discover import Device, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
-from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
-from campaigns.evaluator.contract import BuildResult, Case, Job, Protocol, ScreenResult, Source
+from campaigns.devices.sweep.search_work import FAILURES, SearchWork, TriedPoint
+from campaigns.evaluator.contract import (
+    BuildFacts,
+    BuildResult,
+    Case,
+    Job,
+    Outcome,
+    Protocol,
+    ScreenResult,
+    Source,
+)
 from campaigns.evaluator.problem import load_problem
+from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import problem_folder
 from campaigns.records.target.device_limits import device_limits
 from campaigns.spaces.constraints import DeviceLimits
@@ -41,6 +51,7 @@ from campaigns.spaces.find import ELEMENT_BYTES, space_of
 from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.steps.measuring.sweep import screening_protocol
+from campaigns.strategies.base import SearchTrial, TrialFailure
 from campaigns.strategies.registry import DEFAULT, strategy_named
 from campaigns.strategies.stop import StopRule
 from knowledge.exchange.importer import import_wiki
@@ -59,6 +70,7 @@ POINTS = 60
 PLAIN_LIMIT_S = 60.0
 SEED = 27
 NEAR = 1.02
+VERSIONS = ("torch", "triton", "numpy")
 WARM = "screen, builds warm"
 BACKENDS = {"triton"}  # of the plain loop
 
@@ -67,7 +79,8 @@ BACKENDS = {"triton"}  # of the plain loop
 class Drawn:
     """Points of one space as work, in a fixed order.
 
-    seen: of each that was timed its number, its time in µs, and how many seconds had passed.
+    seen: of each that was timed its number, its time in µs, and how many seconds had passed. rows:
+    of each that was tried, also those that failed or ended early.
     """
 
     base: Source
@@ -75,6 +88,8 @@ class Drawn:
     points: Sequence[Point]
     outcomes: Counter[str] = field(default_factory=Counter)
     seen: list[tuple[int, float, float]] = field(default_factory=list)
+    rows: list[LandscapeRow] = field(default_factory=list)
+    facts: dict[int, BuildFacts] = field(default_factory=dict)
     at: int = 0
     begun: float = field(default_factory=time.monotonic)
 
@@ -87,13 +102,42 @@ class Drawn:
         return asked
 
     def built(self, result: BuildResult) -> bool:
-        self.outcomes[result.outcome] += result.outcome != "passed"
+        if result.outcome is not Outcome.PASSED:
+            self.outcomes[result.outcome] += 1
+            self._keep(result, None)
+        elif result.facts is not None:
+            self.facts[result.number] = result.facts
         return True
 
     def screened(self, result: ScreenResult) -> None:
         self.outcomes["ended early" if result.ended_early else result.outcome] += 1
-        if result.times_us and not result.ended_early:
-            self.note(result.number, next(iter(result.times_us.values())))
+        time_us = next(iter(result.times_us.values()), None)
+        self._keep(result, time_us)
+        if time_us is not None and not result.ended_early:
+            self.note(result.number, time_us)
+
+    def _keep(self, result: BuildResult | ScreenResult, time_us: float | None) -> None:
+        failure = FAILURES.get(result.outcome, TrialFailure.CRASHED) if time_us is None else None
+        point, facts = self.points[result.number], self.facts.get(result.number)
+        listed = asdict(facts) if facts else {}
+        known = {name: float(value) for name, value in listed.items() if value is not None}
+        values = tuple(point[knob.name] for knob in self.space.knobs)
+        self.rows.append(LandscapeRow(values, SearchTrial(time_us, failure), known))
+
+    def landscape(self, job: Job, device: Device) -> Landscape:
+        """What was tried, as a file that `--replay` reads."""
+        knobs = tuple(RecordedKnob(knob.name, knob.values) for knob in self.space.knobs)
+        header = LandscapeHeader(
+            kernel=job.problem.name,
+            knobs=knobs,
+            backend=job.backend,
+            device=device.name,
+            versions=dict(versions(device, *VERSIONS)),
+            cases=tuple(case.name for case in job.cases),
+            made="by `bench search`: each point checked once and timed in short bursts, "
+            "one that is far behind only roughly",
+        )
+        return Landscape.of(header, self.rows)
 
     def note(self, number: int, time_us: float) -> None:
         self.seen.append((number, time_us, time.monotonic() - self.begun))
@@ -118,7 +162,9 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
             place = folder / str(number)
             place.mkdir()
             job, drawn = _asked(name, device, limits, options.points, place)
-            for row in _rows(service, job, drawn, place):
+            file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
+            keep = options.keep and partial(_save, options.keep / file, job, device)
+            for row in _rows(service, job, drawn, place, keep):
                 rows.append(row)
                 progress(" · ".join(f"{key} {value}" for key, value in row.items()))
     screened = [row for row in rows if row["by"] == WARM]
@@ -128,7 +174,7 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
         device=device.name,
         verdict=f"With warm builds the slowest space is screened at {least:.0f} variants a minute.",
         tables=(ReportTable("Variants", rows, (NOTE,)),),
-        versions=versions(device, "torch", "triton", "numpy"),
+        versions=versions(device, *VERSIONS),
     )
 
 
@@ -180,13 +226,26 @@ def _points(space: Space, most: int) -> list[Point]:
     return list(found.values())
 
 
-def _rows(service: EvaluatorService, job: Job, drawn: Drawn, place: Path) -> Iterator[Row]:
+def _save(file: Path, job: Job, device: Device, work: Drawn) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    work.landscape(job, device).save(file)
+
+
+def _rows(
+    service: EvaluatorService,
+    job: Job,
+    drawn: Drawn,
+    place: Path,
+    keep: Callable[[Drawn], None] | None,
+) -> Iterator[Row]:
     """Screened from nothing, again with the builds, by a search from nothing, by the plain loop."""
     options = SweepOptions(place, max(1, (os.cpu_count() or 2) - (job.device != "cpu")))
     cold, warm, found = drawn.again(), drawn.again(), drawn.again()
     for work, by in ((cold, "screen, builds cold"), (warm, WARM)):
         work.begun = time.monotonic()
         SweepLoop(service, job, BuildCache(place / "builds", job), options).run(work)
+        if keep and work is cold:
+            keep(cold)
         yield _row(job, by, work, cold.best_us())
     stop = StopRule(most_trials=len(drawn.points), most_s=PLAIN_LIMIT_S)
     strategy = strategy_named(DEFAULT)(drawn.space, SEED, (drawn.space.defaults,))

@@ -3,17 +3,23 @@
 import math
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.benchmarks.search import replay as bench
 from campaigns.benchmarks.search.peer import SimulatedTuning
+from campaigns.benchmarks.search.screened import Drawn
+from campaigns.devices.discover import this_device
 from campaigns.devices.launch import ROOT
+from campaigns.evaluator.contract import BuildFacts, BuildResult, Outcome, ScreenResult, Source
 from campaigns.landscapes.csv_file import read_landscape
 from campaigns.landscapes.landscape import Landscape
 from campaigns.management.base_command import ExitCode
-from campaigns.strategies.base import TrialFailure
+from campaigns.spaces.space import Knob, Space
+from campaigns.strategies.base import SearchTrial, TrialFailure
 from tests.campaigns.landscapes.samples import HEADER, failed, sample_landscape
 
 
@@ -40,6 +46,28 @@ def test_it_replays_and_reports(small, capsys):
     assert "Kernel Tuner is not installed." in shown
     assert "## small.csv: softmax, 8 points" in shown
     assert "3 of 8 points were measured, 1 within 5%, 1 within 2% of the best, 7.5 µs" in shown
+
+
+def test_what_was_screened_can_be_searched_again(tmp_path):
+    knob = Knob("TILE", (8, 16, 32), 8)
+    points = [{"TILE": value} for value in knob.values]
+    work = Drawn(Source("v0.cpp", ""), Space((knob,), ()), points)
+    work.built(BuildResult(0, Outcome.BUILD_FAILED, "error"))
+    work.built(BuildResult(1, Outcome.PASSED, facts=BuildFacts(registers=40)))
+    work.screened(ScreenResult(1, Outcome.PASSED, times_us={"rows": 7.0}))
+    work.screened(ScreenResult(2, Outcome.WRONG_RESULT))
+    job = SimpleNamespace(
+        problem=Path("softmax"), backend="cpp", cases=(SimpleNamespace(name="rows"),)
+    )
+    kept = work.landscape(job, this_device("cpu"))
+    kept.save(tmp_path / "kept.csv.gz")
+    found = read_landscape(tmp_path / "kept.csv.gz")
+    assert found.trials() == [
+        ({"TILE": 8}, SearchTrial(failure=TrialFailure.BUILD_FAILED)),
+        ({"TILE": 16}, SearchTrial(7.0)),
+        ({"TILE": 32}, SearchTrial(failure=TrialFailure.WRONG)),
+    ]
+    assert found.rows()[1].facts == {"registers": 40.0}
 
 
 @pytest.mark.parametrize(
