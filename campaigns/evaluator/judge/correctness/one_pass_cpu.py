@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from campaigns.evaluator.builds.memory_files import loadable
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses
 
@@ -128,13 +129,13 @@ def built(folder: Path) -> Path:
 
 def load(library: Path) -> dict[str, Any]:
     """The loops by name. Raises OSError where the file is not the judge's alone."""
-    # Open for as long as this process lives: what was looked at is what is loaded, and no other
-    # library gets the same name.
+    # What was looked at is what is loaded.
     fd = os.open(library, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     if not _only_ours(os.fstat(fd)):
         os.close(fd)
         raise PermissionError(f"others could have written {library}")
-    loaded = ctypes.CDLL(f"/proc/self/fd/{fd}")
+    loaded = ctypes.CDLL(loadable(fd))
+    os.close(fd)
     found: dict[str, Any] = {f"mix_{size}": loaded[f"mix_{size}"] for size in (1, 2, 4, 8)}
     for loop in found.values():
         loop.argtypes = [*[POINTER] * 5, ctypes.POINTER(NUMBER), *[NUMBER] * 3]
