@@ -72,8 +72,7 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     """Measure the evaluation of that key; return its campaign, which may then advance.
 
     None when there was nothing to claim, the claim was lost, or other programs use the device: then
-    the
-    evaluation waits, and only a campaign that has waited too long is returned, to be paused.
+    the evaluation waits, and only a campaign that has waited too long is returned, to be paused.
     Raises DeviceBusy before anything is claimed while another process or worker of ours holds it.
     In both cases reconcile notifies again.
     """

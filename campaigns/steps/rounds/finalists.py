@@ -19,6 +19,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.records.target.device_limits import campaign_space
 from campaigns.spaces.render import render
+from campaigns.spaces.space import Space
 from campaigns.steps.rounds.add_candidate import add_candidate
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
@@ -33,9 +34,18 @@ def take_finalists(round_: Round) -> Next:
     """
     sweep = round_.sweep
     best = finalists_of(sweep)
+    base = round_.candidates.get(ordinal=1).source
+    space = campaign_space(round_.campaign, base)
     with transaction.atomic():
         made = [
-            _candidate(round_, ordinal, point) for ordinal, point in enumerate(best, 2)
+            add_candidate(
+                round_,
+                ordinal,
+                _label(point, space),
+                render(base, space, point.params),
+                point.params,
+            )
+            for ordinal, point in enumerate(best, 2)
         ] or list(round_.candidates.all())
         if not move(round_, RoundState.SCREENED, chosen=made[0]):
             transaction.set_rollback(True)
@@ -79,13 +89,9 @@ def finalists_of(sweep: Sweep) -> list[SweepPoint]:
     ]
 
 
-def _candidate(round_: Round, ordinal: int, point: SweepPoint) -> Candidate:
-    campaign, base = round_.campaign, round_.candidates.get(ordinal=1).source
-    space = campaign_space(campaign, base)
-    source = render(base, space, point.params)
+def _label(point: SweepPoint, space: Space) -> str:
     changed = {k: v for k, v in point.params.items() if v != space.defaults[k]}
-    label = ", ".join(f"{name} {value}" for name, value in changed.items())
-    return add_candidate(round_, ordinal, label[:200] or "as it is", source, point.params)
+    return ", ".join(f"{name} {value}" for name, value in changed.items())[:200] or "as it is"
 
 
 def _decide(round_: Round, candidate: Candidate) -> Evaluation:
