@@ -11,13 +11,13 @@ import io
 import json
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.backends import base
+from campaigns.evaluator.builds.kept import keep_whole
 from campaigns.evaluator.contract import FACTS_FILE, BuildFacts, Job, Source
 
 LIMIT_BYTES = 4 << 30
@@ -65,18 +65,8 @@ class BuildCache:
 
     def unpack(self, source: Source, data: bytes) -> None:
         """Keep what another host has packed. Raises OSError."""
-        place = self.place_of(source)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as packed:
-                for name in self._names:
-                    (made / name).write_bytes(packed.read(name))
-            made.rename(place)
-        except OSError:
-            shutil.rmtree(made, ignore_errors=True)
-            if not place.is_dir():  # else another process has built the same
-                raise
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            keep_whole(self.place_of(source), {name: packed.read(name) for name in self._names})
 
     def trim(self) -> int:
         """Remove the builds that were not used for the longest; bytes that are left."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds import memory_files
+from campaigns.evaluator.builds.kept import keep_whole
 from campaigns.evaluator.contract import (
     FACTS_FILE,
     BuildFacts,
@@ -70,17 +69,8 @@ class BuildBench:
 
 def _keep(artefact: Path, files: dict[str, int], facts: BuildFacts) -> None:
     """Write the files into the folder, which appears with all of them. Raises OSError."""
-    artefact.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".new-", dir=artefact.parent))
-    try:
-        for name, fd in files.items():
-            (made / name).write_bytes(memory_files.held(fd, MOST_BYTES))
-        (made / FACTS_FILE).write_text(json.dumps(asdict(facts)))
-        made.rename(artefact)
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
-        if not artefact.is_dir():  # else another process has built the same
-            raise
+    built = {name: memory_files.held(fd, MOST_BYTES) for name, fd in files.items()}
+    keep_whole(artefact, built | {FACTS_FILE: json.dumps(asdict(facts)).encode()})
 
 
 def _facts(said: bytes) -> BuildFacts:
