@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 BURSTS = 3
 # A variant this many times slower than the best is not timed on.
 FAR_BEHIND = 1.5
-# One whose single call says so is not even given a burst, which would be as long as for the best.
-HOPELESS = 4.0
+# One whose single call says so is not given longer bursts, which last as many calls as the best's:
+# it is so many times slower than the best, and by more than a single call is wrong by.
+HOPELESS = 2.0
+ROUGHLY_US = 50.0
 ALIVE_S = 5.0
 
 
@@ -61,9 +63,9 @@ class ScreenBench:
             case.lay()
             if wrong := case.check():
                 return replace(result, outcome=Outcome.WRONG_RESULT, reason=wrong[:500])
-            best_us = self._best(case, order)
-            if best_us and (call_us := case.call_us()) > HOPELESS * best_us:
-                return replace(result, times_us={case.case.name: call_us}, ended_early=True)
+            most_us = HOPELESS * self._best(case, order)
+            if most_us and (rough_us := case.rough_us()) > most_us + ROUGHLY_US:
+                return replace(result, times_us={case.case.name: rough_us}, ended_early=True)
         times_us: dict[str, float] = {}
         for case in self._cases:
             name = case.case.name

@@ -17,8 +17,7 @@ from campaigns.evaluator.wire import Ask
 # So many variants are checked on the same inputs, which none of them has seen before.
 USES = 8
 IDLE_BURSTS = 9
-# More than a question to a runner and its answer take.
-ASKING_US = 300.0
+ROUGH_BURSTS = 2
 
 
 class ScreenedCase:
@@ -39,7 +38,7 @@ class ScreenedCase:
         self._uses = 0
         self._given: SeparateInputs | None = None
         self._want: Answers = {}
-        self._idle_s: float | None = None
+        self._idle_s = 0.0
 
     def lay(self) -> None:
         """Have the runner work on this case."""
@@ -62,11 +61,14 @@ class ScreenedCase:
         never = " (the output, or part of it, was never written)" if poison.left_in(0, 1) else ""
         return f"case {self.case.name}: {found.message}{never}"
 
-    def call_us(self) -> float:
-        """Microseconds that one more call takes at least, without what asking for it may take."""
-        begun = time.perf_counter()
-        self._channel.ask(Ask.CALL, 0, self._context.limit_s)
-        return max(0.0, (time.perf_counter() - begun) * 1e6 - ASKING_US)
+    def rough_us(self) -> float:
+        """Microseconds of one call in bursts of its own, right to some ten of them."""
+        if not self._calls:
+            self._set_calls(1)
+        self._prepare(1)
+        if self._updates:
+            self._fill()
+        return min(self._burst_s(1) for _ in range(ROUGH_BURSTS)) * 1e6 - self._idle_s * 1e6
 
     def _example(self) -> tuple[SeparateInputs, Answers]:
         """Inputs and what they should give; now and then new ones, for a reference takes time."""
@@ -82,7 +84,7 @@ class ScreenedCase:
             self.lay()
         if not self._calls:
             self._set_calls(1)
-        self._prepare()
+        self._prepare(self._calls)
         wanted_s = self._job.protocol.burst_ms * 1e-3
         for _ in range(4):
             took_s = self._calls * self.burst_us() * 1e-6
@@ -91,7 +93,7 @@ class ScreenedCase:
                 return
             more = ceil(self._calls * wanted_s / max(took_s, 1e-6))
             self._set_calls(min(self._most, more, 16 * self._calls))
-            self._prepare()
+            self._prepare(self._calls)
 
     def _set_calls(self, calls: int) -> None:
         self._calls = calls
@@ -105,22 +107,23 @@ class ScreenedCase:
             fill(part, self._context.supply.fresh(part.count, self._context.refresh))
             self._filled = self._calls
 
-    def _prepare(self) -> None:
+    def _prepare(self, calls: int) -> None:
         limit_s = self._job.protocol.limits.prepare_s
-        self._channel.ask(Ask.PREPARE, (self._calls, False), limit_s)
-        if self._idle_s is None:
+        self._channel.ask(Ask.PREPARE, (calls, False), limit_s)
+        if not self._idle_s:
             self._idle_s = min(self._burst_s(0) for _ in range(IDLE_BURSTS))
 
     def burst_us(self) -> float:
         """Microseconds per call of one burst, less what a burst of no calls takes."""
         if self._updates:
             self._fill()
-        took_s = self._burst_s(self._calls) - (self._idle_s or 0.0)
+        took_s = self._burst_s(self._calls) - self._idle_s
         return max(took_s, 1e-9) / self._calls * 1e6
 
     def _burst_s(self, calls: int) -> float:
         context, channel = self._context, self._channel
-        context.cool(self._slots.part(0, self._calls).rows, self._slots.rows.numel())
+        touched = self._slots.part(0, calls or self._calls)
+        context.cool(touched.rows, self._slots.rows.numel())
         if channel.gate is None:
             channel.ask(Ask.ORDER, tuple(range(calls)), context.limit_s)
             begun = time.perf_counter()
