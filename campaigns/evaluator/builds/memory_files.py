@@ -17,6 +17,8 @@ def sealed(path: Path) -> int:
     fd = os.memfd_create("kopt-artefact", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with path.open("rb") as source, os.fdopen(os.dup(fd), "wb") as copy:
         shutil.copyfileobj(source, copy)
+    # Whoever reads it shares this place in the file.
+    os.lseek(fd, 0, os.SEEK_SET)
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)
     return fd
 

@@ -20,8 +20,8 @@ def test_what_was_built_elsewhere_is_found(tmp_path, monkeypatch):
     made.put_group("rows.json", group)
     assert get_cache_manager(KEY).get_group("rows.json") == group
 
-    fd = memory_files.empty()
-    memory_files.fill(fd, packed(built))
+    (tmp_path / "cache.tar").write_bytes(packed(built))
+    fd = memory_files.sealed(tmp_path / "cache.tar")
     shutil.rmtree(built)
     unpack(fd, taken)
     os.close(fd)
