@@ -21,7 +21,7 @@ class StopRule:
     most_trials: int
     most_s: float = math.inf
     least_gain: float = 0.001
-    least_trials: int = 32
+    least_trials: int = 64
 
     def reason(self, strategy: SearchStrategy, spent_s: float = 0.0) -> str:
         """Why the search ends now, as a sentence; empty while it goes on."""
