@@ -18,7 +18,8 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.placeholder import placeholder
-from campaigns.views.problem import problem, shipped_problem
+from campaigns.views.problems.new_problem import new_problem
+from campaigns.views.problems.problem import problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
@@ -38,7 +39,8 @@ urlpatterns: list[URLPattern] = [
     path("workers/", workers, name="workers"),
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("p/<int:problem_id>/", problem, name="problem"),
-    path("p/<slug:name>/", shipped_problem, name="shipped_problem"),
+    path("p/new", new_problem, name="new_problem"),
+    path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("c/", campaigns, name="campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path("c/imported/", imported, name="imported"),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.management.base_command import argument
-from campaigns.problems.shipped import shipped_problems
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.target.ceilings import QUESTIONS
 from campaigns.rules.target.goal import ACCEPTED
@@ -14,6 +13,7 @@ from campaigns.rules.target.intake import Intake
 from campaigns.rules.target.roofline import LEAST_FRACTION
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
 from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.steps.problems.find_problem import known_problems
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
 from knowledge.models import Platform
@@ -139,7 +139,7 @@ def goal_share(percent: float) -> float:
 
 def manifest_choices() -> ManifestChoices:
     """What a manifest can choose from."""
-    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in shipped_problems()}
+    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in known_problems()}
     platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
     return ManifestChoices(problems, platforms)
 

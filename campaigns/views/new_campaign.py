@@ -16,7 +16,6 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
-from campaigns.problems.shipped import shipped_problems
 from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError, fixed
@@ -30,6 +29,7 @@ from campaigns.steps.lifecycle.create_campaign import (
     Wish,
     create_campaign,
 )
+from campaigns.steps.problems.find_problem import known_problems
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
@@ -104,7 +104,7 @@ class CampaignForm(forms.Form):
 @vary_on_headers("HX-Request")
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """GET shows the form with the choices of the address; POST creates, confirms and rings."""
-    problems = {problem.name: problem for problem in shipped_problems()}
+    problems = {problem.name: problem for problem in known_problems()}
     asked = request.POST if request.method == "POST" else request.GET
     problem = problems.get(asked.get("problem", "")) or next(iter(problems.values()), None)
     if problem is None:

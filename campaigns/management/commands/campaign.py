@@ -55,7 +55,7 @@ from campaigns.models import (
     RestartAnswer,
     Worker,
 )
-from campaigns.problems.shipped import UnknownProblem, problem_folder
+from campaigns.problems.shipped import UnknownProblem
 from campaigns.reports.campaign.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
@@ -79,6 +79,7 @@ from campaigns.steps.lifecycle.stop import stop
 from campaigns.steps.lifecycle.unmask import unmask
 from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.problems.find_problem import find_problem
 from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
 from campaigns.steps.rounds.rebuild import rebuild
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
@@ -295,7 +296,7 @@ class Command(ImportVerbs):
         policy, goal = self._policy(wish), self._goal(wish)
         try:
             findings = parse_choices(wish["findings"])
-            folder = problem_folder(wish["problem"])
+            folder = find_problem(wish["problem"])
             load_problem(folder)
             return create_campaign(
                 Wish(

@@ -1,4 +1,4 @@
-"""`problem list|show`: what a kernel must compute."""
+"""`problem list|show|new`: what a kernel must compute."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any
 
 from campaigns.devices.launch import described_problem
 from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
-from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
-from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
+from campaigns.management.base_command import ExitCode, Verb, argument
+from campaigns.management.new_problem import NEW, NewProblem
+from campaigns.problems.shipped import UnknownProblem
+from campaigns.steps.problems.find_problem import find_problem, known_problems
 
 
-class Command(BaseCommand):
+class Command(NewProblem):
     help = "Problems: what a kernel must compute"
 
     def verbs(self) -> tuple[Verb, ...]:
         return (
-            Verb("list", "list the shipped problems", self.list_shipped),
+            Verb("list", "list the problems that can be chosen", self.list_known),
             Verb(
                 "show",
                 "show one problem as kopt reads it; runs its ref.py on its smallest case",
                 self.show,
-                (argument("problem", help="a shipped problem or a problem folder"),),
+                (argument("problem", help="a problem's name or a problem folder"),),
             ),
+            Verb("new", "make a problem of a kernel and a reference", self.new, NEW),
         )
 
-    def list_shipped(self) -> None:
-        try:
-            specs = [load_problem(folder) for folder in shipped_folders()]
-        except ProblemError as error:
-            self.fail(ExitCode.USAGE, str(error))
+    def list_known(self) -> None:
+        specs = known_problems()
         rows = [f"{s.name:12} {s.title:20} {', '.join(sorted(s.files))}" for s in specs]
         self.emit([_facts(spec) for spec in specs], "\n".join(rows))
 
     def show(self, *, problem: str) -> None:
         try:
-            spec = load_problem(problem_folder(problem))
+            spec = load_problem(find_problem(problem))
             read = described_problem(spec.folder, min(spec.cases, key=_size).case)
         except UnknownProblem as error:
             self.fail(ExitCode.NOT_FOUND, str(error))

@@ -27,13 +27,13 @@ def test_a_campaign_and_the_form_lead_to_it(page, sample):
 @pytest.mark.parametrize("name", [spec.name for spec in shipped_problems()])
 def test_it_shows_a_shipped_problem_and_stores_nothing(page, db, name):
     before = Problem.objects.count()
-    answer = page.get(reverse("shipped_problem", args=[name]))
+    answer = page.get(reverse("problem_by_name", args=[name]))
     assert 'id="file-ref.py"' in answer.content.decode()
     assert Problem.objects.count() == before
 
 
 def test_it_knows_no_other_problem(page, sample):
-    assert page.get(reverse("shipped_problem", args=["no-such"])).status_code == 404
+    assert page.get(reverse("problem_by_name", args=["no-such"])).status_code == 404
     assert page.get(reverse("problem", args=[10**6])).status_code == 404
 
 
@@ -53,6 +53,6 @@ def test_it_shows_hostile_text_as_text(page, db):
 
 
 def test_it_sends_strangers_to_the_login(client, db):
-    answer = client.get(reverse("shipped_problem", args=["softmax"]))
+    answer = client.get(reverse("problem_by_name", args=["softmax"]))
     assert answer.status_code == 302
     assert "/login/" in answer.headers["Location"]

@@ -13,8 +13,8 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState, Case, Problem, Protocol
 from campaigns.records.problem_rows import LARGEST_FILE
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.lifecycle.import_problem import import_problem
 from campaigns.steps.measuring.materialise import materialise
+from campaigns.steps.problems.import_problem import import_problem
 from campaigns.steps.rounds.open_baseline import v0_source
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast

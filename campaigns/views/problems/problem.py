@@ -1,6 +1,6 @@
 """A problem's page: its cases with their classes, tolerance, reference and v0 sources, as stored.
 
-A campaign keeps the version that it was created with; a shipped one is shown as its folder is now.
+A campaign keeps the version that it was created with; by its name a problem is shown as it is now.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, Case, Problem
-from campaigns.problems.shipped import shipped_problems
 from campaigns.records.problem_rows import read_problem
 from campaigns.reports.highlight import highlighted
+from campaigns.steps.problems.find_problem import known_problems
 
 CAMPAIGNS_SHOWN = 20
 DESCRIPTION, REFERENCE = "problem.toml", "ref.py"
@@ -46,26 +46,26 @@ class File:
 def problem(request: HttpRequest, problem_id: int) -> HttpResponse:
     """The version that campaigns were created with."""
     found = get_object_or_404(Problem, pk=problem_id)
-    is_shipped = any(spec.name == found.slug for spec in shipped_problems())
-    return _page(request, found, found.cases.all(), is_shipped=is_shipped)
+    can_start = any(spec.name == found.slug for spec in known_problems())
+    return _page(request, found, found.cases.all(), can_start=can_start)
 
 
 @require_safe
-def shipped_problem(request: HttpRequest, name: str) -> HttpResponse:
-    """A shipped problem as it is now; no campaign needs to have it."""
-    spec = next((one for one in shipped_problems() if one.name == name), None)
+def problem_by_name(request: HttpRequest, name: str) -> HttpResponse:
+    """A problem as it is now, shipped or brought; no campaign needs to have it."""
+    spec = next((one for one in known_problems() if one.name == name), None)
     if spec is None:
-        raise Http404(f"problem: {name!r} is not shipped")
+        raise Http404(f"problem: {name!r} is not known")
     try:
         read, cases = read_problem(spec.folder)
     except ProblemError as error:
         raise Http404(str(error)) from error
     stored = Problem.objects.filter(slug=read.slug, digest=read.digest).first()
-    return _page(request, stored or read, cases, is_shipped=True)
+    return _page(request, stored or read, cases, can_start=True)
 
 
 def _page(
-    request: HttpRequest, found: Problem, cases: Iterable[Case], *, is_shipped: bool
+    request: HttpRequest, found: Problem, cases: Iterable[Case], *, can_start: bool
 ) -> HttpResponse:
     campaigns = Campaign.objects.filter(problem=found.pk) if found.pk else Campaign.objects.none()
     context = {
@@ -74,7 +74,7 @@ def _page(
         "files": _files(found),
         "campaigns": campaigns.for_list()[:CAMPAIGNS_SHOWN],
         "used": campaigns.count(),
-        "is_shipped": is_shipped,
+        "can_start": can_start,
         "versions": Problem.objects.filter(slug=found.slug).exclude(pk=found.pk),
     }
     return render(request, "campaigns/problem.html", context)

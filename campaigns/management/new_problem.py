@@ -1,0 +1,125 @@
+"""`problem new`: a kernel and a reference become a problem, after a look at what was assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from campaigns.evaluator.problem import ProblemError
+from campaigns.management.base_command import BaseCommand, ExitCode, argument
+from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
+from campaigns.problems.import_.propose import Given
+from campaigns.steps.problems.keep_problem import keep_problem
+from campaigns.steps.problems.propose_problem import propose_problem
+
+NEW = (
+    argument("kernel", type=Path, help="a file: .py (Triton), .cu or .cpp"),
+    argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
+    argument("--function", default="", help="the reference's function or nn.Module in it"),
+    argument("--entry", default="", help="the function that launches the kernel"),
+    argument(
+        "--call",
+        action="append",
+        default=[],
+        help="an example call with its tensors, such as "
+        '"f(torch.randn(4096, 1024), 1e-6)"; each becomes a case; default: those in the file',
+    ),
+    argument("--output", action="append", default=[], help="an argument that a call writes"),
+    argument("--name", default="", help="default: the file's"),
+    argument("--title", default=""),
+    argument("--folder", type=Path, help="write a problem folder here instead of storing it"),
+    argument("--yes", action="store_true", help="keep it; without it the plan is shown"),
+)
+
+
+class NewProblem(BaseCommand):
+    """The verb, for the command that has it."""
+
+    def new(self, *, kernel: Path, folder: Path | None, yes: bool, **options: Any) -> None:
+        try:
+            found = propose_problem(self._given(kernel, options))
+        except (DraftError, OSError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+        draft, files, read = found.draft, found.files, found.read
+        facts: dict[str, Any] = {
+            "problem": draft.name,
+            "assumed": list(draft.assumed),
+            "read": read,
+        }
+        lines = [*draft_lines(draft, read)]
+        if folder is not None and yes:
+            self._write(folder, files)
+            lines += ["", f"written to {folder}"]
+        elif yes:
+            problem = self._keep(files)
+            facts["key"] = problem.pk
+            lines += ["", f"kept; `campaign new --problem {problem.slug}` starts a campaign"]
+        else:
+            facts["files"] = dict(files)
+            lines += ["", "nothing is kept yet; --yes keeps it"]
+        self.emit(facts, "\n".join(lines))
+
+    def _given(self, kernel: Path, options: dict[str, Any]) -> Given:
+        reference: Path | None = options["reference"]
+        return Given(
+            file_name=kernel.name,
+            kernel=self._text(kernel),
+            reference_file=reference.name if reference else "",
+            reference=self._text(reference) if reference else "",
+            entry=options["entry"],
+            function=options["function"],
+            calls=tuple(options["call"]),
+            outputs=tuple(options["output"]),
+            name=options["name"],
+            title=options["title"],
+        )
+
+    def _text(self, path: Path) -> str:
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
+        except (OSError, UnicodeDecodeError) as error:
+            self.fail(ExitCode.USAGE, f"{path}: {error}")
+
+    def _keep(self, files: Mapping[str, str]) -> Any:
+        try:
+            return keep_problem(files)
+        except (ProblemError, OSError) as error:
+            self.fail(ExitCode.USAGE, str(error))
+
+    def _write(self, folder: Path, files: Mapping[str, str]) -> None:
+        if folder.exists() and any(folder.iterdir()):
+            self.fail(ExitCode.USAGE, f"--folder {folder}: is not empty; accepted: a new folder")
+        try:
+            for name, text in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{error.filename}: {error.strerror}")
+
+
+def draft_lines(draft: ProblemDraft, read: Mapping[str, Any]) -> list[str]:
+    """A proposal in words."""
+    lines = [f"{draft.name}: {draft.title} ({draft.dtype})", "arguments, in call order"]
+    for arg in draft.args:
+        if arg.role is Role.NUMBER:
+            lines.append(f"  {arg.name:12} number     {arg.value}")
+        else:
+            shape = "as the reference returns it" if arg.shape is None else _shape(arg.shape)
+            kind = "" if arg.shape is None else f"{arg.dtype} "
+            lines.append(f"  {arg.name:12} {arg.role:10} {kind}{shape}")
+    lines += ["cases", *(f"  {name}" for name in draft.cases)]
+    if draft.assumed:
+        lines += ["assumed", *(f"  {words}" for words in draft.assumed)]
+    work = read["work"]
+    lines += [
+        f"case {read['case']}, as its reference was run: at least {work['operations']:,.0f} "
+        f"operations, {work['bytes']:,.0f} bytes"
+    ]
+    return lines
+
+
+def _shape(shape: tuple[str | int, ...]) -> str:
+    return " × ".join(map(str, shape)) or "scalar"

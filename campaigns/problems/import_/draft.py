@@ -1,0 +1,110 @@
+"""A problem before it is one: what was read of a kernel and a reference, to be confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class DraftError(ValueError):
+    """What is missing or cannot be read. field: which input; message: one line for people."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class Role(StrEnum):
+    """What an argument is for."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    IN_PLACE = "in place"
+    NUMBER = "number"
+
+
+class Draw(StrEnum):
+    """How an input is drawn."""
+
+    NORMAL = "normal"
+    UNIFORM = "uniform"
+    INTEGERS = "integers"
+    NONE = "none"
+
+
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
+DTYPES = (*FLOATS, *INTEGERS)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftArg:
+    """One argument in call order.
+
+    shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
+    an output that it returns. value: of a number, a size's name or a literal. low, high: of
+    integers, high left out. scale, shift: of the other draws.
+    """
+
+    name: str
+    role: Role
+    dtype: str = "float32"
+    shape: tuple[str | int, ...] | None = None
+    draw: Draw = Draw.NORMAL
+    value: str | int | float | bool = 0
+    low: int = 0
+    high: int = 2
+    scale: float = 1.0
+    shift: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCode:
+    """What computes the right answer.
+
+    text: the module as it was given. name: of a function or a class in it. takes: the arguments
+    that it is called with, in order. optional: those of them that have defaults. by_name: whether
+    its own names are these, so that it can be called by them. returns: whether it returns its
+    outputs instead of writing them. made_with: of a class, its constructor's arguments as source.
+    """
+
+    text: str
+    name: str
+    takes: tuple[str, ...]
+    returns: bool
+    optional: frozenset[str] = frozenset()
+    by_name: bool = True
+    is_module: bool = False
+    made_with: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemDraft:
+    """All of a problem. kernels: backend → (file name, text). cases: name → sizes.
+
+    assumed: what was assumed, one sentence each, for the person who confirms it.
+    """
+
+    name: str
+    title: str
+    args: tuple[DraftArg, ...]
+    reference: ReferenceCode
+    cases: Mapping[str, Mapping[str, int]]
+    kernels: Mapping[str, tuple[str, str]]
+    summary: str = ""
+    assumed: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of the sizes."""
+        return tuple(dict.fromkeys(name for case in self.cases.values() for name in case))
+
+    @property
+    def dtype(self) -> str:
+        """What the answer is in, as far as the inputs tell: the first of floats, else the first."""
+        kinds = [arg.dtype for arg in self.args if arg.role is not Role.NUMBER]
+        outputs = [a.dtype for a in self.args if a.role in (Role.OUTPUT, Role.IN_PLACE) and a.shape]
+        floats = [kind for kind in (*outputs, *kinds) if kind in FLOATS]
+        return next(iter((*floats, *kinds)), "float32")

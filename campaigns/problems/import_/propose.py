@@ -1,0 +1,378 @@
+"""Proposes a problem for a kernel: from its signature, a reference and example calls.
+
+Nothing that was given is run here. What could not be read is assumed, and said.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from campaigns.problems.import_.draft import (
+    FLOATS,
+    DraftArg,
+    DraftError,
+    Draw,
+    ProblemDraft,
+    ReferenceCode,
+    Role,
+)
+from campaigns.problems.import_.example_calls import TensorValue, Value, find_calls, read_call
+from campaigns.problems.import_.read_sources import (
+    ENTRY,
+    OUTPUT_NAMES,
+    PointerArg,
+    PythonEntry,
+    parsed,
+    python_entry,
+    reference_code,
+    solve_parameters,
+)
+
+BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
+SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
+MOST_CASES = 8
+NAME = re.compile(r"[^A-Za-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a person gives. reference: a file's name and text; empty where the kernel's file has it.
+
+    entry, function: the names of the kernel's and the reference's function, where they are not
+    plain. calls: example calls as source, one each. outputs: names of what a call writes.
+    """
+
+    file_name: str
+    kernel: str
+    reference_file: str = ""
+    reference: str = ""
+    entry: str = ""
+    function: str = ""
+    calls: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    name: str = ""
+    title: str = ""
+
+
+def propose(given: Given) -> ProblemDraft:
+    """Raises DraftError, which names what is missing and what is accepted."""
+    suffix = "." + given.file_name.rsplit(".", 1)[-1] if "." in given.file_name else ""
+    backend = BACKENDS.get(suffix)
+    if backend is None:
+        raise DraftError(
+            "kernel", f"{given.file_name!r}; accepted: a name in {', '.join(BACKENDS)}"
+        )
+    entry = python_entry(given.kernel, given.file_name, given.entry) if suffix == ".py" else None
+    reference = _reference(given, entry)
+    examples = _examples(given, entry, reference)
+    assumed: list[str] = []
+    if entry is not None:
+        args, cases = _python_args(given, entry, reference, examples, assumed)
+    else:
+        listed = solve_parameters(given.kernel, given.file_name)
+        args, cases, reference = _c_args(given, listed, reference, examples, assumed)
+    name = NAME.sub("_", given.name or given.file_name.rsplit(".", 1)[0]).strip("_").lower()
+    file_name = f"v0{'.cpp' if backend == 'cpp' else suffix}"
+    text = given.kernel if entry is None else wrapped(given.kernel, entry, args)
+    if entry is not None and entry.name != ENTRY:
+        assumed.append(
+            f"{entry.name} is called by a {ENTRY} that is added at the end of the file"
+            + ("; what it returns is copied, and the copy is timed." if entry.returns else ".")
+        )
+    return ProblemDraft(
+        name=name or "kernel",
+        title=given.title or name.replace("_", " ").capitalize(),
+        args=tuple(args),
+        reference=reference,
+        cases=cases,
+        kernels={backend: (file_name, text)},
+        assumed=tuple(assumed),
+    )
+
+
+def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:
+    if given.reference.strip():
+        return reference_code(given.reference, given.reference_file or "reference", given.function)
+    if not given.file_name.endswith(".py"):
+        raise DraftError("reference", "a function or an nn.Module in Python is needed")
+    found = reference_code(given.kernel, given.file_name, given.function)
+    if entry is not None and found.name == entry.name:
+        raise DraftError(
+            "reference",
+            f"{given.file_name} defines no function beside {entry.name}; needed: one that gives "
+            "the right answer, in this file or another",
+        )
+    return found
+
+
+Example = Mapping[str, Value]
+
+
+def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> list[Example]:
+    """Arguments by name of each example call, of the kernel or of its reference."""
+    takes = {entry.name: entry.takes} if entry else {}
+    takes.setdefault(ref.name, ref.takes)
+    found: list[Example] = []
+    if given.calls:
+        for text in given.calls:
+            name = _called(text)
+            names = takes.get(name, entry.takes if entry else ref.takes)
+            found.append(_named(names, *read_call(text, _scope(given))))
+        return found
+    for file, text in ((given.file_name, given.kernel), (given.reference_file, given.reference)):
+        if not file.endswith(".py") or not text.strip():
+            continue
+        for name, names in takes.items():
+            found += [_named(names, *each) for each in find_calls(parsed(text, file), name)]
+    usable = [one for one in found if any(isinstance(v, TensorValue) for v in one.values())]
+    if not usable:
+        shown = entry.name if entry else ref.name
+        raise DraftError(
+            "call",
+            f"no call of {shown} with tensors is in the file; needed: one such as "
+            f"{shown}(torch.randn(4096, 1024, dtype=torch.float16), …)",
+        )
+    most = max(len(one) for one in usable)
+    return [one for one in usable if len(one) == most][:MOST_CASES]
+
+
+def _called(text: str) -> str:
+    """The name of what the last statement calls, or constructs before it calls it."""
+    with contextlib.suppress(SyntaxError, IndexError, AttributeError):
+        node = ast.parse(text.strip()).body[-1].value  # type: ignore[attr-defined]
+        while isinstance(node, ast.Call):
+            node = node.func
+        return str(node.attr if isinstance(node, ast.Attribute) else node.id)
+    return ""
+
+
+def _scope(given: Given) -> dict[str, Value]:
+    """Constants at the top level of the kernel's file, for calls that name them."""
+    if not given.file_name.endswith(".py"):
+        return {}
+    found: dict[str, Value] = {}
+    for node in parsed(given.kernel, given.file_name).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and isinstance(node.value.value, int | float):
+                    found[target.id] = node.value.value
+    return found
+
+
+def _named(names: Sequence[str], listed: list[Value], named: Mapping[str, Value]) -> Example:
+    if len(listed) > len(names):
+        raise DraftError("call", f"{len(listed)} arguments; accepted: {', '.join(names)}")
+    return {**dict(zip(names, listed, strict=False)), **named}
+
+
+def _python_args(
+    given: Given,
+    entry: PythonEntry,
+    reference: ReferenceCode,
+    examples: list[Example],
+    assumed: list[str],
+) -> tuple[list[DraftArg], dict[str, dict[str, int]]]:
+    names = _Sizes(examples)
+    defaults = dict(entry.defaults)
+    args: list[DraftArg] = []
+    for name in entry.takes:
+        values = [example[name] for example in examples if name in example]
+        if not values and name in defaults:
+            values = [_default(defaults[name])]
+        if not values:
+            raise DraftError("call", f"{name}: no example call gives it")
+        if values[0] is None:
+            continue
+        args.append(_arg(given, name, values, names, assumed))
+    if entry.returns:
+        args.append(DraftArg(_free("out", args), Role.OUTPUT, shape=None))
+        assumed.append("What the reference returns is the output, in its shape and dtype.")
+    elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
+        listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)
+        raise DraftError("outputs", f"which of these does a call write? {listed}")
+    _require_taken(reference, args)
+    return args, names.cases
+
+
+def _default(value: object) -> Value:
+    return value if isinstance(value, int | float | bool) else None
+
+
+def _free(name: str, args: Sequence[DraftArg]) -> str:
+    taken = {arg.name for arg in args}
+    return name if name not in taken else f"{name}_"
+
+
+def _require_taken(reference: ReferenceCode, args: Sequence[DraftArg]) -> None:
+    """The reference's arguments are the kernel's, by name or, where they differ, by order."""
+    known = [arg.name for arg in args if arg.role is not Role.OUTPUT or arg.shape is not None]
+    needed = [name for name in reference.takes if name not in reference.optional]
+    if not set(needed) <= set(known) and len(needed) > len(known):
+        raise DraftError(
+            "reference",
+            f"{reference.name} takes {', '.join(needed)}; the kernel has {', '.join(known)}",
+        )
+
+
+def _c_args(
+    given: Given,
+    listed: Sequence[PointerArg],
+    reference: ReferenceCode,
+    examples: list[Example],
+    assumed: list[str],
+) -> tuple[list[DraftArg], dict[str, dict[str, int]], ReferenceCode]:
+    """Arguments and cases, and the reference with its arguments by the names of `solve`'s."""
+    given_numbers = {name for example in examples for name in example}
+    whole = [arg.name for arg in listed if not arg.pointer and arg.dtype.startswith(("int", "ui"))]
+    names = _Sizes(examples, [name for name in whole if name not in given_numbers])
+    inputs = [arg for arg in listed if arg.pointer and not _is_output(given, arg)]
+    tensors = [n for n in reference.takes if isinstance(examples[0].get(n), TensorValue)]
+    by_pointer = {arg.name: arg.name for arg in inputs if arg.name in tensors}
+    rest = [n for n in tensors if n not in by_pointer.values()]
+    for arg in inputs:
+        if arg.name not in by_pointer and rest:
+            by_pointer[arg.name] = rest.pop(0)
+            assumed.append(f"{arg.name} is what the reference calls {by_pointer[arg.name]}.")
+    args: list[DraftArg] = []
+    for arg in listed:
+        if not arg.pointer:
+            args.append(_c_number(arg, examples, names))
+        elif arg.name in by_pointer:
+            values = [example[by_pointer[arg.name]] for example in examples]
+            made = _arg(given, arg.name, values, names, assumed)
+            args.append(replace(made, dtype=arg.dtype, role=Role.INPUT))
+        elif _is_output(given, arg):
+            args.append(DraftArg(arg.name, Role.OUTPUT, arg.dtype, None))
+        else:
+            raise DraftError("call", f"{arg.name}: no example call gives it")
+    if not any(arg.role is Role.OUTPUT for arg in args):
+        raise DraftError("outputs", "every pointer of solve is const; which one does it write?")
+    takes = tuple(
+        next((mine for mine, theirs in by_pointer.items() if theirs == name), name)
+        for name in reference.takes
+    )
+    return args, names.cases, replace(reference, takes=takes, by_name=False)
+
+
+def _is_output(given: Given, arg: PointerArg) -> bool:
+    return arg.name in given.outputs if given.outputs else arg.written
+
+
+def _c_number(arg: PointerArg, examples: list[Example], names: _Sizes) -> DraftArg:
+    """A number of `solve`: a size of that name, or what the calls give."""
+    values = [example[arg.name] for example in examples if arg.name in example]
+    if values:
+        return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=names.number(values))
+    size = names.called(arg.name)
+    if size is None:
+        listed = ", ".join(names.known) or "none"
+        raise DraftError(
+            "call",
+            f"{arg.name}: name it in the call, or name a size of a tensor so; sizes: {listed}",
+        )
+    return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=size)
+
+
+def _arg(
+    given: Given, name: str, values: list[Value], names: _Sizes, assumed: list[str]
+) -> DraftArg:
+    first = values[0]
+    if not isinstance(first, TensorValue):
+        kind = "float32" if isinstance(first, float) else "int32"
+        return DraftArg(name, Role.NUMBER, kind, value=names.number(values))
+    tensors = [value for value in values if isinstance(value, TensorValue)]
+    shape = names.shape(tensors)
+    named = name in given.outputs if given.outputs else name in OUTPUT_NAMES
+    if named:
+        return DraftArg(name, Role.OUTPUT, first.dtype, shape)
+    draw, shift, scale = first.draw, first.shift, first.scale
+    if draw is Draw.NONE and first.dtype in FLOATS:
+        draw, scale = Draw.NORMAL, 1.0
+        assumed.append(
+            f"{name} is drawn around {shift:g}: with one number everywhere a kernel that "
+            "ignores it would pass."
+        )
+    elif draw is Draw.NONE:
+        draw = Draw.INTEGERS
+    return DraftArg(
+        name, Role.INPUT, first.dtype, shape, draw, 0, first.low, first.high, scale, shift
+    )
+
+
+class _Sizes:
+    """Gives equal sizes one name, over all example calls."""
+
+    def __init__(self, examples: list[Example], usual: Sequence[str] = ()) -> None:
+        """usual: what sizes are called, in order, where the calls do not name them."""
+        self._examples = examples
+        self._usual = (*usual, *SIZE_NAMES)
+        self._by_values: dict[tuple[int, ...], str] = {}
+        self._called: dict[str, str] = {}
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return tuple(self._by_values.values())
+
+    @property
+    def cases(self) -> dict[str, dict[str, int]]:
+        """The sizes of each example call, under a name made of them."""
+        found: dict[str, dict[str, int]] = {}
+        for index in range(len(self._examples)):
+            sizes = {name: values[index] for values, name in self._by_values.items()}
+            found["x".join(map(str, sizes.values())) or "given"] = sizes
+        return found
+
+    def called(self, name: str) -> str | None:
+        """The size of that name, however it is spelt."""
+        return next((size for size in self.known if size.lower() == name.lower()), None)
+
+    def shape(self, tensors: list[TensorValue]) -> tuple[str | int, ...]:
+        if len({len(one.shape) for one in tensors}) > 1 or len(tensors) < len(self._examples):
+            raise DraftError("call", "the example calls give one argument different dimensions")
+        names = tensors[0].names or ("",) * len(tensors[0].shape)
+        return tuple(
+            self._size(tuple(one.shape[axis] for one in tensors), names[axis])
+            for axis in range(len(names))
+        )
+
+    def number(self, values: list[Value]) -> str | int | float | bool:
+        """A size where the numbers are those of one, else the number itself."""
+        first = values[0]
+        whole = tuple(v for v in values if isinstance(v, int) and not isinstance(v, bool))
+        if len(whole) == len(values) and whole in self._by_values:
+            return self._by_values[whole]
+        if any(value != first for value in values):
+            raise DraftError("call", f"a number differs between calls and is no size: {values}")
+        return first if isinstance(first, int | float | bool) else 0
+
+    def _size(self, values: tuple[int, ...], written: str) -> str | int:
+        if values == (1,) * len(values):
+            return 1
+        if values not in self._by_values:
+            free = [name for name in self._usual if name not in self._by_values.values()]
+            taken = written in self._by_values.values()
+            self._by_values[values] = written if written and not taken else free[0]
+        return self._by_values[values]
+
+
+def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
+    """A kernel's file with a `run_kernel` that takes the problem's arguments by name."""
+    if entry.name == ENTRY and not entry.returns:
+        return text
+    outputs = [arg.name for arg in args if arg.role is Role.OUTPUT and arg.shape is None]
+    listed = ", ".join(arg.name for arg in args)
+    given = ", ".join(
+        f"{arg.name}={arg.name}" for arg in args if not (entry.returns and arg.name in outputs)
+    )
+    inner = entry.name if entry.name != ENTRY else "_returning"
+    lines = [text.rstrip("\n"), "", ""]
+    if entry.name == ENTRY:
+        lines += [f"_returning = {ENTRY}", "", ""]
+    lines += [f"def {ENTRY}({listed}):"]
+    call = f"{inner}({given})"
+    lines += [f"    {outputs[0]}.copy_({call})" if entry.returns else f"    {call}", ""]
+    return "\n".join(lines)

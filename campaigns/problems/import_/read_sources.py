@@ -1,0 +1,237 @@
+"""What a kernel file and a reference define, read without running them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.signature import ELEMENTS, Parameter, read_parameters
+from campaigns.problems.import_.draft import DraftError, ReferenceCode
+
+ENTRY = "run_kernel"
+# What an argument is called that a call writes, where nothing else tells.
+OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
+
+
+@dataclass(frozen=True, slots=True)
+class PythonEntry:
+    """A function that launches a kernel. returns: whether it returns its outputs."""
+
+    name: str
+    takes: tuple[str, ...]
+    defaults: tuple[tuple[str, object], ...]
+    returns: bool
+
+
+def parsed(text: str, file_name: str) -> ast.Module:
+    """Raises DraftError naming file and line."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", 1)
+        said = getattr(error, "msg", str(error))
+        raise DraftError("kernel", f"{file_name}:{line}: {said}") from None
+
+
+def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
+    """The function to call: the named one, `run_kernel`, or the only one that launches a kernel.
+
+    Raises DraftError, which lists what there is.
+    """
+    tree = parsed(text, file_name)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    jitted = {node.name for node in functions if _is_jitted(node)}
+    plain = {node.name: node for node in functions if node.name not in jitted}
+    launchers = [name for name, node in plain.items() if _launches(node, jitted)]
+    for name in (wanted, ENTRY) if wanted else (ENTRY,):
+        if name in plain:
+            return _entry(plain[name])
+    if wanted:
+        raise DraftError("entry", f"{wanted!r}; {file_name} defines: {', '.join(plain) or 'none'}")
+    if len(launchers) == 1:
+        return _entry(plain[launchers[0]])
+    if not launchers:
+        raise DraftError(
+            "kernel",
+            f"{file_name}: no function launches a kernel; needed: one that does, such as "
+            f"{ENTRY}(x, out), beside the @triton.jit function",
+        )
+    raise DraftError(
+        "entry", f"several functions launch a kernel; accepted: {', '.join(launchers)}"
+    )
+
+
+def _entry(node: ast.FunctionDef) -> PythonEntry:
+    return PythonEntry(node.name, _takes(node.args), tuple(_defaults(node.args)), _returns(node))
+
+
+def _takes(arguments: ast.arguments) -> tuple[str, ...]:
+    listed = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return tuple(one.arg for one in listed if one.arg != "self")
+
+
+def _optional(arguments: ast.arguments) -> frozenset[str]:
+    listed = [*arguments.posonlyargs, *arguments.args]
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    with_default = listed[len(listed) - len(arguments.defaults) :]
+    return frozenset(one.arg for one in (*with_default, *(o for o, value in named if value)))
+
+
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, object]]:
+    listed = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(listed[len(listed) - len(arguments.defaults) :], arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    for one, value in pairs:
+        if isinstance(value, ast.Constant):
+            yield one.arg, value.value
+
+
+def _returns(function: ast.FunctionDef) -> bool:
+    """Whether it returns something, its inner functions left out."""
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        if isinstance(node, ast.Return) and not _is_none(node.value):
+            return True
+        stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _is_jitted(node: ast.FunctionDef) -> bool:
+    return any("jit" in ast.unparse(mark).split("(")[0] for mark in node.decorator_list)
+
+
+def _launches(node: ast.FunctionDef, jitted: set[str]) -> bool:
+    """Whether it calls `kernel[grid](…)`."""
+    return any(
+        isinstance(one, ast.Subscript)
+        and isinstance(one.value, ast.Name)
+        and one.value.id in jitted
+        for one in ast.walk(node)
+    )
+
+
+def reference_code(text: str, file_name: str, wanted: str = "") -> ReferenceCode:
+    """The function or `nn.Module` that gives the right answer. Raises DraftError."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line, said = getattr(error, "lineno", 1), getattr(error, "msg", str(error))
+        raise DraftError("reference", f"{file_name}:{line}: {said}") from None
+    jitted = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and _is_jitted(n)}
+    functions = {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name not in jitted
+    }
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    modules = {node.name: node for node in classes if _is_module(node)}
+    name = wanted or _only_reference({**functions, **modules}, jitted)
+    if name in modules:
+        return _module_code(needed_by(text, name) if jitted else text, modules[name])
+    if name in functions:
+        node = functions[name]
+        text = needed_by(text, name) if jitted else text
+        return ReferenceCode(text, name, _takes(node.args), _returns(node), _optional(node.args))
+    listed = ", ".join((*functions, *modules)) or "no function and no nn.Module"
+    said = f"{wanted!r}; " if wanted else "which one gives the right answer? "
+    raise DraftError("reference", f"{said}{file_name} defines: {listed}")
+
+
+def needed_by(text: str, name: str) -> str:
+    """The parts of a module that one of its functions or classes needs, and the imports."""
+    tree = ast.parse(text)
+    wanted, kept = {name}, set()
+    while True:
+        more = {n for n in tree.body if n not in kept and _binds(n) & wanted}
+        if not more:
+            break
+        kept |= more
+        wanted |= {one.id for n in more for one in ast.walk(n) if isinstance(one, ast.Name)}
+    parts = [ast.get_source_segment(text, n) or "" for n in tree.body if n in kept]
+    return "\n\n".join(parts) + "\n"
+
+
+def _binds(node: ast.stmt) -> set[str]:
+    """The names that a statement at the top level gives a meaning."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(one.asname or one.name).split(".")[0] for one in node.names}
+    if isinstance(node, ast.Assign):
+        return {t.id for n in node.targets for t in ast.walk(n) if isinstance(t, ast.Name)}
+    return set()
+
+
+def _only_reference(found: dict[str, ast.AST], jitted: set[str]) -> str:
+    """The one that is called a reference, else the only one; "" where neither is."""
+    named = [name for name in found if "ref" in name.lower() or name.lower().endswith("torch")]
+    usual = [name for name in ("Model", "reference") if name in found]
+    own = [n for n, node in found.items() if not _launches_any(node, jitted)]
+    for choice in (usual, named, own):
+        if len(choice) == 1:
+            return choice[0]
+    return ""
+
+
+def _launches_any(node: ast.AST, jitted: set[str]) -> bool:
+    return isinstance(node, ast.FunctionDef) and _launches(node, jitted)
+
+
+def _is_module(node: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).split(".")[-1] == "Module" for base in node.bases)
+
+
+def _module_code(text: str, node: ast.ClassDef) -> ReferenceCode:
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    forward = next((one for one in methods if one.name == "forward"), None)
+    if forward is None:
+        raise DraftError("reference", f"{node.name}: an nn.Module with a forward is needed")
+    return ReferenceCode(
+        text, node.name, _takes(forward.args), True, _optional(forward.args), is_module=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PointerArg:
+    """A parameter of `solve`: its dtype, or that of a number, and whether a call may write it."""
+
+    name: str
+    dtype: str
+    pointer: bool
+    written: bool
+
+
+def solve_parameters(text: str, file_name: str) -> list[PointerArg]:
+    """The parameters of a C++ or CUDA kernel's `solve`. Raises DraftError."""
+    try:
+        found = read_parameters(text, file_name)
+    except BuildFailed as error:
+        raise DraftError("kernel", str(error)) from None
+    lines = text.splitlines()
+    return [_pointer(one, lines[one.line - 1], file_name) for one in found]
+
+
+def _pointer(one: Parameter, line: str, file_name: str) -> PointerArg:
+    if one.type == "void":
+        raise DraftError("kernel", f"{file_name}:{one.line}: {one.name}: void* says no dtype")
+    usual = "" if one.pointer else "int32"
+    dtype = next((name for name, known in ELEMENTS.items() if one.type in known), usual)
+    if not dtype:
+        accepted = ", ".join(spellings[0] for spellings in ELEMENTS.values())
+        raise DraftError(
+            "kernel", f"{file_name}:{one.line}: {one.name}: {one.type}*; accepted: {accepted}"
+        )
+    before = line[: line.rfind(one.name)] if one.name in line else line
+    own = before.rsplit(",", 1)[-1]
+    return PointerArg(one.name, dtype, one.pointer, one.pointer and "const" not in own)

@@ -1,0 +1,211 @@
+"""Writes a draft as the files of a problem folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+
+from campaigns.problems.import_.draft import DraftArg, Draw, ProblemDraft, Role
+
+# By dtype of the answer: what rounding once and summing in another order may come to.
+TOLERANCE = {
+    "float64": (1e-12, 1e-9),
+    "float32": (1e-5, 1e-4),
+    "float16": (2e-3, 2e-3),
+    "bfloat16": (1.6e-2, 1.6e-2),
+}
+EXACT = (0.0, 0.0)
+# A program takes some tenth of a millisecond in Triton's interpreter.
+INTERPRETED = 1 << 14
+LEAST_SIZE = 16
+
+
+def written(draft: ProblemDraft) -> dict[str, str]:
+    """File name → text: problem.toml, ref.py and the kernels."""
+    files = {"problem.toml": _toml(draft), "ref.py": _ref(draft)}
+    return files | dict(draft.kernels.values())
+
+
+def _toml(draft: ProblemDraft) -> str:
+    atol, rtol = TOLERANCE.get(draft.dtype, EXACT)
+    lines = [
+        "schema = 1",
+        f'name = "{draft.name}"',
+        f"title = {_text(draft.title)}",
+        f'op = "{draft.name}"',
+        f'dtype = "{draft.dtype}"',
+        f"summary = {_text(draft.summary)}",
+        "",
+        "[files]",
+        *(f'{backend} = "{name}"' for backend, (name, _) in sorted(draft.kernels.items())),
+        "",
+        "[tolerance]",
+        f"atol = {atol!r}",
+        f"rtol = {rtol!r}",
+    ]
+    for name, sizes in draft.cases.items():
+        lines += _case(name, sizes, ("cpu", "gpu"))
+    if "triton" in draft.kernels:
+        small = {name: _small(sizes) for name, sizes in draft.cases.items()}
+        kept = {"x".join(map(str, sizes.values())): sizes for sizes in small.values()}
+        for name, sizes in kept.items():
+            if name not in draft.cases:
+                lines += _case(name, sizes, ("interpreter",))
+    return "\n".join([*lines, ""])
+
+
+def _case(name: str, sizes: Mapping[str, int], on: tuple[str, ...]) -> list[str]:
+    listed = ", ".join(f"{key} = {value}" for key, value in sizes.items())
+    kinds = ", ".join(f'"{kind}"' for kind in on)
+    return ["", "[[case]]", f'name = "{name}"', f"on = [{kinds}]", f"params = {{ {listed} }}"]
+
+
+def _small(sizes: Mapping[str, int]) -> dict[str, int]:
+    """The same sizes halved, the largest first, until an interpreter can do with them."""
+    found = dict(sizes)
+    while prod(found.values()) > INTERPRETED and max(found.values()) > LEAST_SIZE:
+        largest = max(found, key=lambda name: found[name])
+        found[largest] = max(LEAST_SIZE, found[largest] // 2)
+    return found
+
+
+def _text(words: str) -> str:
+    plain = words.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c for c in plain if c.isprintable()) + '"'
+
+
+def _ref(draft: ProblemDraft) -> str:
+    returned = [arg for arg in draft.args if arg.role is Role.OUTPUT and arg.shape is None]
+    parts = [draft.reference.text.rstrip("\n"), "", "", *_given(draft)]
+    parts += _inputs(draft)
+    if returned:
+        parts += _outputs(draft)
+    parts += _setup(draft, returned)
+    parts += _reference(draft, returned)
+    return "\n".join([*parts, ""])
+
+
+def _given(draft: ProblemDraft) -> list[str]:
+    """What the reference is called from here on: its own name may be one of ours."""
+    lines = ["# What follows was written by kopt from what it read of the kernel.", "import torch"]
+    if any(arg.role is Role.OUTPUT and arg.shape is None for arg in draft.args):
+        lines += ["from functools import cache as _cache"]
+    made = f"{draft.reference.name}({draft.reference.made_with})"
+    if draft.reference.is_module:
+        return [*lines, "", "torch.manual_seed(0)", f"_right = {made}", "", ""]
+    return [*lines, "", f"_right = {draft.reference.name}", "", ""]
+
+
+def _sizes(draft: ProblemDraft) -> str:
+    return ", ".join(draft.sizes)
+
+
+def _inputs(draft: ProblemDraft) -> list[str]:
+    lines = [
+        f"def _inputs(*, {_sizes(draft)}, seed, device):",
+        "    random = torch.Generator(device=device).manual_seed(seed)",
+        "    return {",
+    ]
+    for arg in draft.args:
+        if arg.role is Role.NUMBER:
+            lines.append(f'        "{arg.name}": {arg.value},')
+        elif arg.role is not Role.OUTPUT:
+            lines.append(f'        "{arg.name}": {_drawn(arg)},')
+    return [*lines, "    }", "", ""]
+
+
+def _drawn(arg: DraftArg) -> str:
+    shape = ", ".join(map(str, arg.shape or ()))
+    where = "generator=random, device=device"
+    if arg.draw is Draw.INTEGERS:
+        kind = "bool" if arg.dtype == "bool" else arg.dtype
+        return f"torch.randint({arg.low}, {arg.high}, ({shape},), {where}).to(torch.{kind})"
+    made = f"torch.{'rand' if arg.draw is Draw.UNIFORM else 'randn'}({shape}, {where})"
+    if arg.scale != 1.0:
+        made += f" * {arg.scale!r}"
+    if arg.shift:
+        made += f" + {arg.shift!r}"
+    plain = made if arg.scale == 1.0 and not arg.shift else f"({made})"
+    return plain if arg.dtype == "float32" else f"{plain}.to(torch.{arg.dtype})"
+
+
+def _call(draft: ProblemDraft, source: str) -> str:
+    """A call of the reference with arguments that `source` gives by name."""
+    names = [arg.name for arg in draft.args if not _is_returned(arg)]
+    code = draft.reference
+    needed = [name for name in code.takes if name not in code.optional]
+    if not code.by_name:
+        listed = [source.format(name) for name in code.takes if name in names]
+    elif set(needed) <= set(names):
+        listed = [f"{name}={source.format(name)}" for name in code.takes if name in names]
+    else:
+        listed = [source.format(name) for name in names[: len(needed)]]
+    return f"_right({', '.join(listed)})"
+
+
+def _is_returned(arg: DraftArg) -> bool:
+    return arg.role is Role.OUTPUT and arg.shape is None
+
+
+def _outputs(draft: ProblemDraft) -> list[str]:
+    given = ", ".join(f"{name}={name}" for name in draft.sizes)
+    call = _call(draft, 'inputs["{}"]')
+    return [
+        "@_cache",
+        f"def _answer_shapes({_sizes(draft)}):",
+        f'    inputs = _inputs({given}, seed=0, device="cpu")',
+        f"    answers = {call}",
+        "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)",
+        "    return [(one.shape, one.dtype) for one in answers]",
+        "",
+        "",
+    ]
+
+
+def _setup(draft: ProblemDraft, returned: list[DraftArg]) -> list[str]:
+    given = ", ".join(f"{name}={name}" for name in draft.sizes)
+    lines = [
+        f"def setup(*, {_sizes(draft)}, seed, device):",
+        f"    inputs = _inputs({given}, seed=seed, device=device)",
+    ]
+    if returned:
+        lines.append(f"    shapes = _answer_shapes({_sizes(draft)})")
+    for number, arg in enumerate(returned):
+        lines += [
+            f"    shape, dtype = shapes[{number}]",
+            f'    inputs["{arg.name}"] = torch.empty(shape, dtype=dtype, device=device)',
+        ]
+    for arg in draft.args:
+        if arg.role is Role.OUTPUT and arg.shape is not None:
+            shape = ", ".join(map(str, arg.shape))
+            made = f"torch.empty({shape}, dtype=torch.{arg.dtype}, device=device)"
+            lines.append(f'    inputs["{arg.name}"] = {made}')
+    order = ", ".join(f'"{arg.name}"' for arg in draft.args)
+    outputs = ", ".join(
+        f'"{arg.name}"' for arg in draft.args if arg.role in (Role.OUTPUT, Role.IN_PLACE)
+    )
+    lines += [
+        f"    inputs = {{name: inputs[name] for name in ({order},)}}",
+        f'    return {{"inputs": inputs, "outputs": [{outputs}]}}',
+        "",
+        "",
+    ]
+    return lines
+
+
+def _reference(draft: ProblemDraft, returned: list[DraftArg]) -> list[str]:
+    listed = ", ".join(arg.name for arg in draft.args)
+    lines = [f"def reference(*, {listed}):", *_answers(draft, returned)]
+    return lines
+
+
+def _answers(draft: ProblemDraft, returned: list[DraftArg]) -> Iterator[str]:
+    call = _call(draft, "{}")
+    outputs = [arg.name for arg in draft.args if arg.role in (Role.OUTPUT, Role.IN_PLACE)]
+    if not draft.reference.returns:
+        yield f"    {call}"
+        return
+    yield f"    answers = {call}"
+    yield "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)"
+    yield f"    for place, answer in zip(({', '.join(outputs)},), answers, strict=True):"
+    yield "        place.copy_(answer)"

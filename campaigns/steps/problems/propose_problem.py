@@ -1,0 +1,42 @@
+"""Propose a problem for a kernel, and read it once as kopt would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.devices.launch import described_problem
+from campaigns.evaluator.problem import ProblemError, load_problem
+from campaigns.problems.import_.draft import DraftError, ProblemDraft
+from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.write import written
+from campaigns.steps.problems.keep_problem import written_files
+from campaigns.workers.tempdirs import tempdir
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedProblem:
+    """A draft and its files. read: arguments and least work of the smallest case."""
+
+    draft: ProblemDraft
+    files: Mapping[str, str]
+    read: Mapping[str, Any]
+
+
+def propose_problem(given: Given) -> ProposedProblem:
+    """Nothing is kept; the reference is run once on the smallest case. Raises DraftError."""
+    draft = propose(given)
+    files = written(draft)
+    try:
+        with tempdir("problem") as place:
+            spec = load_problem(written_files(files, place))
+            smallest = min(spec.cases, key=lambda case: sum(map(_size, case.params.values())))
+            read = described_problem(spec.folder, smallest.case)
+    except ProblemError as error:
+        raise DraftError("reference", f"as proposed it does not work: {error}") from None
+    return ProposedProblem(draft, files, read)
+
+
+def _size(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,88 @@
+"""A problem proposed for a kernel, from what its files say."""
+
+import tomllib
+
+import pytest
+
+from campaigns.problems.import_.draft import DraftError, Draw, Role
+from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.write import written
+from tests.campaigns.problems.import_.sources import ADD_BIAS, CPP, CUDA, RELU, TRITON
+
+
+def roles(draft):
+    return {arg.name: (arg.role, arg.dtype, arg.shape) for arg in draft.args}
+
+
+def test_a_triton_file_with_reference_and_test_needs_nothing_else():
+    draft = propose(Given("scale.py", TRITON))
+    assert draft.cases == {"64x128": {"rows": 64, "cols": 128}}
+    found = roles(draft)
+    assert found["x"] == (Role.INPUT, "float16", ("rows", "cols"))
+    assert found["weight"] == (Role.INPUT, "float16", ("cols",))
+    assert found["out"][0] is Role.OUTPUT
+    # A default of None is no argument of the problem.
+    assert "bias" not in found
+    assert next(arg.value for arg in draft.args if arg.name == "factor") == 2.0
+
+
+def test_a_weight_of_ones_is_drawn_around_one_and_that_is_said():
+    draft = propose(Given("scale.py", TRITON))
+    weight = next(arg for arg in draft.args if arg.name == "weight")
+    assert (weight.draw, weight.shift) == (Draw.NORMAL, 1.0)
+    assert any(words.startswith("weight is drawn") for words in draft.assumed)
+    x = next(arg for arg in draft.args if arg.name == "x")
+    assert x.scale == 0.5
+
+
+def test_the_written_files_hold_the_kernel_and_no_kernel_in_the_reference():
+    files = written(propose(Given("scale.py", TRITON)))
+    described = tomllib.loads(files["problem.toml"])
+    assert described["files"] == {"triton": "v0.py"}
+    assert [case["on"] for case in described["case"]] == [["cpu", "gpu"]]
+    assert files["v0.py"].startswith(TRITON.rstrip("\n"))
+    assert "def run_kernel(x, weight, factor, out):" in files["v0.py"]
+    assert "triton" not in files["ref.py"]
+    compile(files["ref.py"], "ref.py", "exec")
+    compile(files["v0.py"], "v0.py", "exec")
+
+
+def test_a_cuda_file_takes_the_reference_by_order_and_its_numbers_as_sizes():
+    call = "add_bias(torch.randn(32, 48), torch.randn(48))"
+    draft = propose(Given("add.cu", CUDA, "ref.py", ADD_BIAS, calls=(call,)))
+    assert roles(draft)["values"] == (Role.INPUT, "float32", ("rows", "cols"))
+    assert roles(draft)["y"][0] is Role.OUTPUT
+    assert draft.cases == {"32x48": {"rows": 32, "cols": 48}}
+    assert "values is what the reference calls x." in draft.assumed
+    assert "_right(values, bias)" in written(draft)["ref.py"]
+
+
+def test_two_calls_are_two_cases_of_a_cpp_kernel_and_a_module():
+    calls = ("Relu()(torch.randn(8, 16))", "Relu()(torch.randn(4, 32))")
+    draft = propose(Given("relu.cpp", CPP, "ref.py", RELU, calls=calls))
+    assert draft.cases == {"8x16": {"N": 8, "D": 16}, "4x32": {"N": 4, "D": 32}}
+    assert "_right = Relu()" in written(draft)["ref.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        (Given("kernel.txt", CPP), "kernel"),
+        (Given("relu.cpp", CPP), "reference"),
+        (Given("relu.cpp", "int main() {}", "ref.py", RELU, calls=("Relu()(torch.randn(4, 4))",)),
+         "kernel"),
+        (Given("scale.py", "def ( {"), "kernel"),
+        (Given("scale.py", TRITON, entry="absent"), "entry"),
+        (Given("scale.py", TRITON, function="absent"), "reference"),
+        (Given("scale.py", TRITON, calls=("scaled(load(1))",)), "call"),
+        (Given("scale.py", TRITON, calls=("scaled(",)), "call"),
+        (Given("scale.py", TRITON.split("def test_it")[0]), "call"),
+        (Given("scale.py", "x = 1\n"), "kernel"),
+        (Given("relu.cpp", CPP, "ref.py", RELU, calls=("Relu()(torch.randn(4))",)), "call"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_named(given, field):
+    with pytest.raises(DraftError) as refused:
+        propose(given)
+    assert refused.value.field == field
+    assert "\n" not in refused.value.message
