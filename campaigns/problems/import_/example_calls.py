@@ -96,6 +96,22 @@ def find_calls(tree: ast.Module, name: str) -> Iterator[Arguments]:
         yield from _calls_in(body, name, {**module, **own})
 
 
+def returned_values(tree: ast.Module, name: str) -> list[Value] | None:
+    """What a function without arguments returns as a list; None where it is not understood."""
+    function = next(
+        (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None
+    )
+    if function is None:
+        return None
+    scope: dict[str, Value] = {}
+    for statement in (*tree.body, *function.body):
+        _assign(statement, scope)
+        if isinstance(statement, ast.Return) and isinstance(statement.value, ast.List | ast.Tuple):
+            found = [_maybe(node, scope) for node in statement.value.elts]
+            return None if None in found else found
+    return None
+
+
 def _calls_in(body: list[ast.stmt], name: str, scope: dict[str, Value]) -> Iterator[Arguments]:
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):

@@ -20,20 +20,28 @@ from campaigns.problems.import_.draft import (
     ReferenceCode,
     Role,
 )
-from campaigns.problems.import_.example_calls import TensorValue, Value, find_calls, read_call
+from campaigns.problems.import_.example_calls import (
+    TensorValue,
+    Value,
+    find_calls,
+    read_call,
+    returned_values,
+)
 from campaigns.problems.import_.read_sources import (
     ENTRY,
     OUTPUT_NAMES,
     PointerArg,
     PythonEntry,
+    needed_by,
     parsed,
     python_entry,
     reference_code,
+    runs_at_import,
     solve_parameters,
 )
+from campaigns.problems.import_.sizes import Example, Sizes
 
 BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
-SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
 MOST_CASES = 8
 NAME = re.compile(r"[^A-Za-z0-9_]+")
 
@@ -68,6 +76,7 @@ def propose(given: Given) -> ProblemDraft:
         )
     entry = python_entry(given.kernel, given.file_name, given.entry) if suffix == ".py" else None
     reference = _reference(given, entry)
+    reference, entry = _made_with(given, reference, entry)
     examples = _examples(given, entry, reference)
     assumed: list[str] = []
     if entry is not None:
@@ -77,7 +86,12 @@ def propose(given: Given) -> ProblemDraft:
         args, cases, reference = _c_args(given, listed, reference, examples, assumed)
     name = NAME.sub("_", given.name or given.file_name.rsplit(".", 1)[0]).strip("_").lower()
     file_name = f"v0{'.cpp' if backend == 'cpp' else suffix}"
-    text = given.kernel if entry is None else wrapped(given.kernel, entry, args)
+    text = given.kernel
+    if entry is not None:
+        if runs_at_import(text):
+            text = needed_by(text, entry.name)
+            assumed.append(f"What {given.file_name} does when it is imported is left out.")
+        text = wrapped(text, entry, args)
     if entry is not None and entry.name != ENTRY:
         assumed.append(
             f"{entry.name} is called by a {ENTRY} that is added at the end of the file"
@@ -109,7 +123,22 @@ def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:
     return found
 
 
-Example = Mapping[str, Value]
+def _made_with(
+    given: Given, reference: ReferenceCode, entry: PythonEntry | None
+) -> tuple[ReferenceCode, PythonEntry | None]:
+    """Both with what `get_init_inputs` says that modules are made with (KernelBench)."""
+    for file, text in _python_files(given):
+        values = returned_values(parsed(text, file), "get_init_inputs")
+        if values and all(isinstance(value, int | float | bool | str) for value in values):
+            made_with = ", ".join(map(repr, values))
+            reference = replace(reference, made_with=made_with)
+            entry = replace(entry, made_with=made_with) if entry else None
+    return reference, entry
+
+
+def _python_files(given: Given) -> list[tuple[str, str]]:
+    both = ((given.reference_file, given.reference), (given.file_name, given.kernel))
+    return [(file, text) for file, text in both if file.endswith(".py") and text.strip()]
 
 
 def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> list[Example]:
@@ -123,11 +152,12 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
             names = takes.get(name, entry.takes if entry else ref.takes)
             found.append(_named(names, *read_call(text, _scope(given))))
         return found
-    for file, text in ((given.file_name, given.kernel), (given.reference_file, given.reference)):
-        if not file.endswith(".py") or not text.strip():
-            continue
+    for file, text in _python_files(given):
+        tree = parsed(text, file)
+        if inputs := returned_values(tree, "get_inputs"):
+            return [_named(ref.takes, inputs, {})]
         for name, names in takes.items():
-            found += [_named(names, *each) for each in find_calls(parsed(text, file), name)]
+            found += [_named(names, *each) for each in find_calls(tree, name)]
     usable = [one for one in found if any(isinstance(v, TensorValue) for v in one.values())]
     if not usable:
         shown = entry.name if entry else ref.name
@@ -176,7 +206,7 @@ def _python_args(
     examples: list[Example],
     assumed: list[str],
 ) -> tuple[list[DraftArg], dict[str, dict[str, int]]]:
-    names = _Sizes(examples)
+    names = Sizes(examples)
     defaults = dict(entry.defaults)
     args: list[DraftArg] = []
     for name in entry.takes:
@@ -228,7 +258,7 @@ def _c_args(
     """Arguments and cases, and the reference with its arguments by the names of `solve`'s."""
     given_numbers = {name for example in examples for name in example}
     whole = [arg.name for arg in listed if not arg.pointer and arg.dtype.startswith(("int", "ui"))]
-    names = _Sizes(examples, [name for name in whole if name not in given_numbers])
+    names = Sizes(examples, [name for name in whole if name not in given_numbers])
     inputs = [arg for arg in listed if arg.pointer and not _is_output(given, arg)]
     tensors = [n for n in reference.takes if isinstance(examples[0].get(n), TensorValue)]
     by_pointer = {arg.name: arg.name for arg in inputs if arg.name in tensors}
@@ -262,7 +292,7 @@ def _is_output(given: Given, arg: PointerArg) -> bool:
     return arg.name in given.outputs if given.outputs else arg.written
 
 
-def _c_number(arg: PointerArg, examples: list[Example], names: _Sizes) -> DraftArg:
+def _c_number(arg: PointerArg, examples: list[Example], names: Sizes) -> DraftArg:
     """A number of `solve`: a size of that name, or what the calls give."""
     values = [example[arg.name] for example in examples if arg.name in example]
     if values:
@@ -278,7 +308,7 @@ def _c_number(arg: PointerArg, examples: list[Example], names: _Sizes) -> DraftA
 
 
 def _arg(
-    given: Given, name: str, values: list[Value], names: _Sizes, assumed: list[str]
+    given: Given, name: str, values: list[Value], names: Sizes, assumed: list[str]
 ) -> DraftArg:
     first = values[0]
     if not isinstance(first, TensorValue):
@@ -303,62 +333,6 @@ def _arg(
     )
 
 
-class _Sizes:
-    """Gives equal sizes one name, over all example calls."""
-
-    def __init__(self, examples: list[Example], usual: Sequence[str] = ()) -> None:
-        """usual: what sizes are called, in order, where the calls do not name them."""
-        self._examples = examples
-        self._usual = (*usual, *SIZE_NAMES)
-        self._by_values: dict[tuple[int, ...], str] = {}
-        self._called: dict[str, str] = {}
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        return tuple(self._by_values.values())
-
-    @property
-    def cases(self) -> dict[str, dict[str, int]]:
-        """The sizes of each example call, under a name made of them."""
-        found: dict[str, dict[str, int]] = {}
-        for index in range(len(self._examples)):
-            sizes = {name: values[index] for values, name in self._by_values.items()}
-            found["x".join(map(str, sizes.values())) or "given"] = sizes
-        return found
-
-    def called(self, name: str) -> str | None:
-        """The size of that name, however it is spelt."""
-        return next((size for size in self.known if size.lower() == name.lower()), None)
-
-    def shape(self, tensors: list[TensorValue]) -> tuple[str | int, ...]:
-        if len({len(one.shape) for one in tensors}) > 1 or len(tensors) < len(self._examples):
-            raise DraftError("call", "the example calls give one argument different dimensions")
-        names = tensors[0].names or ("",) * len(tensors[0].shape)
-        return tuple(
-            self._size(tuple(one.shape[axis] for one in tensors), names[axis])
-            for axis in range(len(names))
-        )
-
-    def number(self, values: list[Value]) -> str | int | float | bool:
-        """A size where the numbers are those of one, else the number itself."""
-        first = values[0]
-        whole = tuple(v for v in values if isinstance(v, int) and not isinstance(v, bool))
-        if len(whole) == len(values) and whole in self._by_values:
-            return self._by_values[whole]
-        if any(value != first for value in values):
-            raise DraftError("call", f"a number differs between calls and is no size: {values}")
-        return first if isinstance(first, int | float | bool) else 0
-
-    def _size(self, values: tuple[int, ...], written: str) -> str | int:
-        if values == (1,) * len(values):
-            return 1
-        if values not in self._by_values:
-            free = [name for name in self._usual if name not in self._by_values.values()]
-            taken = written in self._by_values.values()
-            self._by_values[values] = written if written and not taken else free[0]
-        return self._by_values[values]
-
-
 def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
     """A kernel's file with a `run_kernel` that takes the problem's arguments by name."""
     if entry.name == ENTRY and not entry.returns:
@@ -370,6 +344,9 @@ def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
     )
     inner = entry.name if entry.name != ENTRY else "_returning"
     lines = [text.rstrip("\n"), "", ""]
+    if entry.is_module:
+        inner = "_module"
+        lines += [f"_module = {entry.name}({entry.made_with})", "", ""]
     if entry.name == ENTRY:
         lines += [f"_returning = {ENTRY}", "", ""]
     lines += [f"def {ENTRY}({listed}):"]

@@ -12,17 +12,23 @@ from campaigns.problems.import_.draft import DraftError, ReferenceCode
 
 ENTRY = "run_kernel"
 # What an argument is called that a call writes, where nothing else tells.
+LAUNCHED = {"jit", "autotune", "heuristics"}
 OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 
 
 @dataclass(frozen=True, slots=True)
 class PythonEntry:
-    """A function that launches a kernel. returns: whether it returns its outputs."""
+    """A function, or an nn.Module, that launches a kernel.
+
+    returns: whether it returns its outputs. made_with: of a module, see `ReferenceCode`.
+    """
 
     name: str
     takes: tuple[str, ...]
     defaults: tuple[tuple[str, object], ...]
     returns: bool
+    is_module: bool = False
+    made_with: str = ""
 
 
 def parsed(text: str, file_name: str) -> ast.Module:
@@ -41,6 +47,11 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     Raises DraftError, which lists what there is.
     """
     tree = parsed(text, file_name)
+    classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef) and _is_module(n)}
+    module = wanted if wanted in classes else "" if wanted else "ModelNew"
+    if module in classes:
+        code = _module_code(text, classes[module])
+        return PythonEntry(code.name, code.takes, (), True, is_module=True)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     jitted = {node.name for node in functions if _is_jitted(node)}
     plain = {node.name: node for node in functions if node.name not in jitted}
@@ -108,7 +119,9 @@ def _is_none(node: ast.expr | None) -> bool:
 
 
 def _is_jitted(node: ast.FunctionDef) -> bool:
-    return any("jit" in ast.unparse(mark).split("(")[0] for mark in node.decorator_list)
+    """Whether it is a kernel of Triton's; torch has a `jit.script` of its own."""
+    names = [ast.unparse(mark).split("(")[0].split(".")[-1] for mark in node.decorator_list]
+    return bool(LAUNCHED & {*names})
 
 
 def _launches(node: ast.FunctionDef, jitted: set[str]) -> bool:
@@ -158,8 +171,23 @@ def needed_by(text: str, name: str) -> str:
             break
         kept |= more
         wanted |= {one.id for n in more for one in ast.walk(n) if isinstance(one, ast.Name)}
-    parts = [ast.get_source_segment(text, n) or "" for n in tree.body if n in kept]
-    return "\n\n".join(parts) + "\n"
+    lines = text.splitlines()
+    parts = ["\n".join(lines[_first_line(n) - 1 : n.end_lineno]) for n in tree.body if n in kept]
+    return "\n\n\n".join(parts) + "\n"
+
+
+def _first_line(node: ast.stmt) -> int:
+    marks: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in marks)])
+
+
+def runs_at_import(text: str) -> bool:
+    """Whether a module does something when it is imported, such as to test itself."""
+    return any(
+        isinstance(node, ast.Expr | ast.For | ast.While | ast.With | ast.Assert)
+        and not isinstance(getattr(node, "value", None), ast.Constant)
+        for node in ast.parse(text).body
+    )
 
 
 def _binds(node: ast.stmt) -> set[str]:

@@ -20,6 +20,13 @@ INTERPRETED = 1 << 14
 LEAST_SIZE = 16
 
 
+# Weights of a module are arguments of a kernel, and which ones only a run would tell.
+OWN_STATE = (
+    "if next(_right.parameters(), None) is not None:",
+    '    raise ValueError("the module has parameters; needed: a function that takes them")',
+)
+
+
 def written(draft: ProblemDraft) -> dict[str, str]:
     """File name → text: problem.toml, ref.py and the kernels."""
     files = {"problem.toml": _toml(draft), "ref.py": _ref(draft)}
@@ -92,7 +99,7 @@ def _given(draft: ProblemDraft) -> list[str]:
         lines += ["from functools import cache as _cache"]
     made = f"{draft.reference.name}({draft.reference.made_with})"
     if draft.reference.is_module:
-        return [*lines, "", "torch.manual_seed(0)", f"_right = {made}", "", ""]
+        return [*lines, "", f"_right = {made}", *OWN_STATE, "", ""]
     return [*lines, "", f"_right = {draft.reference.name}", "", ""]
 
 

@@ -64,6 +64,36 @@ def test_two_calls_are_two_cases_of_a_cpp_kernel_and_a_module():
     assert "_right = Relu()" in written(draft)["ref.py"]
 
 
+def test_what_a_file_does_at_import_is_left_out_and_its_kernels_stay():
+    tutorial = TRITON + "\nx = torch.randn(8, 16)\nprint(scaled(x, torch.randn(16)))\n"
+    draft = propose(Given("scale.py", tutorial))
+    text = draft.kernels["triton"][1]
+    assert "@triton.jit\ndef scale_rows" in text
+    assert "print" not in text
+    assert any("is left out" in words for words in draft.assumed)
+
+
+def test_a_module_in_the_way_of_kernelbench_brings_its_inputs():
+    reference = (
+        "import torch\n\n\nclass Model(torch.nn.Module):\n"
+        "    def __init__(self, slope):\n        super().__init__()\n        self.slope = slope\n\n"
+        "    def forward(self, x):\n        return torch.where(x > 0, x, x * self.slope)\n\n\n"
+        "batch, dim = 8, 16\n\n\ndef get_inputs():\n    return [torch.rand(batch, dim)]\n\n\n"
+        "def get_init_inputs():\n    return [0.5]\n"
+    )
+    kernel = TRITON.split("def scaled")[0] + (
+        "class ModelNew(torch.nn.Module):\n"
+        "    def __init__(self, slope):\n        super().__init__()\n\n"
+        "    def forward(self, x):\n        return x\n"
+    )
+    draft = propose(Given("new.py", kernel, "model.py", reference))
+    assert draft.cases == {"8x16": {"batch": 8, "dim": 16}}
+    files = written(draft)
+    assert "_right = Model(0.5)" in files["ref.py"]
+    assert "_module = ModelNew(0.5)" in files["v0.py"]
+    assert "_module(x=x)" in files["v0.py"]
+
+
 @pytest.mark.parametrize(
     ("given", "field"),
     [
