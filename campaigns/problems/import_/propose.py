@@ -302,7 +302,8 @@ def _c_number(arg: PointerArg, examples: list[Example], names: Sizes) -> DraftAr
         listed = ", ".join(names.known) or "none"
         raise DraftError(
             "call",
-            f"{arg.name}: name it in the call, or name a size of a tensor so; sizes: {listed}",
+            f"{arg.name}: is it a size? Equal ones are taken as one, so name them in the call: "
+            f'"{arg.name} = 64; f(torch.randn(32, {arg.name}))"; sizes so far: {listed}',
         )
     return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=size)
 

@@ -1,4 +1,4 @@
-"""Names for the sizes of tensors: equal ones over all example calls have one name."""
+"""Names for the sizes of tensors: those of the example calls, else one for equal sizes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ Example = Mapping[str, Value]
 
 
 class Sizes:
-    """Gives equal sizes one name, over all example calls."""
+    """Sizes that the calls name alike are one, and so are equal ones without a name."""
 
     def __init__(self, examples: Sequence[Example], usual: Sequence[str] = ()) -> None:
         """usual: what sizes are called, in order, where the calls do not name them."""
         self._examples = examples
         self._usual = (*usual, *SIZE_NAMES)
-        self._by_values: dict[tuple[int, ...], str] = {}
-        self._called: dict[str, str] = {}
+        self._values: dict[str, tuple[int, ...]] = {}  # by name, one for each example
 
     @property
     def known(self) -> tuple[str, ...]:
-        return tuple(self._by_values.values())
+        return tuple(self._values)
 
     @property
     def cases(self) -> dict[str, dict[str, int]]:
         """The sizes of each example call, under a name made of them."""
         found: dict[str, dict[str, int]] = {}
         for index in range(len(self._examples)):
-            sizes = {name: values[index] for values, name in self._by_values.items()}
+            sizes = {name: values[index] for name, values in self._values.items()}
             found["x".join(map(str, sizes.values())) or "given"] = sizes
         return found
 
@@ -51,8 +50,8 @@ class Sizes:
         """A size where the numbers are those of one, else the number itself."""
         first = values[0]
         whole = tuple(v for v in values if isinstance(v, int) and not isinstance(v, bool))
-        if len(whole) == len(values) and whole in self._by_values:
-            return self._by_values[whole]
+        if len(whole) == len(values) and (size := self._of(whole)):
+            return size
         if any(value != first for value in values):
             raise DraftError("call", f"a number differs between calls and is no size: {values}")
         return first if isinstance(first, int | float | bool) else 0
@@ -60,8 +59,14 @@ class Sizes:
     def _size(self, values: tuple[int, ...], written: str) -> str | int:
         if values == (1,) * len(values):
             return 1
-        if values not in self._by_values:
-            free = [name for name in self._usual if name not in self._by_values.values()]
-            taken = written in self._by_values.values()
-            self._by_values[values] = written if written and not taken else free[0]
-        return self._by_values[values]
+        if written and self._values.get(written, values) == values:
+            self._values[written] = values
+            return written
+        if found := self._of(values):
+            return found
+        name = next(name for name in self._usual if name not in self._values)
+        self._values[name] = values
+        return name
+
+    def _of(self, values: tuple[int, ...]) -> str | None:
+        return next((name for name, known in self._values.items() if known == values), None)

@@ -57,6 +57,15 @@ def test_a_cuda_file_takes_the_reference_by_order_and_its_numbers_as_sizes():
     assert "_right(values, bias)" in written(draft)["ref.py"]
 
 
+def test_equal_sizes_are_one_unless_the_call_names_them():
+    square = "add_bias(torch.randn(32, 32), torch.randn(32))"
+    with pytest.raises(DraftError, match="name them in the call"):
+        propose(Given("add.cu", CUDA, "ref.py", ADD_BIAS, calls=(square,)))
+    named = "rows, cols = 32, 32; add_bias(torch.randn(rows, cols), torch.randn(cols))"
+    draft = propose(Given("add.cu", CUDA, "ref.py", ADD_BIAS, calls=(named,)))
+    assert draft.cases == {"32x32": {"rows": 32, "cols": 32}}
+
+
 def test_two_calls_are_two_cases_of_a_cpp_kernel_and_a_module():
     calls = ("Relu()(torch.randn(8, 16))", "Relu()(torch.randn(4, 32))")
     draft = propose(Given("relu.cpp", CPP, "ref.py", RELU, calls=calls))
