@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
+from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
-from campaigns.problems.import_.propose import Given
+from campaigns.problems.import_.propose import Given, propose
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
 
+KEPT = argument("--yes", action="store_true", help="keep it; without it the plan is shown")
+FOLDER = argument("--folder", type=Path, help="write a problem folder here instead of storing it")
+DEFINITION = (
+    argument("definition", type=Path, help="JSON of FlashInfer Trace or SOL-ExecBench"),
+    argument("--workloads", type=Path, required=True, help="its workloads, JSON lines"),
+    argument("--solution", type=Path, help="a solution in Triton; default: torch eager"),
+    FOLDER,
+    KEPT,
+)
 NEW = (
-    argument("kernel", type=Path, help="a file: .py (Triton), .cu or .cpp"),
+    argument(
+        "kernel",
+        type=Path,
+        nargs="?",
+        help="a file: .py (Triton), .cu or .cpp; without one the reference is the first to beat",
+    ),
     argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
     argument("--function", default="", help="the reference's function or nn.Module in it"),
     argument("--entry", default="", help="the function that launches the kernel"),
@@ -28,26 +43,45 @@ NEW = (
     argument("--output", action="append", default=[], help="an argument that a call writes"),
     argument("--name", default="", help="default: the file's"),
     argument("--title", default=""),
-    argument("--folder", type=Path, help="write a problem folder here instead of storing it"),
-    argument("--yes", action="store_true", help="keep it; without it the plan is shown"),
+    FOLDER,
+    KEPT,
 )
 
 
 class NewProblem(BaseCommand):
     """The verb, for the command that has it."""
 
-    def new(self, *, kernel: Path, folder: Path | None, yes: bool, **options: Any) -> None:
+    def new(self, *, folder: Path | None, yes: bool, **options: Any) -> None:
+        if options["kernel"] is None and options["reference"] is None:
+            self.fail(ExitCode.USAGE, "kernel: a kernel's file, or --reference, is needed")
+        self._offer(lambda: propose(self._given(options)), folder, yes=yes)
+
+    def bring(
+        self,
+        *,
+        definition: Path,
+        workloads: Path,
+        solution: Path | None,
+        folder: Path | None,
+        yes: bool,
+    ) -> None:
+        texts = [self._text(one) if one else "" for one in (definition, workloads, solution)]
+        self._offer(lambda: read_definition(*texts), folder, yes=yes)
+
+    def _offer(
+        self, read_in: Callable[[], ProblemDraft], folder: Path | None, *, yes: bool
+    ) -> None:
         try:
-            found = propose_problem(self._given(kernel, options))
+            found = propose_problem(read_in())
         except (DraftError, OSError) as error:
             self.fail(ExitCode.USAGE, str(error))
-        draft, files, read = found.draft, found.files, found.read
+        draft, files = found.draft, found.files
         facts: dict[str, Any] = {
             "problem": draft.name,
             "assumed": list(draft.assumed),
-            "read": read,
+            "read": found.read,
         }
-        lines = [*draft_lines(draft, read)]
+        lines = [*draft_lines(draft, found.read)]
         if folder is not None and yes:
             self._write(folder, files)
             lines += ["", f"written to {folder}"]
@@ -60,11 +94,12 @@ class NewProblem(BaseCommand):
             lines += ["", "nothing is kept yet; --yes keeps it"]
         self.emit(facts, "\n".join(lines))
 
-    def _given(self, kernel: Path, options: dict[str, Any]) -> Given:
+    def _given(self, options: dict[str, Any]) -> Given:
+        kernel: Path | None = options["kernel"]
         reference: Path | None = options["reference"]
         return Given(
-            file_name=kernel.name,
-            kernel=self._text(kernel),
+            file_name=kernel.name if kernel else "",
+            kernel=self._text(kernel) if kernel else "",
             reference_file=reference.name if reference else "",
             reference=self._text(reference) if reference else "",
             entry=options["entry"],

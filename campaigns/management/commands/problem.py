@@ -1,4 +1,4 @@
-"""`problem list|show|new`: what a kernel must compute."""
+"""`problem list|show|new|import`: what a kernel must compute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from campaigns.devices.launch import described_problem
 from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument
-from campaigns.management.new_problem import NEW, NewProblem
+from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
 from campaigns.problems.shipped import UnknownProblem
 from campaigns.steps.problems.find_problem import find_problem, known_problems
 
@@ -27,6 +27,7 @@ class Command(NewProblem):
                 (argument("problem", help="a problem's name or a problem folder"),),
             ),
             Verb("new", "make a problem of a kernel and a reference", self.new, NEW),
+            Verb("import", "make a problem of a definition", self.bring, DEFINITION),
         )
 
     def list_known(self) -> None:

@@ -20,6 +20,7 @@ from campaigns.problems.import_.draft import (
     ReferenceCode,
     Role,
 )
+from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.example_calls import (
     TensorValue,
     Value,
@@ -67,7 +68,9 @@ class Given:
 
 
 def propose(given: Given) -> ProblemDraft:
-    """Raises DraftError, which names what is missing and what is accepted."""
+    """Without a kernel v0 is the reference in torch. Raises DraftError: what is missing."""
+    if not given.kernel.strip():
+        return _eager(given)
     suffix = "." + given.file_name.rsplit(".", 1)[-1] if "." in given.file_name else ""
     backend = BACKENDS.get(suffix)
     if backend is None:
@@ -106,6 +109,17 @@ def propose(given: Given) -> ProblemDraft:
         kernels={backend: (file_name, text)},
         assumed=tuple(assumed),
     )
+
+
+def _eager(given: Given) -> ProblemDraft:
+    """A problem that has no kernel yet: its reference, run by torch eagerly, is what to beat."""
+    file = given.reference_file or "reference.py"
+    code = reference_code(given.reference, file, given.function)
+    draft = propose(
+        replace(given, file_name=file, kernel=given.reference, entry=code.name, function=code.name)
+    )
+    said = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
+    return replace(draft, assumed=(said, *draft.assumed))
 
 
 def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:
@@ -219,7 +233,9 @@ def _python_args(
             continue
         args.append(_arg(given, name, values, names, assumed))
     if entry.returns:
-        args.append(DraftArg(_free("out", args), Role.OUTPUT, shape=None))
+        numbers = range(1, entry.answers + 1) if entry.answers > 1 else [""]
+        for number in numbers:
+            args.append(DraftArg(_free(f"out{number}", args), Role.OUTPUT, shape=None))
         assumed.append("What the reference returns is the output, in its shape and dtype.")
     elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
         listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)
@@ -332,25 +348,3 @@ def _arg(
     return DraftArg(
         name, Role.INPUT, first.dtype, shape, draw, 0, first.low, first.high, scale, shift
     )
-
-
-def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
-    """A kernel's file with a `run_kernel` that takes the problem's arguments by name."""
-    if entry.name == ENTRY and not entry.returns:
-        return text
-    outputs = [arg.name for arg in args if arg.role is Role.OUTPUT and arg.shape is None]
-    listed = ", ".join(arg.name for arg in args)
-    given = ", ".join(
-        f"{arg.name}={arg.name}" for arg in args if not (entry.returns and arg.name in outputs)
-    )
-    inner = entry.name if entry.name != ENTRY else "_returning"
-    lines = [text.rstrip("\n"), "", ""]
-    if entry.is_module:
-        inner = "_module"
-        lines += [f"_module = {entry.name}({entry.made_with})", "", ""]
-    if entry.name == ENTRY:
-        lines += [f"_returning = {ENTRY}", "", ""]
-    lines += [f"def {ENTRY}({listed}):"]
-    call = f"{inner}({given})"
-    lines += [f"    {outputs[0]}.copy_({call})" if entry.returns else f"    {call}", ""]
-    return "\n".join(lines)

@@ -20,7 +20,8 @@ OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 class PythonEntry:
     """A function, or an nn.Module, that launches a kernel.
 
-    returns: whether it returns its outputs. made_with: of a module, see `ReferenceCode`.
+    returns: whether it returns its outputs, and `answers` how many. made_with: of a module, see
+    `ReferenceCode`.
     """
 
     name: str
@@ -29,6 +30,7 @@ class PythonEntry:
     returns: bool
     is_module: bool = False
     made_with: str = ""
+    answers: int = 1
 
 
 def parsed(text: str, file_name: str) -> ast.Module:
@@ -51,7 +53,9 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     module = wanted if wanted in classes else "" if wanted else "ModelNew"
     if module in classes:
         code = _module_code(text, classes[module])
-        return PythonEntry(code.name, code.takes, (), True, is_module=True)
+        forward = next(n for n in classes[module].body if getattr(n, "name", "") == "forward")
+        answers = _count(_returned(forward)) if isinstance(forward, ast.FunctionDef) else 1
+        return PythonEntry(code.name, code.takes, (), True, is_module=True, answers=answers)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     jitted = {node.name for node in functions if _is_jitted(node)}
     plain = {node.name: node for node in functions if node.name not in jitted}
@@ -75,7 +79,14 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
 
 
 def _entry(node: ast.FunctionDef) -> PythonEntry:
-    return PythonEntry(node.name, _takes(node.args), tuple(_defaults(node.args)), _returns(node))
+    returned = _returned(node)
+    return PythonEntry(
+        node.name,
+        _takes(node.args),
+        tuple(_defaults(node.args)),
+        bool(returned),
+        answers=_count(returned),
+    )
 
 
 def _takes(arguments: ast.arguments) -> tuple[str, ...]:
@@ -101,17 +112,22 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, object]]:
             yield one.arg, value.value
 
 
-def _returns(function: ast.FunctionDef) -> bool:
-    """Whether it returns something, its inner functions left out."""
+def _returned(function: ast.FunctionDef) -> list[ast.expr]:
+    """What it returns, its inner functions left out."""
+    found: list[ast.expr] = []
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             continue
-        if isinstance(node, ast.Return) and not _is_none(node.value):
-            return True
+        if isinstance(node, ast.Return) and node.value and not _is_none(node.value):
+            found.append(node.value)
         stack.extend(ast.iter_child_nodes(node))
-    return False
+    return found
+
+
+def _count(returned: list[ast.expr]) -> int:
+    return max((len(v.elts) if isinstance(v, ast.Tuple) else 1 for v in returned), default=0)
 
 
 def _is_none(node: ast.expr | None) -> bool:
@@ -155,7 +171,9 @@ def reference_code(text: str, file_name: str, wanted: str = "") -> ReferenceCode
     if name in functions:
         node = functions[name]
         text = needed_by(text, name) if jitted else text
-        return ReferenceCode(text, name, _takes(node.args), _returns(node), _optional(node.args))
+        return ReferenceCode(
+            text, name, _takes(node.args), bool(_returned(node)), _optional(node.args)
+        )
     listed = ", ".join((*functions, *modules)) or "no function and no nn.Module"
     said = f"{wanted!r}; " if wanted else "which one gives the right answer? "
     raise DraftError("reference", f"{said}{file_name} defines: {listed}")

@@ -1,4 +1,4 @@
-"""Propose a problem for a kernel, and read it once as kopt would."""
+"""Read a draft once as kopt would read the problem."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from campaigns.devices.launch import described_problem
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
-from campaigns.problems.import_.propose import Given, propose
 from campaigns.problems.import_.write import written
 from campaigns.steps.problems.keep_problem import written_files
 from campaigns.workers.tempdirs import tempdir
@@ -24,9 +23,8 @@ class ProposedProblem:
     read: Mapping[str, Any]
 
 
-def propose_problem(given: Given) -> ProposedProblem:
+def propose_problem(draft: ProblemDraft) -> ProposedProblem:
     """Nothing is kept; the reference is run once on the smallest case. Raises DraftError."""
-    draft = propose(given)
     files = written(draft)
     try:
         with tempdir("problem") as place:

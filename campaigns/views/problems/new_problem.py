@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.propose import Given
+from campaigns.problems.import_.propose import Given, propose
 from campaigns.reports.highlight import highlighted
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import ProposedProblem, propose_problem
@@ -35,7 +35,7 @@ def new_problem(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             values = _values(request)
-            found = propose_problem(_given(values))
+            found = propose_problem(propose(_given(values)))
             if KEPT in request.POST:
                 problem = keep_problem(found.files)
                 messages.success(request, f"{problem.title} is kept; a campaign can begin with it.")
@@ -57,8 +57,8 @@ def _values(request: HttpRequest) -> dict[str, str]:
             values[text], values[name] = _read(text, upload), str(upload.name)
         if len(values[text]) > LARGEST:
             raise DraftError(text, f"accepted: at most {LARGEST:,} characters")
-    if not values["kernel"].strip():
-        raise DraftError("kernel", "paste a kernel, or choose its file")
+    if not values["kernel"].strip() and not values["reference"].strip():
+        raise DraftError("kernel", "paste a kernel or a reference, or choose a file")
     return values
 
 

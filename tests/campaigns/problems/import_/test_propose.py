@@ -103,6 +103,22 @@ def test_a_module_in_the_way_of_kernelbench_brings_its_inputs():
     assert "_module(x=x)" in files["v0.py"]
 
 
+def test_without_a_kernel_the_reference_is_the_first_to_beat():
+    call = "add_bias(torch.randn(32, 48), torch.randn(48))"
+    draft = propose(Given("", "", "ref.py", ADD_BIAS, calls=(call,)))
+    assert "torch eager" in draft.assumed[0]
+    assert "out.copy_(add_bias(x=x, bias=bias))" in draft.kernels["triton"][1]
+
+
+def test_each_of_several_answers_is_an_output():
+    text = TRITON.replace("    return y", "    return y, y.sum(1)").replace(
+        "    return x * weight", "    return x * weight, (x * weight).sum(1)"
+    )
+    draft = propose(Given("scale.py", text))
+    assert [arg.name for arg in draft.args if arg.role is Role.OUTPUT] == ["out1", "out2"]
+    assert "zip((out1, out2), scaled(" in draft.kernels["triton"][1]
+
+
 @pytest.mark.parametrize(
     ("given", "field"),
     [
