@@ -1,0 +1,40 @@
+"""What was handed in to a campaign, and how many rounds each kind of proposer has had."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.db.models import QuerySet
+
+from campaigns.models import Campaign, Submission
+from campaigns.rules.stop.proposers import USUAL, ProposerKind, read_budgets, rounds_left
+from campaigns.rules.verdict.decision import Reason
+
+
+def budgets_of(campaign: Campaign) -> dict[ProposerKind, int | None]:
+    """Who may propose, and the most rounds of each; an old row says nothing, and has the usual."""
+    return read_budgets(USUAL if campaign.proposers is None else campaign.proposers)
+
+
+def waiting_in(campaign: Campaign) -> QuerySet[Submission]:
+    """What no round has tried yet, in the order in which it is tried."""
+    return campaign.submissions.filter(rounds=None).order_by("pk")
+
+
+def rounds_used(campaign: Campaign) -> Counter[ProposerKind]:
+    """The rounds that each kind has had, without the baseline. Two queries.
+
+    What waits counts as well. A round that a broken host spoilt does not (law 8).
+    """
+    tried = campaign.rounds.filter(number__gt=1).exclude(verdict__reason=Reason.BROKEN_HOST)
+    kinds = [
+        kind or ProposerKind.SEARCH for kind in tried.values_list("submission__kind", flat=True)
+    ]
+    return Counter(
+        map(ProposerKind, [*kinds, *waiting_in(campaign).values_list("kind", flat=True)])
+    )
+
+
+def open_proposers(campaign: Campaign) -> dict[ProposerKind, bool]:
+    """Kind → whether it may have another round, for each that may propose at all."""
+    return rounds_left(budgets_of(campaign), rounds_used(campaign))
