@@ -20,6 +20,7 @@ from campaigns.records.round.candidate_findings import (
     stored_policy,
 )
 from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.round.proposed_by import proposed_by
 from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import borne_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
@@ -195,6 +196,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "campaign": round_.campaign_id,
         "round": round_.number,
         "kind": round_.kind,
+        "proposed_by": proposed_by(round_).facts,
         "state": round_.state,
         "hypothesis": round_.hypothesis,
         "dispatch": {**dispatch_of(round_).facts, "no_split": no_split(round_)},
@@ -242,6 +244,7 @@ def round_text(round_: Round) -> str:
     if verdict is None:
         return lines[0]
     lines += [verdict.sentence, ""]
+    lines += [f"  proposed by: {by}"] if (by := proposed_by(round_).words) else []
     if declared := declared_of(round_):
         lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
