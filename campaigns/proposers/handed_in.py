@@ -25,14 +25,22 @@ class SubmissionRefused(ValueError):
     """Something that cannot be handed in: `field`, and in `message` what is accepted.
 
     field: of `HandedIn`, or "campaign" where the campaign does not take it. round: the number of
-    the round that had the same; None where there is none.
+    the round that had the same; None where there is none. all: every (field, message) that is known
+    to be wrong, this one first.
     """
 
-    def __init__(self, field: str, message: str, round: int | None = None) -> None:
+    def __init__(
+        self,
+        field: str,
+        message: str,
+        round: int | None = None,
+        also: Iterable[tuple[str, str]] = (),
+    ) -> None:
         super().__init__(f"{field}: {message}")
         self.field = field
         self.message = message
         self.round = round
+        self.all = ((field, message), *also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +82,9 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
     for name, said in asdict(handed).items():
         if name not in ("amount", "evidence") and not isinstance(said, str):
             raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
-    for name in NEEDED:
-        said = getattr(handed, name)
-        if said == () or (isinstance(said, str) and not said.strip()):
-            raise SubmissionRefused(name, _needed(name, facts))
+    missing = [(name, _needed(name, facts)) for name in NEEDED if _is_empty(handed, name)]
+    if missing:
+        raise SubmissionRefused(*missing[0], also=missing[1:])
     for name, most in LONGEST.items():
         said = getattr(handed, name)
         if len(said) > most or "\0" in said:
@@ -119,11 +126,18 @@ def squeezed(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def _is_empty(handed: HandedIn, name: str) -> bool:
+    said = getattr(handed, name)
+    return not (said.strip() if isinstance(said, str) else said)
+
+
 def _needed(name: str, facts: Mapping[str, str]) -> str:
     if name == "evidence":
         return f"is needed; accepted: one or more of the cases {', '.join(facts)}"
     if name == "direction":
         return f"is needed; accepted: {', '.join(MetricDirection)}"
+    if name == "source":
+        return "is needed, as text"
     return "is needed; a hypothesis comes before its code"
 
 

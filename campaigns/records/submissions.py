@@ -6,7 +6,7 @@ from collections import Counter
 
 from django.db.models import QuerySet
 
-from campaigns.models import Campaign, Submission
+from campaigns.models import Campaign, CampaignState, Submission
 from campaigns.rules.stop.proposers import USUAL, ProposerKind, read_budgets, rounds_left
 from campaigns.rules.verdict.decision import Reason
 
@@ -33,6 +33,13 @@ def rounds_used(campaign: Campaign) -> Counter[ProposerKind]:
     return Counter(
         map(ProposerKind, [*kinds, *waiting_in(campaign).values_list("kind", flat=True)])
     )
+
+
+def takes_candidates(campaign: Campaign) -> bool:
+    """Whether people may look for what to hand in now; handing in says what else is wrong."""
+    ending = campaign.is_finished or campaign.stop_requested
+    ending = ending or campaign.state == CampaignState.REPORT or campaign.incumbent_id is None
+    return not ending and ProposerKind.PERSON in budgets_of(campaign)
 
 
 def open_proposers(campaign: Campaign) -> dict[ProposerKind, bool]:

@@ -84,6 +84,16 @@ def facts_about(campaign: Campaign) -> dict[str, str]:
     return {case.case: case.sentence() for case in facts.cases} if facts else {}
 
 
+def refusal_of(campaign: Campaign, kind: str) -> SubmissionRefused | None:
+    """Why nothing of this kind can be handed in now, whatever it is; None where it can."""
+    try:
+        _require_open(campaign)
+        _require_budget(campaign, ProposerKind(kind))
+    except SubmissionRefused as error:
+        return error
+    return None
+
+
 def _require_open(campaign: Campaign) -> Candidate:
     """The incumbent of a campaign that takes candidates now."""
     ended = campaign.is_finished or campaign.state == CampaignState.REPORT
