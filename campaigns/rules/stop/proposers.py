@@ -22,7 +22,7 @@ class ProposerKind(StrEnum):
 
 
 # Kind → the most rounds it may have; None is no limit of its own. Other kinds may not propose.
-Budgets = Mapping[str, int | None]
+Budgets = Mapping[str, int | None] | Mapping[ProposerKind, int | None]
 USUAL: Budgets = {ProposerKind.SEARCH: None, ProposerKind.PERSON: None}
 ACCEPTED = f"{', '.join(ProposerKind)}, each alone or with its most rounds, such as agent=5"
 
@@ -31,7 +31,7 @@ class ProposersError(ValueError):
     """Proposers that no campaign can have; the message says what is accepted."""
 
 
-def read_budgets(given: Mapping[str, Any]) -> dict[ProposerKind, int | None]:
+def read_budgets(given: Mapping[Any, Any]) -> dict[ProposerKind, int | None]:
     """Check budgets and put them in the order of `ProposerKind`. Raises ProposersError."""
     for name, most in given.items():
         if name not in set(ProposerKind):
@@ -58,7 +58,7 @@ def parse_budgets(text: str) -> dict[ProposerKind, int | None]:
     return read_budgets(found)
 
 
-def told_budgets(budgets: Mapping[ProposerKind, int | None]) -> str:
+def told_budgets(budgets: Budgets) -> str:
     """As `parse_budgets` reads them."""
     return ",".join(kind if most is None else f"{kind}={most}" for kind, most in budgets.items())
 
