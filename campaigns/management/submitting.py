@@ -35,6 +35,9 @@ SUBMIT = (
     argument("--risks", default="", help="what may go wrong"),
     argument("--bucket", default=BUCKETS[0], help=f"{', '.join(BUCKETS)}; default: {BUCKETS[0]}"),
     argument("--strategy", default="", help="its name in the catalogue, if it has one"),
+    argument(
+        "--flags", help="for the compiler, in one text: --flags=-O3; default: the incumbent's"
+    ),
     argument("--by", metavar="USER", help="the person whose candidate it is"),
     argument("--agent", metavar="NAME", help="the agent whose candidate it is"),
     argument("--wait", action="store_true", help="follow it to its verdict"),

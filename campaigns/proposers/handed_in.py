@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 
 from django.utils.text import slugify
 
+from campaigns.evaluator.builds.flags import TUNING, is_tuning
+from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Hypothesis, MetricDirection
 from campaigns.rules.verdict.buckets import Bucket
 
@@ -17,6 +19,7 @@ LONGEST |= {"metric": 80}
 NEEDED = ("title", "change", "rationale", "metric", "direction", "amount", "evidence", "source")
 LARGEST_SOURCE = 256 * 1024
 LARGEST_AMOUNT = 10.0
+MOST_FLAGS = 20
 # What only the work within a kernel is: a cache of the wrapper needs times that are measured.
 BUCKETS = tuple(bucket for bucket in Bucket if bucket.is_kernel)
 
@@ -50,7 +53,8 @@ class HandedIn:
     source: the text of the candidate. file_name: what it was read from; "" where it was typed.
     metric, direction, amount: what should move, "down" or "up", and by which share ("8%" or 0.08).
     evidence: names of the cases whose facts about the incumbent the hypothesis rests on. strategy:
-    a name of the catalogue; "" names it after the title.
+    a name of the catalogue; "" names it after the title. flags: for the compiler, with spaces
+    between; None: those of the incumbent.
     """
 
     source: str = ""
@@ -64,6 +68,7 @@ class HandedIn:
     strategy: str = ""
     risks: str = ""
     bucket: str = Bucket.K1
+    flags: str | None = None
     file_name: str = ""
 
     @property
@@ -80,7 +85,8 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
     first field that is missing or wrong.
     """
     for name, said in asdict(handed).items():
-        if name not in ("amount", "evidence") and not isinstance(said, str):
+        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
+        if not may_differ and not isinstance(said, str):
             raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
     missing = [(name, _needed(name, facts)) for name in NEEDED if _is_empty(handed, name)]
     if missing:
@@ -103,6 +109,21 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
         params={},
         bucket=_bucket(handed.bucket),
     )
+
+
+def read_flags(handed: HandedIn, incumbent: Source) -> tuple[str, ...]:
+    """The compiler flags. Raises SubmissionRefused."""
+    if handed.flags is None:
+        return incumbent.flags
+    flags = tuple(handed.flags.split())
+    if flags and incumbent.name.endswith(".py"):
+        raise SubmissionRefused("flags", f"{flags[0]!r:.40}; accepted for this backend: none")
+    for flag in flags:
+        if not is_tuning(flag) or len(flags) > MOST_FLAGS:
+            raise SubmissionRefused(
+                "flags", f"{flag!r:.40}; accepted: at most {MOST_FLAGS} of {TUNING}"
+            )
+    return flags
 
 
 def check_source(handed: HandedIn, name: str) -> None:

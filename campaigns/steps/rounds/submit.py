@@ -17,6 +17,7 @@ from campaigns.proposers.handed_in import (
     HandedIn,
     SubmissionRefused,
     check_source,
+    read_flags,
     read_hypothesis,
     squeezed,
 )
@@ -129,9 +130,9 @@ def _require_budget(campaign: Campaign, kind: ProposerKind) -> None:
 
 
 def _source(campaign: Campaign, handed: HandedIn, incumbent: Candidate) -> Source:
-    """The source under the incumbent's name and flags, unless the findings policy refuses it."""
+    """The source under the incumbent's name, unless the findings policy refuses it."""
     check_source(handed, incumbent.file_name)
-    source = Source(incumbent.file_name, handed.text, tuple(incumbent.flags))
+    source = Source(incumbent.file_name, handed.text, read_flags(handed, incumbent.source))
     found = Examined(source.name, tuple(findings_of(source)), policy_of(campaign))
     for first in found.of(Stance.REFUSED):
         raise SubmissionRefused(

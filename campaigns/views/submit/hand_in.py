@@ -44,6 +44,7 @@ class CandidateForm(forms.Form):
         required=False,
         help_text="its text takes the place of the source above",
     )
+    flags = _text("Compiler flags", "with spaces between; starts as those of the incumbent")
     title = _text("Title", "the idea in a few words")
     change = _text("Change", "what the source does differently", rows=2)
     rationale = _text("Why it should help", rows=3)
@@ -105,8 +106,9 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 
 def _initial(found: Campaign) -> dict[str, Any]:
-    source = found.incumbent.text if found.incumbent else ""
-    return {"source": source, "metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
+    best = found.incumbent
+    code = {"source": best.text, "flags": " ".join(best.flags)} if best else {}
+    return {**code, "metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
 
 
 def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm, HandedIn | None]:
@@ -128,6 +130,7 @@ def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm
         source=sent.get("source", ""),
         bucket=sent.get("bucket", ""),
         evidence=tuple(sent.getlist("evidence")),
+        flags=sent.get("flags"),
         file_name=upload.name or "" if upload is not None else "",
         **{name: sent.get(name, "") for name in names},
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from campaigns.models import Campaign, CampaignState, Round, Submission
 from campaigns.proposers.handed_in import SubmissionRefused
@@ -22,7 +22,7 @@ from campaigns.steps.rounds.submit import submit
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import NOTHING
 from knowledge.curation.errors import Forbidden
-from knowledge.models import Experience
+from knowledge.models import Experience, Immutable
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script, handed_in
 from tests.campaigns.steps.lifecycle.test_crash import Killed, killed_before_write
@@ -120,6 +120,8 @@ def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
         ("source", {"source": "x" * 300_000}, "accepted: text of at most 262,144 bytes"),
         ("source", {"file_name": "kernel.cu"}, "one that ends in .cpp"),
         ("source", {"source": "time 100\r\n\r\n"}, "is the incumbent's, of round 1"),
+        ("flags", {"flags": "-O3 -fplugin=x.so"}, "'-fplugin=x.so'; accepted: at most 20 of -O"),
+        ("flags", {"flags": " ".join(["-O3"] * 21)}, "accepted: at most 20"),
         ("source", {"source": 'int a = system("ls");'}, "line 1, system"),
     ],
 )
@@ -145,6 +147,12 @@ def test_it_refuses_what_was_tried_or_waits(waiting: Campaign, bench: WorkerCont
     assert (found.field, found.round, found.message) == ("source", 2, "round 2 had the same one")
     found = refusal(waiting, "time 40", change="unroll the loop")
     assert (found.field, found.round) == ("change", 2)
+
+
+def test_the_same_source_with_other_flags_is_another_candidate(waiting: Campaign) -> None:
+    assert hand_in(waiting, "time 50", flags="-O3  -fopenmp").flags == ["-O3", "-fopenmp"]
+    assert hand_in(waiting, "time 50", flags="-O3", change="fewer").flags == ["-O3"]
+    assert hand_in(waiting, "time 40").flags == []
 
 
 def test_a_broken_host_spoils_a_round_and_not_the_idea(
@@ -262,3 +270,17 @@ def test_no_second_round_is_opened_for_a_submission(
     reach(waiting, bench, CampaignState.AWAITING)
     with pytest.raises(IntegrityError), transaction.atomic():
         Round.objects.create(campaign=waiting, number=9, submission=made)
+
+
+@pytest.mark.storage
+def test_r45_what_was_handed_in_is_never_changed(waiting: Campaign) -> None:
+    made = hand_in(waiting, "time 50")
+    for change in (
+        "UPDATE campaigns_submission SET name = 'bob'",
+        "DELETE FROM campaigns_submission",
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"{change} WHERE id = {made.pk}")
+    made.name = "bob"
+    with pytest.raises(Immutable):
+        made.save()
