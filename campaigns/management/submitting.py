@@ -10,7 +10,7 @@ from typing import Any
 from campaigns.management.base_command import argument
 from campaigns.models import Campaign, Round, RoundState, Submission
 from campaigns.proposers.handed_in import BUCKETS, HandedIn
-from campaigns.steps.rounds.submit import facts_about
+from campaigns.proposers.situation import facts_about
 
 FOLLOW_EVERY_S = 1.0
 COMMAND_LINE = "command line"

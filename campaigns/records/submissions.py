@@ -7,6 +7,7 @@ from collections import Counter
 from django.db.models import QuerySet
 
 from campaigns.models import Campaign, CampaignState, Submission
+from campaigns.records.policies import stop_policy_of
 from campaigns.rules.stop.proposers import USUAL, ProposerKind, read_budgets, rounds_left
 from campaigns.rules.verdict.decision import Reason
 
@@ -36,10 +37,35 @@ def rounds_used(campaign: Campaign) -> Counter[ProposerKind]:
 
 
 def takes_candidates(campaign: Campaign) -> bool:
-    """Whether people may look for what to hand in now; handing in says what else is wrong."""
-    ending = campaign.is_finished or campaign.stop_requested
-    ending = ending or campaign.state == CampaignState.REPORT or campaign.incumbent_id is None
-    return not ending and ProposerKind.PERSON in budgets_of(campaign)
+    """Whether people may look for what to hand in now; `closed_to` knows it exactly. No query."""
+    return not _not_now(campaign) and ProposerKind.PERSON in budgets_of(campaign)
+
+
+def closed_to(campaign: Campaign, kind: ProposerKind) -> str:
+    """Why nothing of this kind can be handed in now, whatever it is; "" where it can."""
+    if why := _not_now(campaign):
+        return why
+    left = open_proposers(campaign)
+    if kind not in left:
+        return f"takes nothing from {kind.words}s; its proposers: {', '.join(left)}"
+    if not left[kind]:
+        return f"all {rounds_used(campaign)[kind]} rounds for {kind.words}s are used or taken"
+    most = stop_policy_of(campaign).max_rounds
+    taken = campaign.rounds.count() + waiting_in(campaign).count()
+    return f"all {most} rounds are used or taken" if taken >= most else ""
+
+
+def _not_now(campaign: Campaign) -> str:
+    if campaign.is_finished or campaign.state == CampaignState.REPORT:
+        return f"is {campaign.doing}; it takes no candidate any more"
+    if campaign.stop_requested:
+        return "is being stopped; it takes no candidate any more"
+    if campaign.incumbent_id is None:
+        return (
+            f"is {campaign.doing}; accepted once its baseline, round 1, is judged: a hypothesis "
+            "rests on what was measured"
+        )
+    return ""
 
 
 def open_proposers(campaign: Campaign) -> dict[ProposerKind, bool]:

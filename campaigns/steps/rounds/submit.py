@@ -9,10 +9,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from campaigns.evaluator.contract import Source
-from campaigns.models import Campaign, CampaignState, Candidate, RoundState, Submission, Submitter
+from campaigns.models import Campaign, Candidate, RoundState, Submission, Submitter
 from campaigns.models.event import record
 from campaigns.proposers.base import Hypothesis
-from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.handed_in import (
     HandedIn,
     SubmissionRefused,
@@ -21,10 +20,9 @@ from campaigns.proposers.handed_in import (
     read_hypothesis,
     squeezed,
 )
-from campaigns.records.policies import stop_policy_of
+from campaigns.proposers.situation import facts_about
 from campaigns.records.round.candidate_findings import policy_of
-from campaigns.records.round.incumbent_evidence import evidence_of
-from campaigns.records.submissions import open_proposers, rounds_used, waiting_in
+from campaigns.records.submissions import closed_to, waiting_in
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.finding_kinds import Examined, Stance
@@ -54,8 +52,7 @@ def submit(
     with transaction.atomic():
         # Held until the end: neither the campaign's end nor another submission comes in between.
         found = Campaign.objects.select_for_update().get(pk=campaign.pk)
-        incumbent = _require_open(found)
-        _require_budget(found, ProposerKind(kind))
+        incumbent = _require_open(found, ProposerKind(kind))
         hypothesis = read_hypothesis(handed, facts_about(found))
         source = _source(found, handed, incumbent)
         _require_new(found, hypothesis, source, incumbent)
@@ -75,58 +72,16 @@ def submit(
     return made
 
 
-def facts_about(campaign: Campaign) -> dict[str, str]:
-    """Case → what was measured of the present incumbent, in words; a hypothesis rests on it (R27).
-
-    Empty where there is no incumbent, and for the moments in which its facts are gathered.
-    """
-    evidence = evidence_of(campaign) if campaign.incumbent_id else None
-    facts = read_facts(evidence.facts) if evidence else None
-    return {case.case: case.sentence() for case in facts.cases} if facts else {}
-
-
-def refusal_of(campaign: Campaign, kind: str) -> SubmissionRefused | None:
-    """Why nothing of this kind can be handed in now, whatever it is; None where it can."""
-    try:
-        _require_open(campaign)
-        _require_budget(campaign, ProposerKind(kind))
-    except SubmissionRefused as error:
-        return error
-    return None
-
-
-def _require_open(campaign: Campaign) -> Candidate:
-    """The incumbent of a campaign that takes candidates now."""
-    ended = campaign.is_finished or campaign.state == CampaignState.REPORT
-    if ended or campaign.stop_requested:
-        state = "is being stopped" if not ended else f"is {campaign.doing}"
-        raise SubmissionRefused("campaign", f"{state}; it takes no candidate any more")
-    if campaign.incumbent is None:
-        raise SubmissionRefused(
-            "campaign",
-            f"is {campaign.doing}; accepted once its baseline, round 1, is judged: a hypothesis "
-            "rests on what was measured",
-        )
-    if not facts_about(campaign):
+def _require_open(campaign: Campaign, kind: ProposerKind) -> Candidate:
+    """The incumbent of a campaign that takes a candidate of this kind now."""
+    if closed := closed_to(campaign, kind):
+        raise SubmissionRefused("campaign", closed)
+    incumbent = campaign.incumbent
+    if incumbent is None or not facts_about(campaign):
         raise SubmissionRefused(
             "evidence", "the facts about a new incumbent are being gathered; try again in a moment"
         )
-    incumbent: Candidate = campaign.incumbent
     return incumbent
-
-
-def _require_budget(campaign: Campaign, kind: ProposerKind) -> None:
-    left = open_proposers(campaign)
-    if kind not in left:
-        raise SubmissionRefused(
-            "campaign", f"takes nothing from {kind.words}s; its proposers: {', '.join(left)}"
-        )
-    if not left[kind]:
-        used = rounds_used(campaign)[kind]
-        raise SubmissionRefused("campaign", f"all {used} rounds for {kind.words}s are used")
-    most = stop_policy_of(campaign).max_rounds
-    if campaign.rounds.count() + waiting_in(campaign).count() >= most:
-        raise SubmissionRefused("campaign", f"all {most} rounds are used or taken")
 
 
 def _source(campaign: Campaign, handed: HandedIn, incumbent: Candidate) -> Source:

@@ -15,8 +15,11 @@ from django.views.decorators.http import require_http_methods
 from campaigns.models import Campaign, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
 from campaigns.proposers.handed_in import BUCKETS, HandedIn, SubmissionRefused
+from campaigns.proposers.situation import facts_about
+from campaigns.records.submissions import closed_to
+from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
-from campaigns.steps.rounds.submit import facts_about, refusal_of, submit
+from campaigns.steps.rounds.submit import submit
 from campaigns.views.lookup import campaign_at, may_change
 from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.workers.notify import AGAIN, notify
@@ -92,7 +95,7 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
             return redirect(made)
     else:
         form = CandidateForm(initial=_initial(found), facts=facts)
-    closed = None if request.method == "POST" else refusal_of(found, Submitter.PERSON)
+    closed = "" if request.method == "POST" else closed_to(found, ProposerKind.PERSON)
     context = {
         "campaign": found,
         "form": form,

@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from campaigns.models import Round, Submission
-from campaigns.steps.rounds.submit import facts_about
+from campaigns.proposers.situation import facts_about
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
@@ -108,7 +108,10 @@ def test_a_duplicate_is_refused_with_the_round_that_had_it(page, running, addres
 
 def test_a_finished_campaign_takes_none(page, sample):
     address = reverse("hand_in", args=[sample.pk])
-    assert "It is done; it takes no candidate any more." in page.get(address).content.decode()
+    assert (
+        "This campaign is done; it takes no candidate any more."
+        in page.get(address).content.decode()
+    )
     answer = page.post(address, SAID | {"source": "x"})
     assert answer.status_code == 422
     assert "This campaign is done" in answer.content.decode()

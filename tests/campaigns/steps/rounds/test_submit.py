@@ -202,7 +202,7 @@ def test_each_kind_has_rounds_of_its_own(tmp_path: Path, bench: WorkerContext, s
         "waiting for a candidate of persons or agents to be handed in"
     )
     hand_in(campaign, "time 50")
-    assert refusal(campaign).message == "all 1 rounds for persons are used"
+    assert refusal(campaign).message == "all 1 rounds for persons are used or taken"
     submit(cast.fresh(campaign), handed_in("time 40"), "agent", "claude")
     reach(campaign, bench, CampaignState.DONE)
     ended = cast.fresh(campaign)
