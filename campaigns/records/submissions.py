@@ -47,9 +47,9 @@ def closed_to(campaign: Campaign, kind: ProposerKind) -> str:
         return why
     left = open_proposers(campaign)
     if kind not in left:
-        return f"takes nothing from {kind.words}s; its proposers: {', '.join(left)}"
+        return f"takes nothing from {kind.several}; its proposers: {', '.join(left)}"
     if not left[kind]:
-        return f"all {rounds_used(campaign)[kind]} rounds for {kind.words}s are used or taken"
+        return f"all {rounds_used(campaign)[kind]} rounds for {kind.several} are used or taken"
     most = stop_policy_of(campaign).max_rounds
     taken = campaign.rounds.count() + waiting_in(campaign).count()
     return f"all {most} rounds are used or taken" if taken >= most else ""

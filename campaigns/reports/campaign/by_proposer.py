@@ -60,7 +60,7 @@ class ProposerRow:
         """Such as "0.42 % [0.40, 0.44]"; "–" where nothing was gained."""
         if self.per_s is None:
             return "–"
-        gain, low, high = (f"{100 * value:.3g}" for value in self.per_s)
+        gain, low, high = (_percent(value) for value in self.per_s)
         return f"{gain} % [{low}, {high}]"
 
     @property
@@ -104,6 +104,12 @@ def proposer_rows(sheet: CampaignSheet, now: datetime) -> tuple[ProposerRow, ...
             device_s = sum(spent.get(row.round.pk, 0.0) for row in rows)
             found.append(_row(kind, rows, kind in budgets, budgets.get(kind), device_s))
     return tuple(found)
+
+
+def _percent(share: float) -> str:
+    """Three digits, and all of them before the point: a short round gains a lot a second."""
+    percent = 100 * share
+    return f"{percent:,.0f}" if abs(percent) >= 100 else f"{percent:.3g}"
 
 
 def _row(

@@ -20,6 +20,10 @@ class ProposerKind(StrEnum):
     def words(self) -> str:
         return "built-in search" if self is ProposerKind.SEARCH else self.value
 
+    @property
+    def several(self) -> str:
+        return "people" if self is ProposerKind.PERSON else f"{self.words}s"
+
 
 # Kind → the most rounds it may have; None is no limit of its own. Other kinds may not propose.
 Budgets = Mapping[str, int | None] | Mapping[ProposerKind, int | None]

@@ -33,8 +33,8 @@ def wait_or_end(campaign: Campaign) -> Next:
             return end_search(campaign, _end(campaign, left))
         if not move(campaign, CampaignState.AWAITING):
             return NOTHING
-        whose = " or ".join(f"{kind.words}s" for kind in others)
-        record(campaign, "awaiting", f"waiting for a candidate of {whose} to be handed in")
+        whose = " or ".join(kind.several for kind in others)
+        record(campaign, "awaiting", f"waiting for {whose} to hand in a candidate")
     return NOTHING
 
 

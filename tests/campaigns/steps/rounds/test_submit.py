@@ -198,11 +198,9 @@ def test_each_kind_has_rounds_of_its_own(tmp_path: Path, bench: WorkerContext, s
     script(["time 90"], ["time 80"], ["time 70"])
     campaign = cast.make_campaign(tmp_path, proposers="search=2,person=1,agent=1")
     reach(campaign, bench, CampaignState.AWAITING)
-    assert campaign.events.last().message == (
-        "waiting for a candidate of persons or agents to be handed in"
-    )
+    assert campaign.events.last().message == ("waiting for people or agents to hand in a candidate")
     hand_in(campaign, "time 50")
-    assert refusal(campaign).message == "all 1 rounds for persons are used or taken"
+    assert refusal(campaign).message == "all 1 rounds for people are used or taken"
     submit(cast.fresh(campaign), handed_in("time 40"), "agent", "claude")
     reach(campaign, bench, CampaignState.DONE)
     ended = cast.fresh(campaign)
