@@ -9,7 +9,7 @@ from typing import Any
 
 from campaigns.management.base_command import argument
 from campaigns.models import Campaign, Round, RoundState, Submission
-from campaigns.proposers.handed_in import BUCKETS, HandedIn
+from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn
 from campaigns.proposers.situation import facts_about
 
 FOLLOW_EVERY_S = 1.0
@@ -47,7 +47,9 @@ SUBMIT = (
 def handed_in(campaign: Campaign, file: Path, said: dict[str, Any]) -> HandedIn:
     """The options as the step takes them. Raises OSError, UnicodeDecodeError."""
     evidence = tuple(said.pop("evidence")) or tuple(facts_about(campaign))
-    text = file.read_text(encoding="utf-8")
+    with file.open("rb") as opened:
+        # One byte more than is accepted, so that a longer file is refused and never read whole.
+        text = opened.read(LARGEST_SOURCE + 1).decode()
     return HandedIn(source=text, file_name=file.name, evidence=evidence, **said)
 
 

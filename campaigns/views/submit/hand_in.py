@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.models import Campaign, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
-from campaigns.proposers.handed_in import BUCKETS, HandedIn, SubmissionRefused
+from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
 from campaigns.records.submissions import closed_to
 from campaigns.rules.stop.proposers import ProposerKind
@@ -120,7 +120,8 @@ def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm
     wrong = ""
     if upload is not None:
         try:
-            sent["source"] = upload.read().decode()
+            # One byte more than is accepted, so that a longer file is refused and not read whole.
+            sent["source"] = upload.read(LARGEST_SOURCE + 1).decode()
         except UnicodeDecodeError as error:
             wrong = f"{upload.name}: {error.reason}; accepted: text in UTF-8"
     form = CandidateForm(sent, facts=facts)

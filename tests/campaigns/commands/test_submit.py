@@ -96,6 +96,9 @@ def test_it_names_what_is_missing_and_exits_with_the_code_for_it(
     assert refusal(waiting.pk, nowhere, *SAID) == (2, f"{nowhere}: no such file")
     kernel.write_bytes(b"\xff\xfe")
     assert refusal(waiting.pk, kernel, *SAID)[0] == 1
+    assert refusal(waiting.pk, tmp_path, *SAID)[0] == 1
+    kernel.write_text("x" * 300_000)
+    assert refusal(waiting.pk, kernel, *SAID)[1].endswith("text of at most 262,144 bytes")
     kernel.write_text("time 100")
     code, said = refusal(waiting.pk, kernel, *SAID)
     assert (code, said) == (1, "source: is the incumbent's, of round 1")

@@ -94,6 +94,8 @@ def test_it_takes_a_file_instead_and_shows_its_text_when_it_is_refused(page, run
     assert Submission.objects.get().text == text
     sent = typed(running, upload=SimpleUploadedFile("mine.cu", b"\xff\xfe"))
     assert list(page.post(address, sent).context["form"].errors) == ["upload"]
+    sent = typed(running, upload=SimpleUploadedFile("mine.cu", b"x" * 300_000))
+    assert "accepted: text of at most" in str(page.post(address, sent).context["form"].errors)
     sent = typed(running, upload=SimpleUploadedFile("mine.py", b"import os"))
     assert "ends in .cu" in str(page.post(address, sent).context["form"].errors["source"])
 
