@@ -23,6 +23,9 @@ from campaigns.views.problems.problem import problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
+from campaigns.views.submit.hand_in import hand_in
+from campaigns.views.submit.round_result import round_result
+from campaigns.views.submit.submission import submission
 from campaigns.views.sweeps.sweep_panel import sweep_panel
 from campaigns.views.sweeps.sweep_table import sweep
 from campaigns.views.theme import theme
@@ -54,6 +57,8 @@ urlpatterns: list[URLPattern] = [
         for verb in STEPS
     ),
     path(CAMPAIGN + "placeholder", placeholder, name="placeholder"),
+    path(CAMPAIGN + "submit", hand_in, name="hand_in"),
+    path(CAMPAIGN + "submissions/<int:key>/", submission, name="submission"),
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "report/", report, name="report"),
@@ -63,6 +68,7 @@ urlpatterns: list[URLPattern] = [
     path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),
     path(ROUND + "reproduce.zip", reproducer, name="reproducer"),
+    path(ROUND + "result", round_result, name="round_result"),
     path(ROUND + "source", round_source, name="round_source"),
     path(ROUND + "sweep/", sweep, name="sweep"),
     path(ROUND + "sweep/panel", sweep_panel, name="sweep_panel"),

@@ -74,7 +74,7 @@ TITLES: Mapping[int, str] = {
     47: "Of equals within noise the earliest is the best",
     48: "Rounds without a gain climb a ladder of measures",
     49: "A campaign stops with a reason; the roofline is a success",
-    50: "Sixteen states, one table of transitions, resumable anywhere",
+    50: "Seventeen states, one table of transitions, resumable anywhere",
     51: "No round opens before the last one is complete and closed",
     52: "One report, made of records",
     53: "Trends and boards of a campaign",

@@ -7,6 +7,8 @@ from typing import Any
 
 from campaigns.management.base_command import argument
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.stop.proposers import USUAL as BUDGETS
+from campaigns.rules.stop.proposers import ProposerKind, read_budgets, told_budgets
 from campaigns.rules.target.ceilings import QUESTIONS
 from campaigns.rules.target.goal import ACCEPTED
 from campaigns.rules.target.intake import Intake
@@ -18,6 +20,7 @@ from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
 from knowledge.models import Platform
 
+USUAL_PROPOSERS = told_budgets(read_budgets(BUDGETS))
 KEY = argument("campaign", type=int, help="the campaign's number")
 WISH = (
     argument("--problem", help="a shipped problem or a problem folder"),
@@ -48,6 +51,12 @@ WISH = (
         "--require-sanitizers",
         action="store_true",
         help="accept a candidate only after a sanitizer of the backend has run",
+    ),
+    argument(
+        "--proposers",
+        metavar="KIND[=ROUNDS],…",
+        help=f"who may propose: {', '.join(ProposerKind)}, each with its most rounds where "
+        f"it has a limit of its own; default: {USUAL_PROPOSERS}",
     ),
     argument(
         "--restart",
@@ -116,10 +125,15 @@ CALLED = {
     "max_wall_h": "--hours",
     "max_device_h": "--device-hours",
     "own_kernels": "--own-kernel",
+    "proposers": "--proposers",
 }
 
 # Options that neither the command nor a manifest gave.
-USUAL = {"rounds": StopPolicy().max_rounds, **Intake().stored}
+USUAL = {
+    "rounds": StopPolicy().max_rounds,
+    "proposers": USUAL_PROPOSERS,
+    **Intake().stored,
+}
 NEEDED = ("problem", "backend")
 
 

@@ -20,13 +20,17 @@ from campaigns.records.round.candidate_findings import (
     stored_policy,
 )
 from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.round.proposed_by import proposed_by
 from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import borne_of
+from campaigns.records.submissions import budgets_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
+from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.course import course_facts, course_lines
 from campaigns.reports.campaign.lineage import commit_facts, lineage_of
 from campaigns.reports.campaign.progress import progress_of
 from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.campaign.submissions import waiting_sheets
 from campaigns.reports.rounds.dispatch import dispatch_of, no_split
 from campaigns.reports.rounds.standings import (
     doubts_of,
@@ -55,6 +59,7 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
         "backend": campaign.backend,
         "architecture": campaign.platform.arch,
         "intake": intake_from(campaign.intake).stored,
+        "proposers": budgets_of(campaign),
         "state": campaign.state,
         "stop_reason": campaign.stop_reason,
         "stop_sentence": campaign.stop_sentence,
@@ -77,6 +82,8 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         **campaign_facts(campaign),
         "wait": sheet.wait.facts if sheet.wait else None,
         "progress": progress.stored if progress else None,
+        "by_proposer": [row.facts for row in proposer_rows(sheet, timezone.now())],
+        "waiting": [waiting.facts for waiting in waiting_sheets(campaign)],
         **course_facts(campaign),
         "goal": campaign.goal,
         "dispatch": dispatch_of(campaign.incumbent.round).facts if campaign.incumbent else None,
@@ -150,6 +157,11 @@ def campaign_text(campaign: Campaign) -> str:
     if progress := progress_of(campaign, timezone.now()):
         since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
         lines.append(f"{since}{progress.doing}; {progress.eta_words}")
+    lines += [row.words for row in proposer_rows(sheet, timezone.now())]
+    lines += [
+        f"handed in by {one.submission.name}: {one.submission.title}. {one.words}"
+        for one in waiting_sheets(campaign)
+    ]
     lines += course_lines(campaign)
     lines += [f"in the queue: {sheet.queue.why}"] if sheet.queue else []
     lines.append(f"target: {sheet.goal_words}")
@@ -195,6 +207,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "campaign": round_.campaign_id,
         "round": round_.number,
         "kind": round_.kind,
+        "proposed_by": proposed_by(round_).facts,
         "state": round_.state,
         "hypothesis": round_.hypothesis,
         "dispatch": {**dispatch_of(round_).facts, "no_split": no_split(round_)},
@@ -242,6 +255,7 @@ def round_text(round_: Round) -> str:
     if verdict is None:
         return lines[0]
     lines += [verdict.sentence, ""]
+    lines += [f"  proposed by: {by}"] if (by := proposed_by(round_).words) else []
     if declared := declared_of(round_):
         lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]

@@ -16,6 +16,7 @@ from campaigns.models.problem import Case, Problem
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
+from campaigns.models.submissions.submission import Submission, Submitter
 from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
@@ -63,6 +64,8 @@ __all__ = [
     "Standing",
     "StandingAnswer",
     "StandingWord",
+    "Submission",
+    "Submitter",
     "Sweep",
     "SweepOrder",
     "SweepPoint",

@@ -52,6 +52,8 @@ class Campaign(Stateful):
     goal: the target that was asked for, as `campaigns.rules.target.goal.Goal.stored`; None means
     `target_fraction` of the stop policy. target: what step 0 found, as written by
     `campaigns.steps.lifecycle.set_target`.
+    proposer: the name of the built-in search. proposers: kind → the most rounds it may have, as
+    `campaigns.rules.stop.proposers.Budgets`; None in old rows.
     findings_policy: kind of finding → allowed, flagged or refused; None in old rows.
     own_kernels: names of kernels that count as the candidate's own although its source does not
     define them; None in old rows.
@@ -72,6 +74,7 @@ class Campaign(Stateful):
     backend = models.CharField(max_length=40)
     cases = models.JSONField(default=list)
     proposer = models.CharField(max_length=40, default="search")
+    proposers = models.JSONField(null=True, blank=True)
     state = models.CharField(max_length=20, choices=CampaignState, default=CampaignState.DRAFT)
     paused_from = models.CharField(max_length=20, blank=True)
     pause_requested = models.BooleanField(default=False)

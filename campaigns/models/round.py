@@ -31,6 +31,7 @@ class Round(Stateful):
     split: for a dispatch split, as steps/rounds/split.py writes it: the predicate in words, the
     classes that run the variant, the round whose kernel each class runs, and the digests of both
     sources. None in every other round.
+    submission: what the round tries, where a person or an agent handed it in.
     """
 
     SEALED = models.Q(state=RoundState.CLOSED)
@@ -45,6 +46,13 @@ class Round(Stateful):
         "campaigns.Evidence", null=True, blank=True, on_delete=models.PROTECT, related_name="rounds"
     )
     draft = models.JSONField(null=True, blank=True)
+    submission = models.ForeignKey(
+        "campaigns.Submission",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="rounds",
+    )
     against = models.ForeignKey(
         "campaigns.Candidate", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -61,6 +69,12 @@ class Round(Stateful):
                 fields=["campaign"],
                 condition=~models.Q(state=RoundState.CLOSED),
                 name="one_open_round_per_campaign",
+            ),
+            # With a condition: for one without, SQLite would rebuild the table without triggers.
+            models.UniqueConstraint(
+                fields=["submission"],
+                condition=models.Q(submission__isnull=False),
+                name="one_round_per_submission",
             ),
         )
         ordering = ("campaign", "number")

@@ -22,6 +22,7 @@ class CampaignState(models.TextChoices):
     BASELINE = "baseline"
     PROFILE = "profile"
     ANALYZE = "analyze"
+    AWAITING = "awaiting"
     IMPLEMENT = "implement"
     VALIDATE = "validate"
     REPAIR = "repair"
@@ -67,6 +68,7 @@ _DOING: dict[str, str] = {
     C.BASELINE: "measuring the baseline",
     C.PROFILE: "collecting facts about the incumbent",
     C.ANALYZE: "choosing what to try",
+    C.AWAITING: "waiting for a candidate to be handed in",
     C.IMPLEMENT: "storing the candidates",
     C.VALIDATE: "measuring",
     C.REPAIR: "repairing",
@@ -91,7 +93,9 @@ COURSE: dict[str, frozenset[str]] = {
     C.PREPARE: frozenset({C.BASELINE}),
     C.BASELINE: frozenset({C.DECIDE}),
     C.PROFILE: frozenset({C.ANALYZE}),
-    C.ANALYZE: frozenset({C.IMPLEMENT, C.REPORT}),
+    C.ANALYZE: frozenset({C.IMPLEMENT, C.AWAITING, C.REPORT}),
+    # Only where people or agents are to propose; the wait ends by what is handed in, or by a limit.
+    C.AWAITING: frozenset({C.ANALYZE, C.REPORT}),
     C.IMPLEMENT: frozenset({C.VALIDATE}),
     C.VALIDATE: frozenset({C.DECIDE}),
     # A repairable failure is repaired within its round; a closed round leads to the ladder (R48).

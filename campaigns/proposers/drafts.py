@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.base import Variant
+from campaigns.models import Submission
+from campaigns.proposers.base import Draft, Hypothesis, Variant
 
 
 def stored_draft(variants: Iterable[Variant]) -> list[dict[str, Any]]:
@@ -33,3 +36,9 @@ def drafted_in(stored: Iterable[dict[str, Any]]) -> list[Variant]:
         )
         for one in stored
     ]
+
+
+def draft_of(submission: Submission) -> Draft:
+    """The round of a candidate that was handed in."""
+    hypothesis = msgspec.convert(submission.hypothesis, Hypothesis)
+    return Draft(hypothesis, (Variant(f"handed in by {submission.name}", submission.source),))

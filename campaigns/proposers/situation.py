@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Situation
+from campaigns.proposers.evidence import read_facts
 from campaigns.records.restart_mask import masked_rounds
 from campaigns.records.round.dispatch_classes import classes_by_case
 from campaigns.records.round.hypotheses import tried_in
@@ -36,6 +37,16 @@ def situation_of(campaign: Campaign) -> Situation:
         element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
         product=product_of(campaign),
     )
+
+
+def facts_about(campaign: Campaign) -> dict[str, str]:
+    """Case → what was measured of the present incumbent, in words; a hypothesis rests on it (R27).
+
+    Empty where there is no incumbent, and for the moments in which its facts are gathered.
+    """
+    evidence = evidence_of(campaign) if campaign.incumbent_id else None
+    cases = read_facts(evidence.facts).cases if evidence else ()
+    return {case.case: case.sentence() for case in cases}
 
 
 def _directions(campaign: Campaign) -> tuple[str, ...]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from campaigns.models import Campaign, Evaluation, EvaluationKind
+from campaigns.models.evaluation import AFTER_THE_ROUND
 
 HOUR = timedelta(hours=1)
 # A wait for a device that others use is the host's doing, and no budget pays for it (law 8).
@@ -41,11 +45,29 @@ def _wall(campaign: Campaign, until: datetime) -> timedelta:
     return spent + (max(until - since, timedelta()) if since else timedelta())
 
 
+def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
+    """Round key → seconds of measuring until its verdict. One query."""
+    until = min(now, campaign.finished_at) if campaign.finished_at else now
+    rows = _on_a_device(campaign).exclude(kind__in=AFTER_THE_ROUND)
+    found: dict[int, float] = defaultdict(float)
+    times = rows.values_list("candidate__round", "started_at", "finished_at")
+    for key, begun, ended in times:
+        found[key] += _between(begun, ended, until).total_seconds()
+    return found
+
+
 def _device(campaign: Campaign, until: datetime) -> timedelta:
+    times = _on_a_device(campaign).values_list("started_at", "finished_at")
+    return sum((_between(begun, ended, until) for begun, ended in times), timedelta())
+
+
+def _on_a_device(campaign: Campaign) -> QuerySet[Evaluation]:
+    """All but builds, which hold none."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    rows = rows.exclude(kind=EvaluationKind.BUILD)  # which holds no device
-    spent = timedelta()
-    for begun, ended in rows.values_list("started_at", "finished_at"):
-        if begun is not None:
-            spent += max(min(ended or until, until) - begun, timedelta())
-    return spent
+    return rows.exclude(kind=EvaluationKind.BUILD)
+
+
+def _between(begun: datetime | None, ended: datetime | None, until: datetime) -> timedelta:
+    if begun is None:
+        return timedelta()
+    return max(min(ended or until, until) - begun, timedelta())

@@ -26,6 +26,7 @@ def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
         {
             "round": row.number,
             "title": row.round.title,
+            "proposed_by": row.proposed_by.words,
             "verdict": row.word.value,
             "reason": row.reason,
             "against_round": row.against,

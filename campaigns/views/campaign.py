@@ -15,9 +15,11 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import PAUSABLE
+from campaigns.records.submissions import takes_candidates
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_drift import drift_of
+from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.checklist import checklist
 from campaigns.reports.campaign.course import course_of
 from campaigns.reports.campaign.limits import limits_of
@@ -26,6 +28,7 @@ from campaigns.reports.campaign.live import Version, campaign_version
 from campaigns.reports.campaign.pictures import pictures
 from campaigns.reports.campaign.progress import Progress, progress_of
 from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet, heartbeat_of
+from campaigns.reports.campaign.submissions import waiting_sheets
 from campaigns.reports.rounds.dispatch import dispatch_of
 from campaigns.reports.rounds.standings import doubts_of
 from campaigns.rules.stop.phases import LIMITS
@@ -105,6 +108,9 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
         "open_round": next((r.number for r in sheet.newest_first if not r.is_closed), None),
+        "takes_candidates": takes_candidates(found),
+        "waiting": SimpleLazyObject(lambda: waiting_sheets(found)),
+        "proposers": SimpleLazyObject(lambda: proposer_rows(sheet, timezone.now())),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.

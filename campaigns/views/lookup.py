@@ -26,7 +26,12 @@ def campaign_at(campaign_id: int) -> Campaign:
 def round_at(campaign: Campaign, number: int) -> Round:
     """The round with verdict, chosen candidate and rival."""
     rows = campaign.rounds.select_related(
-        "verdict__evaluation__worker", "chosen", "against__round", "commit", "sweep"
+        "verdict__evaluation__worker",
+        "chosen",
+        "against__round",
+        "commit",
+        "sweep",
+        "submission__against__round",
     )
     counted = with_standing(rows).annotate(candidate_count=Count("candidates"))
     found: Round = get_object_or_404(counted, number=number)

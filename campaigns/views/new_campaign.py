@@ -17,6 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
 from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
+from campaigns.rules.stop.proposers import USUAL, ProposerKind, told_budgets
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError, fixed
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance, default_policy
@@ -38,6 +39,9 @@ from knowledge.experience.others import others_learned
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")
+# Kind → what stands in its field: nothing is no limit of its own, and 0 does not propose.
+PROPOSERS = {kind: (str(USUAL[kind] or "") if kind in USUAL else "0") for kind in ProposerKind}
+ROUNDS_OF = {f"rounds_{kind}": usual for kind, usual in PROPOSERS.items()}
 INTAKE = Intake().stored
 ADVANCED = (*HOURS, "target", "own_kernels", "require_sanitizers")
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
@@ -57,6 +61,8 @@ LABELS = {
     "goal": "Goal, % of the roof",
     "target": "Or another target",
     "rounds": "Rounds at most",
+    "proposers": "Who proposes",
+    **{f"rounds_{kind}": f"Rounds: {kind.words}" for kind in ProposerKind},
     "hours": "Hours at most",
     "device_hours": "Device hours at most",
     "restart": "Restart with half of the history hidden",
@@ -83,6 +89,10 @@ class CampaignForm(forms.Form):
     target = forms.CharField(required=False)
     hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
     device_hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
+    rounds_search, rounds_person, rounds_agent = (
+        forms.IntegerField(required=False, min_value=0, max_value=ROUND_LIMIT - 1)
+        for _ in ProposerKind
+    )
     restart = forms.ChoiceField(
         choices=[(answer, RESTARTS[answer]) for answer in RestartPolicy],
         error_messages={
@@ -130,6 +140,9 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "form": form,
         "stances": list(Stance),
         "kinds": _kinds(values),
+        "proposers": [
+            (kind, values[f"rounds_{kind}"], f"rounds_{kind}" in errors) for kind in ProposerKind
+        ],
         "own_policy": bool(_findings(values)),
         "restarts": RESTARTS,
         "guards": list(GuardPolicy),
@@ -177,6 +190,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "rounds": asked.get("rounds", str(ROUNDS)),
         "target": asked.get("target", ""),
         **{name: asked.get(name, "") for name in HOURS},
+        **{name: asked.get(name, usual) for name, usual in ROUNDS_OF.items()},
         "restart": asked.get("restart", str(RestartPolicy.TAKE)),
         "own_kernels": asked.get("own_kernels", ""),
         "require_sanitizers": asked.get("require_sanitizers", ""),
@@ -215,6 +229,16 @@ def _own_kernels(values: dict[str, str]) -> tuple[str, ...]:
     """Names with spaces or commas between; none for a backend whose kernels are not traced."""
     traced = values["backend"] in TIMED_ON["gpu"]
     return tuple(values["own_kernels"].replace(",", " ").split()) if traced else ()
+
+
+def _proposers(values: dict[str, str]) -> dict[str, int | None]:
+    """Kind → its most rounds, of those that may propose; a text that is no number is no limit."""
+    said = {kind.value: values[f"rounds_{kind}"].strip() for kind in ProposerKind}
+    return {
+        kind: int(most) if most.isdecimal() else None
+        for kind, most in said.items()
+        if not most.isdecimal() or int(most)
+    }
 
 
 def _requires(values: dict[str, str]) -> bool:
@@ -276,6 +300,7 @@ def _create(
         findings=_findings(values),
         own_kernels=_own_kernels(values),
         require_sanitizers=_requires(values),
+        proposers=_proposers(values),
         created_by=request.user,
     )
     try:
@@ -303,6 +328,8 @@ def _command(values: dict[str, str]) -> str:
     parts += [f"--{asked}", values[asked]]
     for name in HOURS:
         parts += [f"--{name.replace('_', '-')}", values[name]] if values[name] else []
+    if (proposers := _proposers(values)) != USUAL:
+        parts += ["--proposers", told_budgets(proposers)]
     parts += ["--restart", values["restart"]] if values["restart"] != RestartPolicy.TAKE else []
     for kind, stance in _findings(values).items():
         parts += ["--findings", f"{kind}={stance}"]

@@ -41,7 +41,8 @@ CAMPAIGN = {
 def addresses(site):
     running = build_sample(rounds=3, running=True)
     pages = {name: path.format(site[1].pk) for name, path in CAMPAIGN.items()}
-    return pages | {"running": f"/c/{running.pk}/"} | _imported() | build_full_wiki()
+    pages |= {"running": f"/c/{running.pk}/", "hand in": f"/c/{running.pk}/submit"}
+    return pages | _imported() | build_full_wiki()
 
 
 def _imported():

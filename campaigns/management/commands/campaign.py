@@ -59,6 +59,7 @@ from campaigns.problems.shipped import UnknownProblem
 from campaigns.reports.campaign.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.stop.proposers import ProposersError, parse_budgets
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError
@@ -94,6 +95,7 @@ WATCH_EVERY_S = 1.0
 PATIENCE_S = 600.0
 INTAKE = tuple(Intake().stored)
 GOAL_PERCENT = 90.0
+REFUSALS = (CampaignRefused, IntakeError, PolicyError, ProposersError)
 
 
 class Command(ImportVerbs):
@@ -309,6 +311,7 @@ class Command(ImportVerbs):
                     findings=findings,
                     own_kernels=tuple(wish["own_kernel"]),
                     require_sanitizers=wish["require_sanitizers"],
+                    proposers=parse_budgets(wish["proposers"]),
                     intake=Intake(**{name: wish[name] for name in INTAKE}),
                     title=wish["title"],
                     seed=wish["seed"],
@@ -316,7 +319,7 @@ class Command(ImportVerbs):
             )
         except (UnknownProblem, UnknownPlatform) as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
-        except (CampaignRefused, IntakeError, PolicyError, ProblemError, DeviceError) as error:
+        except (*REFUSALS, ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, as_typed(error))
 
     def _platform(self, wanted: str | None, *, here: bool) -> str:

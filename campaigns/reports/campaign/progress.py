@@ -17,6 +17,12 @@ from campaigns.rules.stop.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes
 
 OWN_STEP = "processing results"
+# State → what people are to do; how long they take is not told by earlier phases.
+WAITS_FOR_PEOPLE: dict[str, str] = {
+    CampaignState.PAUSED: "a person to resume it",
+    CampaignState.RESTART: "an answer to the offered restart",
+    CampaignState.AWAITING: "a candidate to be handed in",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
     earlier = _durations(rows, campaign.state)
     age = max((now - present.at).total_seconds(), 0.0) if present else 0.0
     left = estimate([max(0.0, took - age) for took in earlier], 1)
-    held = campaign.state in (CampaignState.PAUSED, CampaignState.RESTART)
+    held = campaign.state in WAITS_FOR_PEOPLE
     return Progress(
         state=campaign.state,
         since=present.at if present else None,
@@ -105,10 +111,8 @@ def _durations(rows: Sequence[Phase], state: str) -> list[float]:
 
 
 def _waits_for(campaign: Campaign) -> str:
-    if campaign.state == CampaignState.PAUSED:
-        return "a person to resume it"
-    if campaign.state == CampaignState.RESTART:
-        return "an answer to the offered restart"
+    if campaign.state in WAITS_FOR_PEOPLE:
+        return WAITS_FOR_PEOPLE[campaign.state]
     if campaign.state == CampaignState.CONFIRMED:
         return "a worker"
     if campaign.state in MEASURING:

@@ -135,6 +135,8 @@ class CampaignSheet:
     @property
     def eta_basis(self) -> str:
         """What the time left rests on, or why there is none yet."""
+        if self.campaign.state == CampaignState.AWAITING:
+            return "it depends on when a candidate is handed in"
         if self.eta is None:
             closed = sum(row.duration_s is not None for row in self.rows)
             return f"{closed} of the {LEAST_ROUNDS} measured rounds that an estimate needs"
@@ -229,7 +231,7 @@ def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
 
 def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:
     most = campaign.stop_policy.get("max_rounds")
-    if campaign.is_finished or not most:
+    if campaign.is_finished or campaign.state == CampaignState.AWAITING or not most:
         return None
     durations = [row.duration_s for row in rows if row.duration_s is not None]
     hours = campaign.stop_policy.get("max_wall_h")

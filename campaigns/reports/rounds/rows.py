@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 from campaigns.models import Campaign, Round, RoundState
 from campaigns.records.round.candidate_findings import finding_counts
 from campaigns.records.round.paired import paired_times_of
+from campaigns.records.round.proposed_by import ProposedBy, proposed_by
 from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, results_of
 from campaigns.records.target.targets import CampaignTarget, share_of
 from campaigns.reports.rounds.standings import standing_of, with_standing
@@ -18,6 +19,8 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.noise.paired_times import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
+
+LOADED = ("verdict", "against__round", "chosen", "submission")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,10 @@ class RoundRow:
     def standing(self) -> str:
         """How far its gain is confirmed, as stored; "" where nothing is claimed."""
         return standing_of(self.round)
+
+    @property
+    def proposed_by(self) -> ProposedBy:
+        return proposed_by(self.round)
 
     @property
     def number(self) -> int:
@@ -108,7 +115,7 @@ def some_rows(
 def rounds_of(campaign: Campaign, which: Q | None = None) -> Sequence[Round]:
     """The rounds with verdict, rival and number of candidates, in one query."""
     found = campaign.rounds.filter(which or Q())
-    rounds = with_standing(found.select_related("verdict", "against__round", "chosen"))
+    rounds = with_standing(found.select_related(*LOADED))
     return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
 
 

@@ -31,7 +31,7 @@ class Limit:
     overrun: Overrun = Overrun.TELL
 
 
-# State → its limit. Waiting for the first worker and a pause have no limit.
+# State → its limit. A pause, and waiting for the first worker or for what is handed in, has none.
 LIMITS: Mapping[str, Limit] = {
     "prepare": Limit(15 * MINUTE, 90 * MINUTE),
     "baseline": Limit(25 * MINUTE, 120 * MINUTE, Overrun.PAUSE),

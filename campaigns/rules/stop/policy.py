@@ -95,7 +95,6 @@ class History:
     share_of_floor: float | None = None
     reached: Reached | None = None
     user_stopped: bool = False
-    ideas_left: bool = True
     wall_h: float = 0.0
     device_h: float = 0.0
     restart_settled: bool = False
@@ -120,6 +119,10 @@ class Stop:
     reason: StopReason
     sentence: str
     success: bool
+
+
+BY_A_PERSON = Stop(StopReason.USER, "Stopped by a person.", False)
+NO_IDEAS = Stop(StopReason.NO_IDEAS_LEFT, "The proposer has no untried idea left.", False)
 
 
 def count_streaks(
@@ -208,7 +211,7 @@ def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
 def should_stop(policy: StopPolicy, history: History) -> Stop | None:
     """Return why the campaign ends now, or None to continue."""
     if history.user_stopped:
-        return Stop(StopReason.USER, "Stopped by a person.", False)
+        return BY_A_PERSON
     return _goal(policy, history) or _budget(policy, history)
 
 
@@ -238,6 +241,4 @@ def _budget(policy: StopPolicy, history: History) -> Stop | None:
         if counter.used >= limit and not counter.is_off:
             sentence = SENTENCES[counter.reason].format(used=counter.used, limit=limit)
             return Stop(counter.reason, sentence, False)
-    if not history.ideas_left:
-        return Stop(StopReason.NO_IDEAS_LEFT, "The proposer has no untried idea left.", False)
     return None

@@ -35,7 +35,7 @@ def attempt_of(round_: Round) -> NewExperience | None:
     label = taught(reason, gain, noise_of(verdict))
     if label is None:
         return None
-    campaign, facts = round_.campaign, _facts(round_)
+    campaign, facts, handed = round_.campaign, _facts(round_), round_.submission
     place = measured_on(verdict.evaluation)
     borne = borne_of(round_, verdict)
     measured = gain if label is not AttemptLabel.INCORRECT else None
@@ -57,7 +57,7 @@ def attempt_of(round_: Round) -> NewExperience | None:
         evidence=idea.evidence,
         precondition=_precondition(campaign, idea, facts),
         problem=campaign.problem.slug,
-        proposer=campaign.proposer,
+        proposer=handed.kind if handed else campaign.proposer,
         verdict=verdict.word,
         reason=verdict.reason,
         gain=measured.gain if measured else None,

@@ -18,10 +18,12 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, move
+from campaigns.proposers.drafts import draft_of
 from campaigns.records.device_waits import awaited_by
-from campaigns.records.policies import stop_policy_of
-from campaigns.rules.stop.policy import History, StopReason, should_stop
+from campaigns.records.submissions import waiting_in
+from campaigns.rules.stop.policy import BY_A_PERSON
 from campaigns.steps.lifecycle.abort import abort
+from campaigns.steps.lifecycle.await_submission import await_submission, wait_or_end
 from campaigns.steps.lifecycle.end_search import end_search
 from campaigns.steps.lifecycle.finish import finish
 from campaigns.steps.lifecycle.restart import restart
@@ -71,21 +73,17 @@ def _prepare(campaign: Campaign) -> Next:
 
 
 def _analyze(campaign: Campaign) -> Next:
-    policy = stop_policy_of(campaign)
-    rounds = campaign.rounds.count()
+    """The machine's own split first, then what was handed in, then what the search thinks of."""
     if campaign.stop_requested:
-        stop = should_stop(policy, History(rounds=rounds, user_stopped=True))
-    else:
-        found = split(campaign)
-        if found is not None:
-            return open_round(campaign, found.draft, found.stored)
-        draft = propose(campaign)
-        if draft is not None:
-            return open_round(campaign, draft)
-        stop = should_stop(policy, History(rounds=rounds, ideas_left=False))
-    if stop is None:
-        raise ValueError(f"{campaign}: {StopReason.NO_IDEAS_LEFT} must stop a campaign")
-    return end_search(campaign, stop)
+        return end_search(campaign, BY_A_PERSON)
+    found = split(campaign)
+    if found is not None:
+        return open_round(campaign, found.draft, found.stored)
+    handed = waiting_in(campaign).first()
+    if handed is not None:
+        return open_round(campaign, draft_of(handed), submission=handed)
+    draft = propose(campaign)
+    return wait_or_end(campaign) if draft is None else open_round(campaign, draft)
 
 
 def _implement(campaign: Campaign) -> Next:
@@ -134,6 +132,7 @@ _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {
     CampaignState.BASELINE: _measure,
     CampaignState.PROFILE: profile,
     CampaignState.ANALYZE: _analyze,
+    CampaignState.AWAITING: await_submission,
     CampaignState.IMPLEMENT: _implement,
     CampaignState.VALIDATE: _measure,
     CampaignState.REPAIR: _repair,

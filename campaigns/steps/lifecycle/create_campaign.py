@@ -19,6 +19,7 @@ from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.records.round.candidate_findings import stored_policy
 from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, read_budgets
 from campaigns.rules.target import goal as goals
 from campaigns.rules.target.goal import Goal
 from campaigns.rules.target.intake import Intake
@@ -70,7 +71,8 @@ class Wish:
     goal: None is the policy's share of the ceilings; a share given here goes into the policy.
     findings: kind of finding → stance, where it differs from what is usual for the backend.
     own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
-    them. require_sanitizers: whether a gain is accepted only after a sanitizer has run.
+    them. proposer: the name of the built-in search. proposers: who may propose, each with its most
+    rounds or None. require_sanitizers: whether a gain is accepted only after a sanitizer has run.
     """
 
     problem: Path
@@ -84,6 +86,7 @@ class Wish:
     require_sanitizers: bool = False
     intake: Intake = field(default_factory=Intake)
     proposer: str = "search"
+    proposers: Budgets = field(default_factory=lambda: USUAL)
     title: str = ""
     seed: int | None = None
     created_by: Any = None
@@ -113,6 +116,7 @@ def create_campaign(wish: Wish) -> Campaign:
             backend=wish.backend,
             cases=_cases(wish.cases, problem, platform),
             proposer=wish.proposer,
+            proposers=_proposers(wish),
             stop_policy=asdict(policy),
             goal=goal.stored,
             findings_policy=stored_policy(findings_policy),
@@ -133,6 +137,13 @@ def _check_limits(wish: Wish) -> None:
         )
     if wish.seed is not None and not 0 <= wish.seed <= LARGEST_SEED:
         raise CampaignRefused(f"seed: {wish.seed}; accepted: 0 to {LARGEST_SEED}")
+
+
+def _proposers(wish: Wish) -> dict[str, int | None]:
+    try:
+        return {kind.value: most for kind, most in read_budgets(wish.proposers).items()}
+    except ProposersError as error:
+        raise CampaignRefused(str(error)) from None
 
 
 def _title(problem: Problem, backend: str, platform: Platform) -> str:

@@ -87,7 +87,9 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
 
 def _is_mendable(round_: Round, decision: Decision) -> bool:
     """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
-    what one session showed to be right and another one did not."""
+    what one session showed to be right and another one did not, nor what somebody handed in."""
+    if round_.submission_id is not None:
+        return False
     if round_.kind in (RoundKind.BASELINE, RoundKind.SPLIT) or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)

@@ -8,21 +8,28 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.models import Campaign, CampaignState, Round, RoundKind, Sweep
+from campaigns.models import Campaign, CampaignState, Round, RoundKind, Submission, Sweep
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.base import Draft, SweepPlan
 from campaigns.proposers.drafts import stored_draft
 from campaigns.records.round.incumbent_evidence import evidence_of
+from campaigns.records.round.proposed_by import proposed_by
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 from knowledge.models import Adoption, Experience
 
 
-def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = None) -> Next:
+def open_round(
+    campaign: Campaign,
+    draft: Draft,
+    split: dict[str, Any] | None = None,
+    submission: Submission | None = None,
+) -> Next:
     """Open round n+1 with its hypothesis, what that rests on, and what the proposer answered.
 
     Nothing is asked twice after a crash: what was answered is in the row. split: what `Round.split`
-    keeps of a dispatch split.
+    keeps of a dispatch split. submission: what the draft was handed in as; no second round is ever
+    opened for it.
     """
     single = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT
     several = len(draft.candidates) > 1 or draft.sweep is not None
@@ -34,6 +41,7 @@ def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = 
             number=campaign.rounds.count() + 1,
             kind=RoundKind.SWEEP if several else single,
             split=split,
+            submission=submission,
             hypothesis=asdict(draft.hypothesis),
             evidence=evidence_of(campaign),
             draft=stored_draft(draft.candidates),
@@ -45,7 +53,7 @@ def open_round(campaign: Campaign, draft: Draft, split: dict[str, Any] | None = 
         record(
             campaign,
             "round_opened",
-            f"round {round_.number}: {draft.hypothesis.title}",
+            f"round {round_.number}, {proposed_by(round_).words}: {draft.hypothesis.title}",
             round=round_,
         )
     return AGAIN

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from campaigns.records.submissions import budgets_of
 from campaigns.rules.target.intake import intake_from
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 
@@ -45,6 +46,7 @@ def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
         "architecture": campaign.platform.arch,
         "cases": list(campaign.cases),
         "proposer": campaign.proposer,
+        "proposers": budgets_of(campaign),
         "goal": campaign.goal,
         "guard": intake_from(campaign.intake).guard,
         "stop_policy": campaign.stop_policy,
@@ -66,6 +68,7 @@ def _round(one: ExportedRound) -> dict[str, Any]:
         "number": one.number,
         "kind": row.kind,
         "hypothesis": row.hypothesis,
+        "proposed_by": one.row.proposed_by.facts,
         "opened_at": row.opened_at.isoformat(),
         "closed_at": row.closed_at.isoformat() if row.closed_at else None,
         "against": one.row.against,

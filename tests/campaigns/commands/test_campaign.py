@@ -198,6 +198,33 @@ def test_r6_it_keeps_another_target_and_says_what_is_accepted(
     assert Campaign.objects.count() == 1
 
 
+def test_it_keeps_who_may_propose_and_says_what_is_accepted(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    wish = ["campaign", "new", "--platform", "test-cpu", "--draft", *tiny]
+    usual = answer(capsys, *wish)
+    assert usual["proposers"] == {"search": None, "person": None}
+    made = answer(capsys, *wish, "--proposers", "search=5,person,agent=2")
+    assert made["proposers"] == {"search": 5, "person": None, "agent": 2}
+    assert refusal(*wish, "--proposers", "robot") == (
+        1,
+        "--proposers: 'robot'; accepted: search, person, agent, each alone or with its most "
+        "rounds, such as agent=5",
+    )
+
+
+def test_it_shows_what_each_proposer_has_had(
+    done: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = answer(capsys, "campaign", "show", str(done.pk))
+    search, person = shown["by_proposer"]
+    assert (search["rounds"], search["accepted"], person["rounds"]) == (1, 1, 0)
+    assert search["gain_per_s"] > 0
+    assert shown["waiting"] == []
+    call_command("campaign", "show", str(done.pk))
+    assert "built-in search: rounds 1, accepted 1, " in capsys.readouterr().out
+
+
 def test_r46_it_writes_the_accepted_rounds_as_commits(
     done: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:

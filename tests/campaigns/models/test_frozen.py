@@ -22,6 +22,7 @@ CHANGES: dict[str, Any] = {
     "backend": "cuda",
     "cases": ["one"],
     "proposer": "somebody",
+    "proposers": {"agent": 5},
     "stop_policy": {"max_rounds": 119},
     "goal": None,
     "findings_policy": {"process": "allowed"},

@@ -26,12 +26,13 @@ EXPECTED = {
     "campaign": """
         draft confirmed aborted | confirmed prepare paused aborted
         prepare baseline paused aborted | baseline decide paused aborted
-        profile analyze paused aborted | analyze implement report paused aborted
+        profile analyze paused aborted | analyze awaiting implement report paused aborted
+        awaiting analyze report paused aborted
         implement validate paused aborted | validate decide paused aborted
         decide profile repair stagnation restart report paused aborted
         repair validate decide paused aborted | stagnation profile paused aborted
         restart profile report paused aborted | report done paused aborted
-        paused confirmed prepare baseline profile analyze implement validate repair aborted
+        paused confirmed prepare baseline profile analyze awaiting implement validate repair aborted
         paused decide stagnation restart report
     """,
     "round": """
@@ -113,7 +114,9 @@ def test_it_saves_other_fields_after_a_refresh(campaign: Campaign) -> None:
     assert cast.fresh(campaign).title == "renamed"
 
 
-@pytest.mark.parametrize("name", ["validate", "profile", "analyze", "implement", "decide"])
+@pytest.mark.parametrize(
+    "name", ["validate", "profile", "analyze", "awaiting", "implement", "decide"]
+)
 def test_it_has_words_for_a_state_whose_name_tells_nobody_anything(name: str) -> None:
     assert name not in CampaignState(name).words
 

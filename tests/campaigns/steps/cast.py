@@ -30,7 +30,9 @@ from campaigns.evaluator.contract import (
 from campaigns.models import Campaign, CampaignState, Cause, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Draft, Failure, Hypothesis, MetricDirection, Situation, Variant
+from campaigns.proposers.handed_in import HandedIn
 from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.stop.proposers import parse_budgets
 from campaigns.rules.target.goal import parse_goal
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.lifecycle.advance import advance
@@ -140,7 +142,13 @@ def write_problem(parent: Path, v0: str = "time 100") -> Path:
 
 
 def make_campaign(
-    parent: Path, v0: str = "time 100", *, goal: str = "", by: object = None, **policy: object
+    parent: Path,
+    v0: str = "time 100",
+    *,
+    goal: str = "",
+    by: object = None,
+    proposers: str = "search,person",
+    **policy: object,
 ) -> Campaign:
     """A confirmed campaign on the tiny problem, started by this user or by a command."""
     platform = make_platform()
@@ -152,6 +160,7 @@ def make_campaign(
         goal=parse_goal(goal) if goal else None,
         seed=7,
         created_by=by,
+        proposers=parse_budgets(proposers),
     )
     campaign = create_campaign(wish)
     confirm(campaign)
@@ -295,6 +304,21 @@ def hypothesis(index: int) -> Hypothesis:
         params={"index": index},
         bucket=Bucket.K1,
     )
+
+
+def handed_in(text: str, **said: object) -> HandedIn:
+    """What a person hands in: this kernel, with a hypothesis that is its own."""
+    usual = HandedIn(
+        source=text,
+        title=f"Try {text}",
+        change=f"make it {text}",
+        rationale="the loop waits for memory",
+        metric="time per call",
+        direction="down",
+        amount="20%",
+        evidence=("one",),
+    )
+    return replace(usual, **said)
 
 
 def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> WorkerContext:

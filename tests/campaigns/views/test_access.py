@@ -9,6 +9,7 @@ PAGES = {
     "new_campaign": (),
     "imported": (),
     "campaign": (1,),
+    "hand_in": (1,),
     "rounds": (1,),
     "round": (1, 1),
     "round_diff": (1, 1),

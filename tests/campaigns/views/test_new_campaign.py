@@ -91,6 +91,30 @@ def test_r6_it_takes_another_target_than_a_share_of_the_roof(page, rung):
     assert (goal["basis"], goal["fraction"], goal["value"]) == ("baseline_ratio", 1.5, None)
 
 
+def test_it_takes_who_may_propose_and_shows_it_in_the_command(page, rung):
+    usual = page.get("/c/new", CHOICE)
+    assert "--proposers" not in usual.context["command"]
+    assert 'name="rounds_agent" min="0" max="119" value="0"' in usual.content.decode()
+    chosen = {**CHOICE, "rounds_search": "5", "rounds_person": "", "rounds_agent": "3"}
+    command = page.get("/c/new", chosen).context["command"]
+    assert "--proposers search=5,person,agent=3" in command
+    page.post("/c/new", chosen)
+    campaign = Campaign.objects.get()
+    assert campaign.proposers == {"search": 5, "person": None, "agent": 3}
+    body = page.get(f"/c/{campaign.pk}/").content.decode()
+    assert "proposers: built-in search, person, agent" in body
+    assert 'data-proposer="agent"' in body
+
+
+def test_it_says_which_proposers_no_campaign_can_have(page, rung):
+    nobody = {**CHOICE, "rounds_search": "0", "rounds_person": "0", "rounds_agent": "0"}
+    answer = page.post("/c/new", nobody)
+    assert answer.context["errors"]["proposers"][0].startswith("nobody may propose")
+    wrong = page.post("/c/new", {**CHOICE, "rounds_search": "200", "rounds_person": "x"})
+    assert set(wrong.context["errors"]) == {"rounds_search", "rounds_person"}
+    assert Campaign.objects.count() == 0
+
+
 def test_it_takes_kernels_that_count_as_own_and_shows_them_with_the_campaign(page, rung):
     chosen = {**CHOICE, "own_kernels": "DeviceReduceKernel, rows"}
     command = page.get("/c/new", chosen).context["command"]

@@ -5,8 +5,8 @@ from campaigns.models.transitions import WORKING
 from campaigns.rules.stop.phases import LIMITS, MEASURING, Clock, Overrun, is_idle, overrun
 
 
-def test_r16_every_phase_of_work_has_limits_but_the_wait_for_a_first_worker():
-    assert set(LIMITS) == {state.value for state in WORKING} - {"confirmed"}
+def test_r16_every_phase_of_work_has_limits_but_a_wait_for_a_worker_or_a_person():
+    assert set(LIMITS) == {state.value for state in WORKING} - {"confirmed", "awaiting"}
     assert {"baseline", "validate", "report"} == MEASURING
     assert all(0 < limit.idle_s <= limit.wall_s for limit in LIMITS.values())
 

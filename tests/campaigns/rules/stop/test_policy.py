@@ -32,7 +32,6 @@ POLICY = StopPolicy()
         ),
         (History(9, consecutive_non_accepts=8), StopReason.FAILURE_BUDGET, False),
         (History(3, user_stopped=True, share_of_floor=0.95), StopReason.USER, False),
-        (History(3, ideas_left=False), StopReason.NO_IDEAS_LEFT, False),
         (History(3, wall_h=2.0), StopReason.WALL_TIME, False),
         (History(3, device_h=0.5), StopReason.DEVICE_TIME, False),
     ],

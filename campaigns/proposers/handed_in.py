@@ -1,0 +1,206 @@
+"""What a person or an agent hands in: a hypothesis first, then the source that tests it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from django.utils.text import slugify
+
+from campaigns.evaluator.builds.flags import TUNING, is_tuning
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import Hypothesis, MetricDirection
+from campaigns.rules.verdict.buckets import Bucket
+
+# Field → the most characters of it.
+LONGEST = {"title": 200, "strategy": 120, "change": 2000, "rationale": 4000, "risks": 2000}
+LONGEST |= {"metric": 80}
+NEEDED = ("title", "change", "rationale", "metric", "direction", "amount", "evidence", "source")
+LARGEST_SOURCE = 256 * 1024
+LARGEST_AMOUNT = 10.0
+MOST_FLAGS = 20
+# What only the work within a kernel is: a cache of the wrapper needs times that are measured.
+BUCKETS = tuple(bucket for bucket in Bucket if bucket.is_kernel)
+
+
+class SubmissionRefused(ValueError):
+    """Something that cannot be handed in: `field`, and in `message` what is accepted.
+
+    field: of `HandedIn`, or "campaign" where the campaign does not take it. round: the number of
+    the round that had the same; None where there is none. all: every (field, message) that is known
+    to be wrong, this one first.
+    """
+
+    def __init__(
+        self,
+        field: str,
+        message: str,
+        round: int | None = None,
+        also: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+        self.round = round
+        self.all = ((field, message), *also)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """What was typed or sent. Every field has a default, so that a missing one can be named.
+
+    source: the text of the candidate. file_name: what it was read from; "" where it was typed.
+    metric, direction, amount: what should move, "down" or "up", and by which share ("8%" or 0.08).
+    evidence: names of the cases whose facts about the incumbent the hypothesis rests on. strategy:
+    a name of the catalogue; "" names it after the title. flags: for the compiler, with spaces
+    between; None: those of the incumbent.
+    """
+
+    source: str = ""
+    title: str = ""
+    change: str = ""
+    rationale: str = ""
+    metric: str = ""
+    direction: str = ""
+    amount: str | float = ""
+    evidence: tuple[str, ...] = ()
+    strategy: str = ""
+    risks: str = ""
+    bucket: str = Bucket.K1
+    flags: str | None = None
+    file_name: str = ""
+
+    @property
+    def text(self) -> str:
+        """The source with the line ends of a file: a browser sends its own."""
+        plain = self.source.replace("\r\n", "\n")
+        return plain if plain.endswith("\n") else f"{plain}\n"
+
+
+def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
+    """The hypothesis that was handed in, with all of its fields (R27, R33).
+
+    facts: case → what was measured of the incumbent, in words. Raises SubmissionRefused for the
+    first field that is missing or wrong.
+    """
+    for name, said in asdict(handed).items():
+        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
+        if not may_differ and not isinstance(said, str):
+            raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
+    missing = [(name, _needed(name, facts)) for name in NEEDED if _is_empty(handed, name)]
+    if missing:
+        raise SubmissionRefused(*missing[0], also=missing[1:])
+    for name, most in LONGEST.items():
+        said = getattr(handed, name)
+        if len(said) > most or "\0" in said:
+            raise SubmissionRefused(name, f"{len(said)} characters; accepted: text, at most {most}")
+    amount = _amount(handed)
+    return Hypothesis(
+        strategy=handed.strategy.strip() or _own_name(handed.title),
+        title=handed.title.strip(),
+        change=handed.change.strip(),
+        rationale=handed.rationale.strip(),
+        evidence=_evidence(handed.evidence, facts),
+        expected_metric=handed.metric.strip(),
+        expected_direction=_direction(handed.direction),
+        expected_amount=amount,
+        risks=handed.risks.strip(),
+        params={},
+        bucket=_bucket(handed.bucket),
+    )
+
+
+def read_flags(handed: HandedIn, incumbent: Source) -> tuple[str, ...]:
+    """The compiler flags. Raises SubmissionRefused."""
+    if handed.flags is None:
+        return incumbent.flags
+    flags = tuple(handed.flags.split())
+    if flags and incumbent.name.endswith(".py"):
+        raise SubmissionRefused("flags", f"{flags[0]!r:.40}; accepted for this backend: none")
+    for flag in flags:
+        if not is_tuning(flag) or len(flags) > MOST_FLAGS:
+            raise SubmissionRefused(
+                "flags", f"{flag!r:.40}; accepted: at most {MOST_FLAGS} of {TUNING}"
+            )
+    return flags
+
+
+def check_source(handed: HandedIn, name: str) -> None:
+    """Refuse what is no source for a file of this name. Raises SubmissionRefused."""
+    size = len(handed.text.encode())
+    if size > LARGEST_SOURCE or "\0" in handed.source:
+        raise SubmissionRefused(
+            "source", f"{size:,} bytes; accepted: text of at most {LARGEST_SOURCE:,} bytes"
+        )
+    ending = f".{name.rpartition('.')[2]}"
+    if handed.file_name and not handed.file_name.endswith(ending):
+        raise SubmissionRefused(
+            "source",
+            f"the file {handed.file_name!r:.100}; accepted here: one that ends in {ending}",
+        )
+
+
+def squeezed(text: str) -> str:
+    """A text without the blanks that make no difference: two that are equal are one idea."""
+    lines = (line.rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _is_empty(handed: HandedIn, name: str) -> bool:
+    said = getattr(handed, name)
+    return not (said.strip() if isinstance(said, str) else said)
+
+
+def _needed(name: str, facts: Mapping[str, str]) -> str:
+    if name == "evidence":
+        return f"is needed; accepted: one or more of the cases {', '.join(facts)}"
+    if name == "direction":
+        return f"is needed; accepted: {', '.join(MetricDirection)}"
+    if name == "source":
+        return "is needed, as text"
+    return "is needed; a hypothesis comes before its code"
+
+
+def _amount(handed: HandedIn) -> float:
+    said = str(handed.amount).strip()
+    try:
+        share = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    plain = isinstance(handed.amount, str) and not said.endswith("%") and share > 1
+    most = 1.0 if handed.direction == MetricDirection.DOWN else LARGEST_AMOUNT
+    if plain or not 0 < share <= most:
+        raise SubmissionRefused(
+            "amount",
+            f"{said!r:.40}; accepted: a share such as 8% or 0.08, more than 0 and at most "
+            f"{most:.0%}",
+        )
+    return share
+
+
+def _direction(said: str) -> MetricDirection:
+    if said not in set(MetricDirection):
+        raise SubmissionRefused(
+            "direction", f"{said!r:.40}; accepted: {', '.join(MetricDirection)}"
+        )
+    return MetricDirection(said)
+
+
+def _bucket(said: str) -> Bucket:
+    if said not in BUCKETS:
+        raise SubmissionRefused("bucket", f"{said!r:.40}; accepted: {', '.join(BUCKETS)}")
+    return Bucket(said)
+
+
+def _evidence(cases: Iterable[str], facts: Mapping[str, str]) -> tuple[str, ...]:
+    named = tuple(dict.fromkeys(cases))
+    for case in named:
+        if case not in facts:
+            raise SubmissionRefused("evidence", f"{case!r:.100}; accepted: {', '.join(facts)}")
+    return tuple(facts[case] for case in named)
+
+
+def _own_name(title: str) -> str:
+    """A name of its own for an idea that is not in the catalogue, so that no two are mixed up."""
+    return f"own.{slugify(title, allow_unicode=True)[:100]}"

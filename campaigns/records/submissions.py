@@ -1,0 +1,73 @@
+"""What was handed in to a campaign, and how many rounds each kind of proposer has had."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.db.models import QuerySet
+
+from campaigns.models import Campaign, CampaignState, Submission
+from campaigns.records.policies import stop_policy_of
+from campaigns.rules.stop.proposers import USUAL, ProposerKind, read_budgets, rounds_left
+from campaigns.rules.verdict.decision import Reason
+
+
+def budgets_of(campaign: Campaign) -> dict[ProposerKind, int | None]:
+    """Who may propose, and the most rounds of each; an old row says nothing, and has the usual."""
+    return read_budgets(USUAL if campaign.proposers is None else campaign.proposers)
+
+
+def waiting_in(campaign: Campaign) -> QuerySet[Submission]:
+    """What no round has tried yet, in the order in which it is tried."""
+    return campaign.submissions.filter(rounds=None).order_by("pk")
+
+
+def rounds_used(campaign: Campaign) -> Counter[ProposerKind]:
+    """The rounds that each kind has had, without the baseline. Two queries.
+
+    What waits counts as well. A round that a broken host spoilt does not (law 8).
+    """
+    tried = campaign.rounds.filter(number__gt=1).exclude(verdict__reason=Reason.BROKEN_HOST)
+    kinds = [
+        kind or ProposerKind.SEARCH for kind in tried.values_list("submission__kind", flat=True)
+    ]
+    return Counter(
+        map(ProposerKind, [*kinds, *waiting_in(campaign).values_list("kind", flat=True)])
+    )
+
+
+def takes_candidates(campaign: Campaign) -> bool:
+    """Whether people may look for what to hand in now; `closed_to` knows it exactly. No query."""
+    return not _not_now(campaign) and ProposerKind.PERSON in budgets_of(campaign)
+
+
+def closed_to(campaign: Campaign, kind: ProposerKind) -> str:
+    """Why nothing of this kind can be handed in now, whatever it is; "" where it can."""
+    if why := _not_now(campaign):
+        return why
+    left = open_proposers(campaign)
+    if kind not in left:
+        return f"takes nothing from {kind.several}; its proposers: {', '.join(left)}"
+    if not left[kind]:
+        return f"all {rounds_used(campaign)[kind]} rounds for {kind.several} are used or taken"
+    most = stop_policy_of(campaign).max_rounds
+    taken = campaign.rounds.count() + waiting_in(campaign).count()
+    return f"all {most} rounds are used or taken" if taken >= most else ""
+
+
+def _not_now(campaign: Campaign) -> str:
+    if campaign.is_finished or campaign.state == CampaignState.REPORT:
+        return f"is {campaign.doing}; it takes no candidate any more"
+    if campaign.stop_requested:
+        return "is being stopped; it takes no candidate any more"
+    if campaign.incumbent_id is None:
+        return (
+            f"is {campaign.doing}; accepted once its baseline, round 1, is judged: a hypothesis "
+            "rests on what was measured"
+        )
+    return ""
+
+
+def open_proposers(campaign: Campaign) -> dict[ProposerKind, bool]:
+    """Kind → whether it may have another round, for each that may propose at all."""
+    return rounds_left(budgets_of(campaign), rounds_used(campaign))

@@ -1,0 +1,129 @@
+"""What each kind of proposer has had of a campaign, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from campaigns.models import StandingWord
+from campaigns.records.submissions import budgets_of
+from campaigns.records.time_spent import device_s_by_round
+from campaigns.reports.campaign.sheet import CampaignSheet
+from campaigns.reports.rounds.rows import RoundRow
+from campaigns.rules.noise.chained import chained
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.stop.proposers import ProposerKind
+from campaigns.rules.verdict.decision import VerdictWord
+
+# A second session has shown the gain, and no other device has refuted it.
+VERIFIED = (StandingWord.VERIFIED, StandingWord.REPRODUCED, StandingWord.UNTOLD)
+BASELINE = "the incumbents of their time"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposerRow:
+    """One kind of proposer. most: the most rounds it may have; None without a limit of its own.
+
+    may_propose: False for one that has rounds all the same, such as a dispatch split. device_s:
+    seconds of measuring within its rounds. gain: the product of its accepted and verified gains,
+    each over the incumbent of its time; None without one. counted: of how many rounds.
+    """
+
+    kind: ProposerKind
+    may_propose: bool
+    most: int | None
+    rounds: int
+    accepted: int
+    device_s: float
+    gain: Gain | None
+    counted: int
+
+    @property
+    def rounds_words(self) -> str:
+        """ "3 of 5", "3", "1, may not propose"."""
+        if not self.may_propose:
+            return f"{self.rounds}, may not propose"
+        return f"{self.rounds} of {self.most}" if self.most is not None else str(self.rounds)
+
+    @property
+    def per_s(self) -> tuple[float, float, float] | None:
+        """Gain, low and high per device second, as fractions."""
+        if self.gain is None or not self.device_s:
+            return None
+        gain = self.gain
+        return gain.gain / self.device_s, gain.low / self.device_s, gain.high / self.device_s
+
+    @property
+    def per_s_words(self) -> str:
+        """Such as "0.42 % [0.40, 0.44]"; "–" where nothing was gained."""
+        if self.per_s is None:
+            return "–"
+        gain, low, high = (_percent(value) for value in self.per_s)
+        return f"{gain} % [{low}, {high}]"
+
+    @property
+    def words(self) -> str:
+        """One line for a terminal (law 9)."""
+        gain = f"; {self.gain.against(BASELINE)}" if self.gain else ""
+        per_s = f", {self.per_s_words} per device second" if self.gain else ""
+        return (
+            f"{self.kind.words}: rounds {self.rounds_words}, accepted {self.accepted}, "
+            f"{self.device_s:.1f} device seconds{gain}{per_s}"
+        )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As data; gains are fractions."""
+        gain, per_s = self.gain, self.per_s or (None, None, None)
+        return {
+            "kind": self.kind,
+            "may_propose": self.may_propose,
+            "most_rounds": self.most,
+            "rounds": self.rounds,
+            "accepted": self.accepted,
+            "device_s": round(self.device_s, 3),
+            "verified_rounds": self.counted,
+            "gain": gain.gain if gain else None,
+            "gain_low": gain.low if gain else None,
+            "gain_high": gain.high if gain else None,
+            "pairs": gain.pairs if gain else 0,
+            **dict(zip(("gain_per_s", "gain_per_s_low", "gain_per_s_high"), per_s, strict=True)),
+        }
+
+
+def proposer_rows(sheet: CampaignSheet, now: datetime) -> tuple[ProposerRow, ...]:
+    """Every kind that may propose or has proposed; one query. The baseline is nobody's."""
+    budgets = budgets_of(sheet.campaign)
+    spent = device_s_by_round(sheet.campaign, now)
+    found = []
+    for kind in ProposerKind:
+        rows = [row for row in sheet.rows if row.proposed_by.kind is kind]
+        if kind in budgets or rows:
+            device_s = sum(spent.get(row.round.pk, 0.0) for row in rows)
+            found.append(_row(kind, rows, kind in budgets, budgets.get(kind), device_s))
+    return tuple(found)
+
+
+def _percent(share: float) -> str:
+    """Three digits, and all of them before the point: a short round gains a lot a second."""
+    percent = 100 * share
+    return f"{percent:,.0f}" if abs(percent) >= 100 else f"{percent:.3g}"
+
+
+def _row(
+    kind: ProposerKind, rows: Sequence[RoundRow], may: bool, most: int | None, device_s: float
+) -> ProposerRow:
+    accepted = [row for row in rows if row.word is VerdictWord.ACCEPTED]
+    gains = [row.gain for row in accepted if row.gain and row.standing in VERIFIED]
+    return ProposerRow(
+        kind=kind,
+        may_propose=may,
+        most=most,
+        rounds=len(rows),
+        accepted=len(accepted),
+        device_s=device_s,
+        gain=chained(gains),
+        counted=len(gains),
+    )

@@ -1,0 +1,1 @@
+"""Handing in a candidate: the form, its place in the queue, and its round until the verdict."""

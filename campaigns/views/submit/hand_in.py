@@ -1,0 +1,167 @@
+"""Hand in a candidate: the incumbent's source to edit, or a file, and the hypothesis beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from campaigns.models import Campaign, Submission, Submitter
+from campaigns.proposers.base import MetricDirection
+from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
+from campaigns.proposers.situation import facts_about
+from campaigns.records.submissions import closed_to
+from campaigns.rules.stop.proposers import ProposerKind
+from campaigns.rules.verdict.expectation import DOWN
+from campaigns.steps.rounds.submit import submit
+from campaigns.views.lookup import campaign_at, may_change
+from campaigns.views.no_worker import warn_of_no_worker
+from campaigns.workers.notify import AGAIN, notify
+from knowledge.curation.errors import Forbidden
+from knowledge.models import Strategy
+
+METRIC = "time per call"
+EDITOR = {"rows": "24", "class": "editor mono", "spellcheck": "false", "wrap": "off"}
+
+
+def _text(label: str, help_text: str = "", rows: int = 0, **attrs: str) -> forms.CharField:
+    """A text that the step judges, so that page, command and API refuse the same."""
+    widget = forms.Textarea({"rows": rows, **attrs}) if rows else forms.TextInput(attrs)
+    return forms.CharField(
+        label=label, help_text=help_text, widget=widget, required=False, strip=False
+    )
+
+
+class CandidateForm(forms.Form):
+    """The fields of `HandedIn`, and a file instead of the text."""
+
+    source = _text("Source", "starts as a copy of the incumbent's source")
+    upload = forms.FileField(
+        label="Or a file",
+        required=False,
+        help_text="its text takes the place of the source above",
+    )
+    flags = _text("Compiler flags", "with spaces between; starts as those of the incumbent")
+    title = _text("Title", "the idea in a few words")
+    change = _text("Change", "what the source does differently", rows=2)
+    rationale = _text("Why it should help", rows=3)
+    evidence = forms.MultipleChoiceField(
+        label="Evidence about the incumbent that it rests on",
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+    metric = _text("Expected metric", "what should move", list="metrics")
+    direction = forms.ChoiceField(
+        label="Expected direction",
+        choices=[(way, way) for way in MetricDirection],
+        required=False,
+    )
+    amount = _text("Expected amount", "as a share, such as 8%")
+    risks = _text("Risks", "optional; what may go wrong", rows=2)
+    bucket = forms.ChoiceField(
+        label="Bucket",
+        choices=[(bucket, f"{bucket}: {bucket.words}") for bucket in BUCKETS],
+        required=False,
+    )
+    strategy = _text("Strategy", "optional; its name in the catalogue", list="strategies")
+
+    def __init__(self, *arguments: Any, facts: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.auto_id = "hand-%s"
+        self.fields["source"].widget = forms.Textarea(EDITOR)
+        evidence = self.fields["evidence"]
+        assert isinstance(evidence, forms.MultipleChoiceField)
+        evidence.choices = list(facts.items())
+
+
+@may_change
+@require_http_methods(["GET", "HEAD", "POST"])
+def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """GET shows the form with the incumbent's source; POST hands it in, or keeps what was typed."""
+    found = campaign_at(campaign_id)
+    facts = facts_about(found)
+    if request.method == "POST":
+        form, handed = _read(request, facts)
+        made = _submit(request, found, form, handed)
+        if made is not None:
+            messages.success(request, "Your candidate is handed in.")
+            warn_of_no_worker(request, found)
+            return redirect(made)
+    else:
+        form = CandidateForm(initial=_initial(found), facts=facts)
+    closed = "" if request.method == "POST" else closed_to(found, ProposerKind.PERSON)
+    context = {
+        "campaign": found,
+        "form": form,
+        "closed": closed,
+        "incumbent": found.incumbent,
+        "strategies": Strategy.objects.filter(backend__in=("", found.backend)),
+        "metrics": (METRIC,),
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "campaigns/submit/hand_in.html", context, status=status)
+
+
+def _initial(found: Campaign) -> dict[str, Any]:
+    best = found.incumbent
+    code = {"source": best.text, "flags": " ".join(best.flags)} if best else {}
+    return {**code, "metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
+
+
+def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm, HandedIn | None]:
+    """The form as it was sent, with the text of an upload as its source; None where it has none."""
+    sent, upload = request.POST.copy(), request.FILES.get("upload")
+    wrong = ""
+    if upload is not None:
+        try:
+            # One byte more than is accepted, so that a longer file is refused and not read whole.
+            sent["source"] = upload.read(LARGEST_SOURCE + 1).decode()
+        except UnicodeDecodeError as error:
+            wrong = f"{upload.name}: {error.reason}; accepted: text in UTF-8"
+    form = CandidateForm(sent, facts=facts)
+    form.full_clean()
+    if wrong:
+        form.add_error("upload", wrong)
+        return form, None
+    names = ("title", "change", "rationale", "metric", "direction", "amount", "risks", "strategy")
+    return form, HandedIn(
+        source=sent.get("source", ""),
+        bucket=sent.get("bucket", ""),
+        evidence=tuple(sent.getlist("evidence")),
+        flags=sent.get("flags"),
+        file_name=upload.name or "" if upload is not None else "",
+        **{name: sent.get(name, "") for name in names},
+    )
+
+
+def _submit(
+    request: HttpRequest, found: Campaign, form: CandidateForm, handed: HandedIn | None
+) -> Submission | None:
+    """The row; None where it was refused, which the form then says at the field."""
+    if handed is None:
+        return None
+    try:
+        name = request.user.get_username()
+        made = submit(found, handed, Submitter.PERSON, name, request.user)
+    except Forbidden as error:
+        raise PermissionDenied(str(error)) from error
+    except SubmissionRefused as error:
+        for field, message in error.all:
+            _say(form, field, message)
+        return None
+    notify(found, AGAIN)
+    return made
+
+
+def _say(form: CandidateForm, field: str, message: str) -> None:
+    if field in form.fields:
+        if field not in form.errors:
+            form.add_error(field, message)
+    else:
+        form.add_error(None, f"This campaign {message}")

@@ -1,0 +1,157 @@
+"""`round submit`: what it hands in, how it refuses, and how it waits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.management import CommandError, call_command
+
+from campaigns.models import Campaign, CampaignState, Submission
+from campaigns.workers.context import WorkerContext
+from tests.campaigns.steps import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SAID = (
+    *("--title", "Work in place", "--change", "no copy", "--rationale", "it waits for memory"),
+    *("--metric", "time per call", "--direction", "down", "--amount", "20%"),
+)
+
+
+@pytest.fixture
+def bench() -> WorkerContext:
+    return cast.make_bench(cast.Judge())
+
+
+@pytest.fixture
+def waiting(tmp_path: Path, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """A campaign of people and agents whose baseline is judged."""
+    cast.set_the_scene(monkeypatch)
+    campaign = cast.make_campaign(tmp_path, proposers="person,agent=1")
+    while cast.fresh(campaign).state != CampaignState.AWAITING:
+        cast.measure_all(campaign, bench)
+    return cast.fresh(campaign)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.cpp"
+    path.write_text("time 50\n")
+    return path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    call_command("round", "submit", *map(str, arguments), "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def refusal(*arguments: object) -> tuple[int, str]:
+    with pytest.raises(CommandError) as caught:
+        call_command("round", "submit", *map(str, arguments))
+    assert Submission.objects.count() == 0
+    return caught.value.returncode, str(caught.value)
+
+
+def test_it_hands_in_a_candidate(
+    waiting: Campaign, kernel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answer(capsys, waiting.pk, kernel, *SAID)
+    made = Submission.objects.get()
+    assert found == {
+        "campaign": waiting.pk,
+        "submission": made.pk,
+        "title": "Work in place",
+        "proposer": {"kind": "person", "name": "command line"},
+        "round": None,
+        "waits": True,
+        "words": "It is tried next.",
+    }
+    assert (made.text, made.file_name) == ("time 50\n", "v0.cpp")
+    assert [line.partition(":")[0] for line in made.hypothesis["evidence"]] == ["one", "two"]
+
+
+def test_it_says_whose_it_is(
+    waiting: Campaign, kernel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bob = User.objects.create(username="bob")
+    assert refusal(waiting.pk, kernel, *SAID, "--by", "carol") == (2, "user 'carol': no such user")
+    assert refusal(waiting.pk, kernel, *SAID, "--by", "bob")[0] == 3
+    bob.user_permissions.add(Permission.objects.get(codename="change_campaign"))
+    found = answer(capsys, waiting.pk, kernel, *SAID, "--by", "bob", "--agent", "claude")
+    assert found["proposer"] == {"kind": "agent", "name": "claude"}
+    assert Submission.objects.get().by == bob
+
+
+def test_it_names_what_is_missing_and_exits_with_the_code_for_it(
+    waiting: Campaign, kernel: Path, tmp_path: Path
+) -> None:
+    code, said = refusal(waiting.pk, kernel, "--title", "Faster")
+    assert (code, said) == (1, "change: is needed; a hypothesis comes before its code")
+    assert refusal(999, kernel, *SAID) == (2, "campaign 999: no such campaign")
+    nowhere = tmp_path / "none.cpp"
+    assert refusal(waiting.pk, nowhere, *SAID) == (2, f"{nowhere}: no such file")
+    kernel.write_bytes(b"\xff\xfe")
+    assert refusal(waiting.pk, kernel, *SAID)[0] == 1
+    assert refusal(waiting.pk, tmp_path, *SAID)[0] == 1
+    kernel.write_text("x" * 300_000)
+    assert refusal(waiting.pk, kernel, *SAID)[1].endswith("text of at most 262,144 bytes")
+    kernel.write_text("time 100")
+    code, said = refusal(waiting.pk, kernel, *SAID)
+    assert (code, said) == (1, "source: is the incumbent's, of round 1")
+
+
+def test_a_campaign_that_takes_none_exits_with_not_allowed(
+    waiting: Campaign, bench: WorkerContext, kernel: Path
+) -> None:
+    call_command("campaign", "stop", str(waiting.pk))
+    code, said = refusal(waiting.pk, kernel, *SAID)
+    assert code == 3
+    assert said.startswith("campaign: is being stopped")
+
+
+@pytest.mark.parametrize(("text", "code"), [("time 50", 0), ("wrong", 5), ("time 100 again", 5)])
+def test_it_waits_for_the_verdict(
+    waiting: Campaign,
+    bench: WorkerContext,
+    kernel: Path,
+    text: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def work(seconds: float) -> None:
+        cast.measure_all(waiting, bench)
+
+    monkeypatch.setattr("campaigns.management.submitting.time.sleep", work)
+    kernel.write_text(text)
+    ended = 0
+    try:
+        call_command("round", "submit", str(waiting.pk), str(kernel), *SAID, "--wait", "--json")
+    except CommandError as error:
+        ended = error.returncode
+    out, told = capsys.readouterr()
+    found = json.loads(out)
+    assert (ended, found["round"]) == (code, 2)
+    assert found["proposed_by"] == {"kind": "person", "name": "command line"}
+    assert "round 2, command line (person): Work in place" in told
+
+
+def test_it_says_that_the_campaign_ended_before_it_was_tried(
+    waiting: Campaign,
+    bench: WorkerContext,
+    kernel: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def end(seconds: float) -> None:
+        if not cast.fresh(waiting).stop_requested:
+            call_command("campaign", "stop", str(waiting.pk))
+        cast.measure_all(waiting, bench)
+
+    monkeypatch.setattr("campaigns.management.submitting.time.sleep", end)
+    with pytest.raises(CommandError, match="It was not tried, as the campaign ended") as caught:
+        call_command("round", "submit", str(waiting.pk), str(kernel), *SAID, "--wait")
+    assert caught.value.returncode == 5

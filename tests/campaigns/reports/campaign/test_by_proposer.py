@@ -1,0 +1,56 @@
+"""Rounds, device time and gain by kind of proposer."""
+
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from campaigns.reports.campaign.by_proposer import proposer_rows
+from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.steps.rounds.submit import submit
+from tests.campaigns.steps import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_it_tells_the_proposers_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cast.set_the_scene(monkeypatch)
+    script = cast.Script([["time 80"], ["time 90"]])
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
+    campaign = cast.make_campaign(tmp_path, proposers="search=2,person=3,agent", max_rounds=5)
+    bench = cast.make_bench(cast.Judge())
+    while cast.fresh(campaign).state != "awaiting":
+        cast.measure_all(campaign, bench)
+    submit(cast.fresh(campaign), cast.handed_in("time 40"), "person", "alice")
+    submit(cast.fresh(campaign), cast.handed_in("time 20"), "person", "bob")
+    cast.run_again(campaign, bench)
+    campaign = cast.fresh(campaign)
+    now = timezone.now()
+    search, person, agent = proposer_rows(campaign_sheet(campaign, now), now)
+    assert (search.rounds_words, search.accepted, search.counted) == ("2 of 2", 1, 1)
+    assert search.gain.gain == pytest.approx(0.25, rel=0.02)
+    assert (person.rounds_words, person.accepted, person.counted) == ("2 of 3", 2, 2)
+    # Twice twofold, each over the incumbent of its time.
+    assert person.gain.gain == pytest.approx(3.0, rel=0.02)
+    assert person.gain.low <= person.gain.gain <= person.gain.high
+    assert person.device_s > 0
+    assert person.per_s[0] == pytest.approx(person.gain.gain / person.device_s)
+    assert person.facts["gain_per_s_low"] <= person.facts["gain_per_s"]
+    assert "against the incumbents of their time" in person.words
+    assert (agent.rounds_words, agent.gain, agent.per_s_words) == ("0", None, "–")
+    assert agent.facts["gain_per_s"] is None
+
+
+def test_what_is_measured_after_the_rounds_is_nobodys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast.set_the_scene(monkeypatch)
+    script = cast.Script([["time 50"]])
+    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
+    campaign = cast.make_campaign(tmp_path)
+    cast.run_again(campaign, cast.make_bench(cast.Judge()))
+    campaign, now = cast.fresh(campaign), timezone.now()
+    search, _ = proposer_rows(campaign_sheet(campaign, now), now)
+    own = campaign.rounds.get(number=2).candidates.get().evaluations.exclude(kind="report")
+    spent = sum((e.finished_at - e.started_at).total_seconds() for e in own)
+    assert search.device_s == pytest.approx(spent)

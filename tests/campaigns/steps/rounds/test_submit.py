@@ -1,0 +1,284 @@
+"""What people and agents hand in is tried once, in its turn, under the same gates (R27, R51)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, transaction
+
+from campaigns.models import Campaign, CampaignState, Round, Submission
+from campaigns.proposers.handed_in import SubmissionRefused
+from campaigns.records.round.proposed_by import proposed_by
+from campaigns.records.submissions import rounds_used, waiting_in
+from campaigns.rules.stop.proposers import ProposerKind
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.rounds.submit import submit
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.notify import NOTHING
+from knowledge.curation.errors import Forbidden
+from knowledge.models import Experience, Immutable
+from tests.campaigns.steps import cast
+from tests.campaigns.steps.cast import Script, handed_in
+from tests.campaigns.steps.lifecycle.test_crash import Killed, killed_before_write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Put = Callable[..., Script]
+
+
+@pytest.fixture
+def waiting(tmp_path: Path, bench: WorkerContext) -> Campaign:
+    """A campaign of people alone whose baseline is judged."""
+    campaign = cast.make_campaign(tmp_path, proposers="person")
+    reach(campaign, bench, CampaignState.AWAITING)
+    return cast.fresh(campaign)
+
+
+def reach(campaign: Campaign, bench: WorkerContext, state: str) -> None:
+    for _ in range(60):
+        if cast.fresh(campaign).state == state:
+            return
+        cast.measure_all(campaign, bench)
+    raise AssertionError(f"it is {cast.fresh(campaign).state}, not {state}")
+
+
+def hand_in(campaign: Campaign, text: str, **said: Any) -> Submission:
+    return submit(cast.fresh(campaign), handed_in(text, **said), "person", "alice")
+
+
+def refusal(campaign: Campaign, text: str = "time 50", **said: Any) -> SubmissionRefused:
+    before = Submission.objects.count()
+    with pytest.raises(SubmissionRefused) as caught:
+        hand_in(campaign, text, **said)
+    assert Submission.objects.count() == before
+    return caught.value
+
+
+def test_a_campaign_of_people_waits_and_tries_what_is_handed_in(
+    waiting: Campaign, bench: WorkerContext
+) -> None:
+    assert cast.step(waiting) == NOTHING
+    made = hand_in(waiting, "time 50")
+    reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.AWAITING)
+    round_ = waiting.rounds.get(number=2)
+    assert (round_.submission, round_.verdict.word) == (made, "accepted")
+    assert cast.fresh(waiting).incumbent.text == "time 50\n"
+    assert proposed_by(round_).words == "alice (person)"
+    assert round_.hypothesis["evidence"][0].startswith("one: 100.0 µs, 10.0% of the 10.0 µs floor")
+    assert Experience.objects.get().proposer == "person"
+    cast.assert_legal_course(waiting)
+
+
+def test_a_wrong_candidate_is_rejected_and_mended_by_nobody(
+    waiting: Campaign, bench: WorkerContext
+) -> None:
+    hand_in(waiting, "wrong")
+    reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.AWAITING)
+    round_ = waiting.rounds.get(number=2)
+    assert (round_.verdict.word, round_.verdict.reason) == ("rejected", "wrong_result")
+    assert round_.repairs.count() == 0
+
+
+def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
+    tmp_path: Path, bench: WorkerContext, script: Put
+) -> None:
+    script(["time 90"], ["time 80"], ["time 70"], ["time 60"])
+    campaign = cast.make_campaign(tmp_path, max_rounds=4)
+    reach(campaign, bench, CampaignState.VALIDATE)
+    first = hand_in(campaign, "time 50")
+    second = submit(cast.fresh(campaign), handed_in("time 40"), "person", "bob")
+    assert list(waiting_in(campaign)) == [first, second]
+    assert campaign.rounds.exclude(state="closed").count() == 1
+    reach(campaign, bench, CampaignState.DONE)
+    handed = campaign.rounds.order_by("number").values_list("submission", flat=True)
+    assert list(handed) == [None, None, first.pk, second.pk]
+    assert rounds_used(campaign) == {ProposerKind.SEARCH: 1, ProposerKind.PERSON: 2}
+
+
+@pytest.mark.parametrize(
+    ("field", "said", "told"),
+    [
+        ("rationale", {"rationale": " "}, "is needed; a hypothesis comes before its code"),
+        ("metric", {"metric": ""}, "is needed"),
+        ("direction", {"direction": "sideways"}, "accepted: down, up"),
+        ("amount", {"amount": "8"}, "accepted: a share such as 8% or 0.08"),
+        ("amount", {"amount": "nan"}, "accepted: a share"),
+        ("amount", {"amount": "120%"}, "at most 100%"),
+        ("evidence", {"evidence": ()}, "accepted: one or more of the cases one, two"),
+        ("evidence", {"evidence": ("three",)}, "'three'; accepted: one, two"),
+        ("bucket", {"bucket": "W2"}, "accepted: K1, K2, K3, K4"),
+        ("title", {"title": "x" * 201}, "201 characters; accepted: text, at most 200"),
+        ("change", {"change": 7}, "accepted: text"),
+        ("source", {"source": ""}, "is needed"),
+        ("source", {"source": "x" * 300_000}, "accepted: text of at most 262,144 bytes"),
+        ("source", {"file_name": "kernel.cu"}, "one that ends in .cpp"),
+        ("source", {"source": "time 100\r\n\r\n"}, "is the incumbent's, of round 1"),
+        ("flags", {"flags": "-O3 -fplugin=x.so"}, "'-fplugin=x.so'; accepted: at most 20 of -O"),
+        ("flags", {"flags": " ".join(["-O3"] * 21)}, "accepted: at most 20"),
+        ("source", {"source": 'int a = system("ls");'}, "line 1, system"),
+    ],
+)
+def test_r27_it_names_the_field_that_is_missing_or_wrong(
+    waiting: Campaign, field: str, said: dict[str, Any], told: str
+) -> None:
+    found = refusal(waiting, **said)
+    assert found.field == field
+    assert told in found.message
+
+
+def test_it_refuses_what_was_tried_or_waits(waiting: Campaign, bench: WorkerContext) -> None:
+    hand_in(waiting, "time 50", change="Unroll  the loop")
+    found = refusal(waiting, "time 50  ")
+    assert str(found) == "source: waits already, handed in by alice"
+    assert refusal(waiting, "time 40", change="unroll the loop").field == "change"
+    reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.AWAITING)
+    hand_in(waiting, "time 45")
+    reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.AWAITING)
+    found = refusal(waiting, "time 50")
+    assert (found.field, found.round, found.message) == ("source", 2, "round 2 had the same one")
+    found = refusal(waiting, "time 40", change="unroll the loop")
+    assert (found.field, found.round) == ("change", 2)
+
+
+def test_the_same_source_with_other_flags_is_another_candidate(waiting: Campaign) -> None:
+    assert hand_in(waiting, "time 50", flags="-O3  -fopenmp").flags == ["-O3", "-fopenmp"]
+    assert hand_in(waiting, "time 50", flags="-O3", change="fewer").flags == ["-O3"]
+    assert hand_in(waiting, "time 40").flags == []
+
+
+def test_a_broken_host_spoils_a_round_and_not_the_idea(
+    waiting: Campaign, bench: WorkerContext
+) -> None:
+    hand_in(waiting, "host")
+    reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.AWAITING)
+    assert rounds_used(waiting)[ProposerKind.PERSON] == 0
+    hand_in(waiting, "host")
+
+
+def test_it_says_in_which_state_a_campaign_takes_a_candidate(
+    tmp_path: Path, bench: WorkerContext, script: Put
+) -> None:
+    script()
+    campaign = cast.make_campaign(tmp_path)
+    found = refusal(campaign)
+    assert found.field == "campaign"
+    assert "waiting for a worker; accepted once its baseline, round 1, is judged" in found.message
+    reach(campaign, bench, CampaignState.DONE)
+    assert refusal(campaign).message == "is done; it takes no candidate any more"
+
+
+def test_a_stopped_campaign_ends_and_takes_nothing_more(
+    waiting: Campaign, bench: WorkerContext
+) -> None:
+    stop(waiting)
+    assert refusal(waiting).message == "is being stopped; it takes no candidate any more"
+    reach(waiting, bench, CampaignState.DONE)
+    assert cast.fresh(waiting).stop_reason == "user"
+
+
+def test_a_waiting_campaign_can_be_paused_and_takes_what_is_handed_in(
+    waiting: Campaign,
+) -> None:
+    pause(waiting)
+    cast.step_until(waiting, CampaignState.PAUSED)
+    assert hand_in(waiting, "time 50") in waiting_in(waiting)
+
+
+def test_each_kind_has_rounds_of_its_own(tmp_path: Path, bench: WorkerContext, script: Put) -> None:
+    script(["time 90"], ["time 80"], ["time 70"])
+    campaign = cast.make_campaign(tmp_path, proposers="search=2,person=1,agent=1")
+    reach(campaign, bench, CampaignState.AWAITING)
+    assert campaign.events.last().message == ("waiting for people or agents to hand in a candidate")
+    hand_in(campaign, "time 50")
+    assert refusal(campaign).message == "all 1 rounds for people are used or taken"
+    submit(cast.fresh(campaign), handed_in("time 40"), "agent", "claude")
+    reach(campaign, bench, CampaignState.DONE)
+    ended = cast.fresh(campaign)
+    assert ended.stop_reason == "max_rounds"
+    assert ended.stop_sentence == (
+        "Every proposer has used its rounds: built-in search 2, person 1, agent 1."
+    )
+    assert rounds_used(campaign) == {"search": 2, "person": 1, "agent": 1}
+
+
+def test_it_refuses_who_is_no_proposer_and_beyond_all_rounds(
+    tmp_path: Path, bench: WorkerContext, script: Put
+) -> None:
+    script(["time 90"], ["time 80"])
+    campaign = cast.make_campaign(tmp_path, max_rounds=3)
+    reach(campaign, bench, CampaignState.VALIDATE)
+    with pytest.raises(
+        SubmissionRefused, match="takes nothing from agents; its proposers: search, person"
+    ):
+        submit(cast.fresh(campaign), handed_in("time 50"), "agent", "claude")
+    hand_in(campaign, "time 50")
+    assert refusal(campaign, "time 40").message == "all 3 rounds are used or taken"
+
+
+def test_an_account_without_the_role_may_not_hand_in(waiting: Campaign) -> None:
+    viewer = User.objects.create(username="bob")
+    with pytest.raises(Forbidden, match="engineer or lead"):
+        submit(waiting, handed_in("time 50"), "person", "bob", by=viewer)
+
+
+def test_a_limit_of_hours_ends_the_wait(
+    tmp_path: Path, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = cast.make_campaign(tmp_path, proposers="person", max_wall_h=1.0)
+    reach(campaign, bench, CampaignState.AWAITING)
+    monkeypatch.setattr("campaigns.records.time_spent._wall", lambda *_: timedelta(hours=1))
+    reach(campaign, bench, CampaignState.DONE)
+    assert cast.fresh(campaign).stop_reason == "wall_time"
+
+
+@pytest.mark.storage
+def test_a_crash_at_any_write_loses_no_submission_and_tries_none_twice(
+    waiting: Campaign, bench: WorkerContext
+) -> None:
+    made = [hand_in(waiting, f"time {time}") for time in (60, 50)]
+    for number in range(1, 60):
+        try:
+            with killed_before_write(number):
+                cast.measure_all(waiting, bench)
+        except Killed:
+            pass
+        tried = [s for s in waiting.rounds.values_list("submission", flat=True) if s]
+        assert len(tried) == len(set(tried))
+        assert sorted(tried + [s.pk for s in waiting_in(waiting)]) == [s.pk for s in made]
+    reach(waiting, bench, CampaignState.AWAITING)
+    assert not waiting_in(waiting)
+
+
+@pytest.mark.storage
+def test_no_second_round_is_opened_for_a_submission(
+    waiting: Campaign, bench: WorkerContext
+) -> None:
+    made = hand_in(waiting, "time 50")
+    reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.AWAITING)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Round.objects.create(campaign=waiting, number=9, submission=made)
+
+
+@pytest.mark.storage
+def test_r45_what_was_handed_in_is_never_changed(waiting: Campaign) -> None:
+    made = hand_in(waiting, "time 50")
+    for change in (
+        "UPDATE campaigns_submission SET name = 'bob'",
+        "DELETE FROM campaigns_submission",
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"{change} WHERE id = {made.pk}")
+    made.name = "bob"
+    with pytest.raises(Immutable):
+        made.save()
