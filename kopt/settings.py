@@ -88,6 +88,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "DESCRIPTION": "Makes GPU kernels faster, and a team can believe every number.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": ["knowledge.api.schema.with_problems"],
 }

@@ -100,7 +100,7 @@ class AnswerSerializer(fields.Serializer):
 
 
 class Campaigns(ListView):
-    """GET lists campaigns, the newest first. POST creates one and starts it."""
+    """GET lists campaigns, the newest first."""
 
     queryset = CAMPAIGNS
     serializer_class = CampaignSerializer
@@ -109,6 +109,7 @@ class Campaigns(ListView):
 
     @extend_schema(request=NewCampaignSerializer, responses={201: WholeCampaignSerializer})
     def post(self, request: Request) -> Response:
+        """POST creates a campaign and starts it."""
         if not request.user.has_perm(MAY_START):
             raise Forbidden("starting a campaign needs the engineer role")
         user = request.user if isinstance(request.user, User) else None

@@ -95,7 +95,7 @@ class OneWorker(OneView):
 
 
 class OnePassport(OneView):
-    """GET a worker's noise passport as it stands. POST asks for a new one."""
+    """GET a worker's noise passport as it stands."""
 
     queryset = WORKERS
     serializer_class = PassportSerializer
@@ -104,6 +104,7 @@ class OnePassport(OneView):
 
     @extend_schema(request=None, responses={202: PassportSerializer})
     def post(self, request: Request, pk: int) -> Response:
+        """POST asks for a new one, which is taken when no campaign needs the device."""
         if not request.user.has_perm(MAY_ASK):
             raise Forbidden("asking for a passport needs the engineer role")
         worker = get_object_or_404(WORKERS, pk=pk)

@@ -117,7 +117,7 @@ class NewGapSerializer(serializers.ModelSerializer):
 
 
 class ExperienceView(ListView):
-    """GET lists attempts, the newest first. POST adds one that was made elsewhere."""
+    """GET lists attempts, the newest first."""
 
     queryset = ATTEMPTS
     serializer_class = ExperienceSerializer
@@ -135,6 +135,7 @@ class ExperienceView(ListView):
 
     @extend_schema(request=NewAttemptSerializer, responses={201: ExperienceSerializer})
     def post(self, request: Request) -> Response:
+        """POST adds an attempt that was made elsewhere; its label is computed."""
         made = note_attempt(self.body(), request.user)
         return Response(ExperienceSerializer(made).data, 201)
 
@@ -174,7 +175,7 @@ class OneLessonView(OneView):
 
 
 class GapsView(ListView):
-    """GET lists questions, the newest first; POST asks one."""
+    """GET lists questions, the newest first."""
 
     queryset = Gap.objects.all()
     serializer_class = GapSerializer
@@ -190,6 +191,7 @@ class GapsView(ListView):
 
     @extend_schema(request=NewGapSerializer, responses={201: GapSerializer})
     def post(self, request: Request) -> Response:
+        """POST asks a question."""
         body, names = self.body(), [field.name for field in fields(NewGap)]
         for name, value in body.items():
             if name not in names:

@@ -103,11 +103,13 @@ def _shown(
 ) -> dict[str, Any]:
     contents = next(iter(operation["responses"].values())).get("content", {})
     body = operation.get("requestBody", {}).get("content", {})
+    lead, _, more = operation.get("description", "").partition("\n")
     return {
         "id": operation["operationId"],
         "method": method.upper(),
         "path": path,
-        "words": operation.get("description", ""),
+        "lead": lead,
+        "more": more.strip(),
         "parameters": operation.get("parameters", []),
         "body": _fields(document, body),
         "answer": _fields(document, contents),

@@ -113,7 +113,7 @@ class DecisionSerializer(serializers.Serializer):
 
 
 class SpecsView(ListView):
-    """GET lists values, the oldest first. POST proposes one, for a curator to review."""
+    """GET lists values, the oldest first."""
 
     queryset = SHEET
     serializer_class = SpecSerializer
@@ -130,6 +130,7 @@ class SpecsView(ListView):
 
     @extend_schema(request=ProposalSerializer, responses={201: SpecSerializer})
     def post(self, request: Request) -> Response:
+        """POST proposes a value, for a curator to review."""
         spec = submit(_proposal(self.body()), request.user)
         return Response(SpecSerializer(spec).data, 201)
 
