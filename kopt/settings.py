@@ -92,7 +92,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": ["knowledge.api.schema.with_problems"],
 }
-# How many requests a token may make in a minute; 0: any number.
+# How many requests a token may make in a minute, of each server process; 0: any number.
 KOPT_API_PER_MINUTE = env.number("KOPT_API_PER_MINUTE", 1_200.0, least=0.0)
 
 LANGUAGE_CODE = "en"

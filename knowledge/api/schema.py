@@ -95,7 +95,12 @@ def docs_page(request: HttpRequest) -> HttpResponse:
         for method, operation in operations.items():
             group = path.removeprefix(PREFIX).strip("/").partition("/")[0]
             groups.setdefault(group, []).append(_shown(document, path, method, operation))
-    return render(request, "knowledge/api.html", {"groups": groups})
+    objects = {
+        name: _fields(document, {"": {"schema": schema}})
+        for name, schema in document["components"]["schemas"].items()
+        if "results" not in schema.get("properties", {})  # a page, which its rows describe
+    }
+    return render(request, "knowledge/api.html", {"groups": groups, "objects": objects})
 
 
 def _shown(

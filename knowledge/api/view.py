@@ -38,6 +38,7 @@ class ApiView(APIView):
     throttle_classes = [TokenRate]
     renderer_classes = [JSONRenderer]
     parser_classes = [StrictJson]
+    http_method_names = ["get", "head", "post"]
     scopes: ClassVar[dict[str, Scope]] = {}
     has_etag = False
     claimed: KeptAnswer | None = None

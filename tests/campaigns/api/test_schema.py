@@ -64,6 +64,7 @@ def test_the_page_shows_every_address_and_nothing_from_elsewhere(client, django_
     page = client.get("/api/").content.decode()
     for path, method in OPERATIONS:
         assert f"<code>{method} {path}</code>" in page
+    assert 'id="object-Gain"' in page
     assert not re.search(r"(src|href)=\"https?://", page)
 
 
