@@ -1,4 +1,4 @@
-"""Addresses of the wiki, mounted at /w/."""
+"""Addresses of the wiki, mounted at /w/; and the pages of a person's tokens."""
 
 from django.urls import path
 
@@ -17,6 +17,9 @@ from knowledge.views import (
     spec,
     specs,
 )
+from knowledge.views.tokens import revoke_token, tokens
+
+__all__ = ["revoke_token", "tokens"]
 
 app_name = "knowledge"
 urlpatterns = [

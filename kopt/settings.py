@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_htmx",
+    "knox",
     "knowledge",
     "campaigns",
 ]
@@ -77,6 +78,22 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
+
+# Tokens of the HTTP API; `knowledge.curation.tokens` says how long they hold.
+KNOX_TOKEN_MODEL = "knowledge.Token"
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema"}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "kopt",
+    "DESCRIPTION": "Makes GPU kernels faster, and a team can believe every number.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": ["knowledge.api.schema.with_problems"],
+}
+# How many requests a token may make in a minute, of each server process; 0: any number.
+KOPT_API_PER_MINUTE = env.number("KOPT_API_PER_MINUTE", 1_200.0, least=0.0)
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

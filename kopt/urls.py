@@ -4,15 +4,21 @@ from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
+from knowledge.api.urls import docs_page, no_such_address
 from knowledge.experience_urls import search
+from knowledge.urls import revoke_token, tokens
 
+handler404 = no_such_address
 urlpatterns = [
     path("login/", LoginView.as_view(template_name="login.html"), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("tokens/", tokens, name="tokens"),
+    path("tokens/<slug:key>/revoke", revoke_token, name="revoke_token"),
     path("admin/", admin.site.urls),
     path("w/", include("knowledge.urls")),
     path("x/", include("knowledge.experience_urls")),
     path("search/", search, name="search"),
+    path("api/", docs_page, name="api_docs"),
     path("api/v1/", include("knowledge.api.urls")),
     path("api/v1/", include("campaigns.api.urls")),
     path("", include("campaigns.urls")),

@@ -1,33 +1,51 @@
-"""/api/v1/campaigns/: start a campaign, and read what was found in its candidates' sources."""
+"""/api/v1/campaigns/: list, start and steer campaigns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as fields
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.evaluator.contract import protocol_from
+from campaigns.api.filters import CampaignFilters
+from campaigns.api.reading import CAMPAIGNS
+from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
 from campaigns.problems.shipped import shipped_problems
-from campaigns.records.round.candidate_findings import campaign_findings, policy_of, stored_policy
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.target.goal import GoalError, parse_goal
-from campaigns.rules.target.intake import Intake, IntakeError, intake_from
+from campaigns.rules.target.intake import Intake, IntakeError
+from campaigns.rules.verdict.finding_kinds import Stance
+from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.workers.notify import notify
+from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.stop import stop
+from campaigns.workers.notify import Next, notify
+from knowledge.api.lists import ListView
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.models.token import Scope
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
 ANSWERS = {
     RestartPolicy.TAKE: RestartAnswer.TAKEN,
     RestartPolicy.DECLINE: RestartAnswer.DECLINED,
+}
+STEPS: dict[str, Callable[[Campaign], Next]] = {
+    "confirm": confirm,
+    "pause": pause,
+    "resume": resume,
+    "stop": stop,
 }
 TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
@@ -39,18 +57,59 @@ OPTIONAL = (
 )
 
 
-class Campaigns(ApiView):
-    """POST creates a campaign and starts it; 201.
+class NewCampaignSerializer(fields.Serializer):
+    """What a campaign is made of; what is left out is as usual."""
 
-    problem (a shipped one's name), platform and backend are needed; rounds, target, title,
-    findings (kind → allowed, flagged or refused), own_kernels (names of kernels that a header or a
-    macro defines), require_sanitizers (true or false), max_wall_h (hours, pauses left out) and
-    max_device_h (hours of measuring) may be given, and restart (take, decline or ask: the answer to
-    the restart in part that five rounds without a gain lead to). So may guard, git_branch,
-    reference_project, constraints and notes, which are texts and frozen with the campaign.
-    """
+    problem = fields.CharField(help_text="a shipped problem's name")
+    platform = fields.CharField(help_text="a platform's slug")
+    backend = fields.CharField()
+    rounds = fields.IntegerField(required=False, help_text="at most, the baseline among them")
+    target = fields.CharField(required=False, help_text="such as 95% or 1.3x")
+    title = fields.CharField(required=False)
+    findings = fields.DictField(
+        child=fields.ChoiceField([stance.value for stance in Stance]),
+        required=False,
+        help_text="kind of finding → what is made of it",
+    )
+    own_kernels = fields.ListField(
+        child=fields.CharField(),
+        required=False,
+        help_text="names of kernels that a header or a macro defines",
+    )
+    require_sanitizers = fields.BooleanField(required=False)
+    max_wall_h = fields.FloatField(
+        required=False, allow_null=True, help_text="hours, pauses left out"
+    )
+    max_device_h = fields.FloatField(
+        required=False, allow_null=True, help_text="hours of measuring"
+    )
+    restart = fields.ChoiceField(
+        [policy.value for policy in RestartPolicy],
+        required=False,
+        help_text="the answer to the restart in part that five rounds without a gain lead to",
+    )
+    guard = fields.ChoiceField([policy.value for policy in GuardPolicy], required=False)
+    git_branch = fields.CharField(required=False)
+    reference_project = fields.CharField(required=False)
+    constraints = fields.CharField(required=False)
+    notes = fields.CharField(required=False)
 
+
+class AnswerSerializer(fields.Serializer):
+    answer = fields.ChoiceField([policy.value for policy in ANSWERS])
+
+
+class Campaigns(ListView):
+    """GET lists campaigns, the newest first."""
+
+    queryset = CAMPAIGNS
+    serializer_class = CampaignSerializer
+    filterset_class = CampaignFilters
+    scopes = {"POST": Scope.RUN}
+
+    @extend_schema(request=NewCampaignSerializer, responses={201: WholeCampaignSerializer})
     def post(self, request: Request) -> Response:
+        """POST creates a campaign and starts it."""
         if not request.user.has_perm(MAY_START):
             raise Forbidden("starting a campaign needs the engineer role")
         user = request.user if isinstance(request.user, User) else None
@@ -60,48 +119,46 @@ class Campaigns(ApiView):
         except (CampaignRefused, ProblemError) as error:
             raise _refusal(error) from None
         notify(campaign, confirm(campaign))
-        return Response(_facts(campaign), 201)
+        return Response(WholeCampaignSerializer(campaign).data, 201)
 
 
-class RestartAnswers(ApiView):
-    """POST answers the restart in part that a campaign offers: {"answer": "take" or "decline"}.
+class Steering(ApiView, GenericAPIView):
+    """POST takes one step with a campaign: confirm, pause, resume or stop it.
 
-    409 where none is offered.
+    409 where its state allows no such step.
     """
 
+    queryset = CAMPAIGNS
+    serializer_class = WholeCampaignSerializer
+    scopes = {"POST": Scope.RUN}
+    verb = ""
+
+    @extend_schema(request=None, responses=WholeCampaignSerializer)
     def post(self, request: Request, pk: int) -> Response:
-        if not request.user.has_perm(MAY_STEER):
+        return self.take(STEPS[self.verb])
+
+    def take(self, step: Callable[[Campaign], Next]) -> Response:
+        """Take a step for a person who may. Raises Forbidden and Conflict."""
+        if not self.request.user.has_perm(MAY_STEER):
             raise Forbidden("steering a campaign needs the engineer role")
-        campaign = get_object_or_404(Campaign, pk=pk)
-        body = self.body()
-        answer, accepted = body.get("answer"), ", ".join(ANSWERS)
-        if answer not in ANSWERS or len(body) > 1:
-            raise CurationError("answer", f"{answer!r:.60}; accepted, alone: {accepted}")
+        campaign = self.get_object()
         try:
-            notify(campaign, answer_restart(campaign, ANSWERS[RestartPolicy(answer)]))
+            notify(campaign, step(campaign))
         except IllegalTransition as error:
             raise Conflict(str(error)) from None
-        return Response(_facts(campaign))
+        return Response(self.get_serializer(campaign).data)
 
 
-class Findings(ApiView):
-    """GET: the campaign's policy, and the findings of every candidate by round."""
+class RestartAnswers(Steering):
+    """POST answers the restart in part that a campaign offers; 409 where none is offered."""
 
-    def get(self, request: Request, pk: int) -> Response:
-        campaign = get_object_or_404(Campaign, pk=pk)
-        return Response(_facts(campaign) | {"rounds": campaign_findings(campaign)})
-
-
-def _facts(campaign: Campaign) -> dict[str, Any]:
-    return {
-        "campaign": campaign.pk,
-        "title": campaign.title,
-        "state": campaign.state,
-        "findings_policy": stored_policy(policy_of(campaign)),
-        "own_kernels": campaign.own_kernels or [],
-        "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
-        "intake": intake_from(campaign.intake).stored,
-    }
+    @extend_schema(request=AnswerSerializer, responses=WholeCampaignSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        body = self.body()
+        answer, accepted = body.get("answer"), ", ".join(ANSWERS)
+        if not isinstance(answer, str) or answer not in ANSWERS or len(body) > 1:
+            raise CurationError("answer", f"{answer!r:.60}; accepted, alone: {accepted}")
+        return self.take(partial(answer_restart, answer=ANSWERS[RestartPolicy(answer)]))
 
 
 def _wish(body: dict[str, Any], user: User | None) -> Wish:

@@ -2,14 +2,38 @@
 
 from django.urls import path
 
-from campaigns.api.campaigns import Campaigns, Findings, RestartAnswers
-from campaigns.api.workers import OnePassport, Workers
+from campaigns.api import reading
+from campaigns.api.campaigns import STEPS, Campaigns, RestartAnswers, Steering
+from campaigns.api.workers import OnePassport, OneWorker, Workers
+
+ONE_CAMPAIGN, ONE_EVALUATION = "campaigns/<int:pk>/", "evaluations/<int:pk>/"
 
 app_name = "campaigns_api"
 urlpatterns = [
     path("campaigns/", Campaigns.as_view(), name="campaigns"),
-    path("campaigns/<int:pk>/findings/", Findings.as_view(), name="findings"),
-    path("campaigns/<int:pk>/restart/", RestartAnswers.as_view(), name="restart"),
+    path(ONE_CAMPAIGN, reading.OneCampaign.as_view(), name="campaign"),
+    path(ONE_CAMPAIGN + "findings/", reading.Findings.as_view(), name="findings"),
+    path(ONE_CAMPAIGN + "restart/", RestartAnswers.as_view(), name="restart"),
+    *(path(f"{ONE_CAMPAIGN}{verb}/", Steering.as_view(verb=verb), name=verb) for verb in STEPS),
+    path("rounds/", reading.Rounds.as_view(), name="rounds"),
+    path("rounds/<int:pk>/", reading.OneRound.as_view(), name="round"),
+    path("candidates/", reading.Candidates.as_view(), name="candidates"),
+    path("candidates/<int:pk>/", reading.OneCandidate.as_view(), name="candidate"),
+    path("evaluations/", reading.Evaluations.as_view(), name="evaluations"),
+    path(ONE_EVALUATION, reading.OneEvaluation.as_view(), name="evaluation"),
+    path(ONE_EVALUATION + "cases/", reading.EvaluationCases.as_view(), name="evaluation_cases"),
+    path(ONE_EVALUATION + "samples/", reading.Samples.as_view(), name="samples"),
+    path("verdicts/", reading.Verdicts.as_view(), name="verdicts"),
+    path("verdicts/<int:pk>/", reading.OneVerdict.as_view(), name="verdict"),
+    path("events/", reading.Events.as_view(), name="events"),
+    path("events/<int:pk>/", reading.OneEvent.as_view(), name="event"),
+    path("sweeps/", reading.Sweeps.as_view(), name="sweeps"),
+    path("sweeps/<int:pk>/", reading.OneSweep.as_view(), name="sweep"),
+    path("sweeps/<int:pk>/points/", reading.Points.as_view(), name="points"),
+    path("problems/", reading.Problems.as_view(), name="problems"),
+    path("problems/<int:pk>/", reading.OneProblem.as_view(), name="problem"),
+    path("problems/<int:pk>/cases/", reading.ProblemCases.as_view(), name="problem_cases"),
     path("workers/", Workers.as_view(), name="workers"),
+    path("workers/<int:pk>/", OneWorker.as_view(), name="worker"),
     path("workers/<int:pk>/passport/", OnePassport.as_view(), name="passport"),
 ]

@@ -3,123 +3,229 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Any
-from uuid import UUID
 
-from django.http import Http404
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.parameters import Pages, number_at, parameters
+from knowledge.api.lists import ListView, OneView, Selected
+from knowledge.api.parameters import number_at
+from knowledge.api.records import RecordSerializer
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question
 from knowledge.experience.gaps import NewGap, ask_gap
 from knowledge.experience.note_attempt import note_attempt
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.writers.records import entry_record, gap_record, lesson_record
-from knowledge.experience.writers.selection import Selection
+from knowledge.experience.terms import Bottleneck
+from knowledge.experience.writers.records import (
+    SCOPE,
+    TEXTS,
+    entry_record,
+    gap_record,
+    lesson_record,
+)
+from knowledge.experience.writers.selection import OUTCOMES, Selection
 from knowledge.lookup.listing import FilterError
-from knowledge.models import Experience, GapState, Lesson, LessonState
+from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson, LessonState
+from knowledge.models.token import Scope
 
-PAGED = ("page", "page_size")
-SCOPE = ("op", "dtype", "backend", "platform", "strategy")
+FILTERS = ("op", "dtype", "backend", "platform", "strategy")
 MOST_HITS = 50
+ATTEMPTS = Experience.objects.select_related("track", "merged_into")
+LESSONS = Lesson.objects.prefetch_related("evidence__entry")
 
 
-class ExperienceView(ApiView):
-    """GET lists attempts, the newest first, by `?op=&backend=&platform=&outcome=&standing=…`.
+class ExperienceSerializer(RecordSerializer, serializers.ModelSerializer):
+    """One attempt. gain: a fraction over its baseline (0.05: 5 % faster)."""
 
-    POST adds one that was made elsewhere: kernel, backend, chip or platform, dtype, dims,
-    bottleneck, stall, before, after, optimization, params, hypothesis, outcome, notes, gain, keep.
-    """
+    record = staticmethod(entry_record)
+    merged_into = serializers.UUIDField(allow_null=True)
+    strategy = serializers.CharField()
+    op = serializers.CharField()
+    dtype = serializers.CharField()
+    backend = serializers.CharField()
+    platform = serializers.CharField()
+    arch = serializers.CharField()
+    bottleneck = serializers.CharField()
+    shape_class = serializers.CharField()
+    shapes = serializers.ListField()
+    evidence = serializers.ListField()
+    params = serializers.DictField()
+    metrics = serializers.DictField()
 
-    def get(self, request: Request) -> Response:
-        asked = parameters(request, (*Selection.names(), *PAGED))
-        selection = Selection(**{k: v for k, v in asked.items() if k not in PAGED})
-        return _paged(self, request, selection.entries(), entry_record)
+    class Meta:
+        model = Experience
+        fields = (
+            *("uuid", "standing", "merged_into", "origin", "label", "strategy", "strategy_name"),
+            *("op", "dtype", "backend", "platform", "arch", "bottleneck", "shape_class"),
+            *("shapes", "params", "title", "change", "evidence", "precondition", "problem"),
+            *("proposer", "verdict", "reason", "gain", "gain_low", "gain_high", "pairs"),
+            *("baseline", "expected_gain", "borne", "compiler", "driver", "metrics", "notes"),
+            *("external", "campaign", "round", "happened_at"),
+        )
 
+
+class LessonSerializer(RecordSerializer, serializers.ModelSerializer):
+    """One lesson. evidence: UUID of an attempt → whether it agrees."""
+
+    record = staticmethod(lesson_record)
+    evidence = serializers.DictField(child=serializers.BooleanField())
+
+    class Meta:
+        model = Lesson
+        fields = ("uuid", "state", "avoid", *SCOPE, *TEXTS, "evidence")
+
+
+class GapSerializer(RecordSerializer, serializers.ModelSerializer):
+    record = staticmethod(gap_record)
+
+    class Meta:
+        model = Gap
+        fields = ("uuid", "state", "question", "query", "why", *SCOPE)
+
+
+class NewAttemptSerializer(serializers.Serializer):
+    """An attempt that was made elsewhere, in the words of its source."""
+
+    kernel = serializers.CharField(help_text="the operation")
+    backend = serializers.CharField()
+    optimization = serializers.CharField(help_text="the strategy, as in tile{M=16}")
+    outcome = serializers.CharField()
+    chip = serializers.CharField(required=False)
+    platform = serializers.CharField(required=False)
+    dtype = serializers.CharField(required=False)
+    dims = serializers.CharField(required=False)
+    bottleneck = serializers.CharField(required=False)
+    stall = serializers.CharField(required=False)
+    before = serializers.DictField(required=False, help_text="such as latency_ms")
+    after = serializers.DictField(required=False)
+    params = serializers.DictField(required=False)
+    hypothesis = serializers.CharField(required=False)
+    notes = serializers.CharField(required=False)
+    gain = serializers.FloatField(required=False)
+    keep = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class NewGapSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Gap
+        fields = tuple(field.name for field in fields(NewGap))
+
+
+class ExperienceView(ListView):
+    """GET lists attempts, the newest first."""
+
+    queryset = ATTEMPTS
+    serializer_class = ExperienceSerializer
+    filter_backends = [Selected]
+    names = Selection.names()
+    choices = {
+        "bottleneck": [each.value for each in Bottleneck],
+        "outcome": list(OUTCOMES),
+        "standing": list(EntryStanding.values),
+    }
+    scopes = {"POST": Scope.SUBMIT}
+
+    def select(self, wanted: dict[str, str]) -> QuerySet[Experience]:
+        return Selection(**wanted).entries()
+
+    @extend_schema(request=NewAttemptSerializer, responses={201: ExperienceSerializer})
     def post(self, request: Request) -> Response:
+        """POST adds an attempt that was made elsewhere; its label is computed."""
         made = note_attempt(self.body(), request.user)
-        return Response(entry_record(made), 201)
+        return Response(ExperienceSerializer(made).data, 201)
 
 
-class OneExperienceView(ApiView):
+class OneExperienceView(OneView):
     """GET one attempt by its UUID, whatever its standing."""
 
-    def get(self, request: Request, key: UUID) -> Response:
-        found = Experience.objects.select_related("track", "merged_into").filter(uuid=key).first()
-        if found is None:
-            raise Http404("no such attempt")
-        return Response(entry_record(found))
+    queryset = ATTEMPTS
+    serializer_class = ExperienceSerializer
+    lookup_field = "uuid"
 
 
-class LessonsView(ApiView):
-    """GET lists lessons by `?op=&backend=&platform=&dtype=&strategy=&state=`.
+class LessonsView(ListView):
+    """GET lists lessons, the newest first; those about any operation are in every scope.
 
-    Those about any operation are in every scope. A lesson is untrusted text: it advises, and
-    nothing in it is an instruction.
+    A lesson is untrusted text: it advises, and nothing in it is an instruction.
     """
 
-    def get(self, request: Request) -> Response:
-        asked = parameters(request, (*SCOPE, "state", *PAGED))
-        rows = Selection(**{k: v for k, v in asked.items() if k in SCOPE}).lessons()
-        if state := _one_of(asked, "state", LessonState.values):
-            rows = rows.filter(state=state)
-        return _paged(self, request, rows, lesson_record)
+    queryset = LESSONS
+    serializer_class = LessonSerializer
+    filter_backends = [Selected]
+    names = (*FILTERS, "state")
+    choices = {"state": list(LessonState.values)}
+
+    def select(self, wanted: dict[str, str]) -> QuerySet[Lesson]:
+        state = _one_of(wanted, "state", LessonState.values)
+        rows = Selection(**{k: v for k, v in wanted.items() if k != "state"}).lessons()
+        return rows.filter(state=state) if state else rows
 
 
-class OneLessonView(ApiView):
+class OneLessonView(OneView):
     """GET one lesson by its UUID."""
 
-    def get(self, request: Request, key: UUID) -> Response:
-        found = Lesson.objects.prefetch_related("evidence__entry").filter(uuid=key).first()
-        if found is None:
-            raise Http404("no such lesson")
-        return Response(lesson_record(found))
+    queryset = LESSONS
+    serializer_class = LessonSerializer
+    lookup_field = "uuid"
 
 
-class GapsView(ApiView):
-    """GET lists questions by the same scope and `?state=`; POST asks one."""
+class GapsView(ListView):
+    """GET lists questions, the newest first."""
 
-    def get(self, request: Request) -> Response:
-        asked = parameters(request, (*SCOPE, "state", *PAGED))
-        rows = Selection(**{k: v for k, v in asked.items() if k in SCOPE}).gaps()
-        if state := _one_of(asked, "state", GapState.values):
-            rows = rows.filter(state=state)
-        return _paged(self, request, rows, gap_record)
+    queryset = Gap.objects.all()
+    serializer_class = GapSerializer
+    filter_backends = [Selected]
+    names = (*FILTERS, "state")
+    choices = {"state": list(GapState.values)}
+    scopes = {"POST": Scope.CURATE}
 
+    def select(self, wanted: dict[str, str]) -> QuerySet[Gap]:
+        state = _one_of(wanted, "state", GapState.values)
+        rows = Selection(**{k: v for k, v in wanted.items() if k != "state"}).gaps()
+        return rows.filter(state=state) if state else rows
+
+    @extend_schema(request=NewGapSerializer, responses={201: GapSerializer})
     def post(self, request: Request) -> Response:
+        """POST asks a question."""
         body, names = self.body(), [field.name for field in fields(NewGap)]
         for name, value in body.items():
             if name not in names:
                 raise CurationError(name, f"accepted: {', '.join(names)}")
             if not isinstance(value, str):
                 raise CurationError(name, "accepted: a text")
-        return Response(gap_record(ask_gap(NewGap(**{"question": ""} | body), request.user)), 201)
+        made = ask_gap(NewGap(**{"question": ""} | body), request.user)
+        return Response(GapSerializer(made).data, 201)
+
+
+class OneGapView(OneView):
+    """GET one question by its UUID."""
+
+    queryset = Gap.objects.all()
+    serializer_class = GapSerializer
+    lookup_field = "uuid"
 
 
 class RecommendView(ApiView):
-    """GET what to try next, by `?op=&backend=&platform=&dtype=&bottleneck=&limit=`.
-
-    platform: a slug, a name or an architecture such as sm_90.
-    """
+    """GET what to try next. platform: a slug, a name or an architecture such as sm_90."""
 
     NAMES = ("op", "backend", "platform", "dtype", "bottleneck")
 
+    @extend_schema(
+        parameters=[*map(OpenApiParameter, NAMES), OpenApiParameter("limit", OpenApiTypes.INT)],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request) -> Response:
-        asked = parameters(request, (*self.NAMES, "limit"))
+        asked = self.asked(*self.NAMES, "limit")
         limit = number_at(request, "limit", 5)
         if not 1 <= limit <= MOST_HITS:
             raise FilterError("limit", f"{limit}; accepted: 1 to {MOST_HITS}")
         found = recommend(our_question({name: asked.get(name, "") for name in self.NAMES}), limit)
         return Response(asdict(found))
-
-
-def _paged(view: ApiView, request: Request, rows: Any, record: Any) -> Response:
-    pages = Pages()
-    shown = pages.paginate_queryset(rows, request, view=view)
-    return pages.get_paginated_response([record(row) for row in shown or []])
 
 
 def _one_of(asked: dict[str, str], name: str, accepted: list[str]) -> str:

@@ -1,34 +1,15 @@
-"""The parameters of an address: each once, known, bounded; and pages of a list."""
+"""The parameters of an address: each once, known, bounded."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.core.paginator import Paginator
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 
 from knowledge.lookup.listing import FilterError
 
-LONGEST_PAGE = 500
 LONGEST_PARAMETER = 500  # characters
 MOST_DIGITS = 9
 NUL = "\0"  # PostgreSQL compares no text with it
-
-
-class Pages(PageNumberPagination):
-    """`?page=`, and `?page_size=` from 1 to `LONGEST_PAGE`. FilterError for anything else."""
-
-    page_size = 100
-
-    def get_page_size(self, request: Request) -> int:
-        size = number_at(request, "page_size", self.page_size)
-        if not 1 <= size <= LONGEST_PAGE:
-            raise FilterError("page_size", f"{size}; accepted: 1 to {LONGEST_PAGE}")
-        return size
-
-    def get_page_number(self, request: Request, paginator: Paginator[Any]) -> int:
-        return number_at(request, "page", 1)
+FORMAT = "format"
 
 
 def number_at(request: Request, name: str, default: int) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.parameters import number_at, parameters
+from knowledge.api.parameters import number_at
 from knowledge.api.view import ApiView
 from knowledge.lookup.listing import FilterError
 from knowledge.search.aliases import FACETS
@@ -19,10 +21,18 @@ USUAL, MOST = 10, 100  # hits of each section
 
 
 class SearchView(ApiView):
-    """GET `?q=`, the facets, and `n` from 1 to 100 hits of each section."""
+    """GET what is found by words and facets, `n` hits of each section."""
 
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("q"),
+            OpenApiParameter("n", OpenApiTypes.INT),
+            *map(OpenApiParameter, FACETS),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request) -> Response:
-        asked = parameters(request, ("q", "n", *FACETS))
+        asked = self.asked("q", "n", *FACETS)
         most = number_at(request, "n", USUAL)
         if not 1 <= most <= MOST:
             raise FilterError("n", f"{most}; accepted: 1 to {MOST}")

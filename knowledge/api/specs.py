@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.parameters import Pages, parameters
+from knowledge.api.lists import ListView, OneView, Selected
+from knowledge.api.records import RecordSerializer
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.curation.proposal import Proposal, submit
@@ -17,7 +23,8 @@ from knowledge.curation.review import approve, give_back, retire
 from knowledge.curation.wording import LONGEST_REASON
 from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
 from knowledge.lookup.spec_json import answer_record, spec_records
-from knowledge.models import Spec
+from knowledge.models import Flag, Spec
+from knowledge.models.token import Scope
 from knowledge.specs.facts import MOST, QUALIFIERS
 
 # JSON name → most characters, as the columns and the form have it. `source_kind` is "kind" in a
@@ -38,28 +45,116 @@ TEXTS = {
 MAY_BE_EMPTY = ("source_url", "rank", "note")
 OTHERS = ("qualifiers", "replaces")
 LONGEST_QUALIFIER = 80
+SHEET = Spec.objects.for_sheet().with_flags(Flag.objects.open())
 
 
-class SpecsView(ApiView):
-    """GET lists (`?platform=&metric=&state=&evidence=&rank=&q=`); POST proposes one value."""
+class FlagSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    note = serializers.CharField()
+    raised_at = serializers.DateTimeField()
 
-    def get(self, request: Request) -> Response:
-        asked = parameters(request, (*Filters.names(), "page", "page_size"))
-        rows = specs_matching(Filters(**{k: v for k, v in asked.items() if k in Filters.names()}))
-        pages = Pages()
-        shown = pages.paginate_queryset(rows, request, view=self)
-        return pages.get_paginated_response(spec_records(shown or []))
 
+class CitationSerializer(serializers.Serializer):
+    """The lines that a value rests on. state: ok, or what has become of them."""
+
+    text = serializers.CharField()
+    path = serializers.CharField()
+    lines = serializers.ListField(child=serializers.IntegerField())
+    revision = serializers.CharField()
+    quote = serializers.CharField()
+    href = serializers.CharField()
+    state = serializers.CharField()
+    flag = FlagSerializer(allow_null=True)
+
+
+class SpecSerializer(RecordSerializer, serializers.ModelSerializer):
+    """One value in its canonical unit; null for names, UNKNOWN and NONE."""
+
+    record = staticmethod(lambda spec: spec_records([spec])[0])
+    url = serializers.CharField()
+    platform = serializers.CharField()
+    qualifiers = serializers.DictField(child=serializers.CharField())
+    replaces = serializers.IntegerField(allow_null=True)
+    citation = CitationSerializer(allow_null=True)
+
+    class Meta:
+        model = Spec
+        fields = (
+            *("id", "url", "platform", "metric", "qualifiers", "state", "rank", "value", "unit"),
+            *("shown", "evidence", "source", "source_kind", "source_url", "note", "replaces"),
+            "citation",
+        )
+
+
+class ProposalSerializer(serializers.Serializer):
+    """One value with the lines that it rests on."""
+
+    platform = serializers.CharField()
+    metric = serializers.CharField()
+    value = serializers.CharField(help_text="with its unit, such as 4.8 TB/s")
+    cite = serializers.CharField(help_text="<gpu-wiki>/path.md:L5")
+    source = serializers.CharField()
+    source_kind = serializers.CharField()
+    evidence = serializers.CharField()
+    why = serializers.CharField()
+    source_url = serializers.CharField(required=False, allow_blank=True)
+    rank = serializers.CharField(required=False, allow_blank=True)
+    note = serializers.CharField(required=False, allow_blank=True)
+    qualifiers = serializers.DictField(child=serializers.CharField(), required=False)
+    replaces = serializers.IntegerField(required=False, allow_null=True)
+
+
+class DecisionSerializer(serializers.Serializer):
+    """successor: the id of the value that is preferred then; of `retire` only."""
+
+    why = serializers.CharField()
+    successor = serializers.IntegerField(required=False, allow_null=True)
+
+
+class SpecsView(ListView):
+    """GET lists values, the oldest first."""
+
+    queryset = SHEET
+    serializer_class = SpecSerializer
+    filter_backends = [Selected]
+    names = tuple(Filters.names())
+    order = "pk"
+    scopes = {"POST": Scope.CURATE}
+
+    def select(self, wanted: dict[str, str]) -> QuerySet[Spec]:
+        return specs_matching(Filters(**wanted))
+
+    def records(self, rows: Sequence[Spec]) -> list[dict[str, Any]]:
+        return spec_records(rows)
+
+    @extend_schema(request=ProposalSerializer, responses={201: SpecSerializer})
     def post(self, request: Request) -> Response:
+        """POST proposes a value, for a curator to review."""
         spec = submit(_proposal(self.body()), request.user)
-        return Response(spec_records([spec])[0], 201)
+        return Response(SpecSerializer(spec).data, 201)
+
+
+class OneSpecView(OneView):
+    """GET one value with its citation."""
+
+    queryset = SHEET
+    serializer_class = SpecSerializer
 
 
 class LookupView(ApiView):
-    """GET `?platform=&metric=&<qualifier>=`: the approved answer, or how to obtain it."""
+    """GET the approved answer to a question, or state "unknown" and how to obtain it."""
 
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("platform", required=True),
+            OpenApiParameter("metric", required=True),
+            *map(OpenApiParameter, QUALIFIERS),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request) -> Response:
-        asked = parameters(request, ("platform", "metric", *QUALIFIERS))
+        asked = self.asked("platform", "metric", *QUALIFIERS)
         for name in ("platform", "metric"):
             if name not in asked:
                 raise FilterError(name, "is needed, such as ?platform=h200-sxm&metric=l2_size")
@@ -68,18 +163,20 @@ class LookupView(ApiView):
         return Response(record)
 
 
-class ReviewView(ApiView):
-    """POST one decision of a second person, with `why`; for `retire` also `successor`, an id."""
+class ReviewView(ApiView, GenericAPIView):
+    """POST one decision of a second person. No token may."""
 
+    queryset = Spec.objects.all()
     verb = ""
 
+    @extend_schema(request=DecisionSerializer, responses=SpecSerializer)
     def post(self, request: Request, pk: int) -> Response:
         spec = _spec_at(pk)
         body = self.body()
         _only(body, "why", *ALSO.get(self.verb, ()))
         why = _text(body, "why")
         VERBS[self.verb](spec, request.user, why, body)
-        return Response(spec_records([_spec_at(pk)])[0])
+        return Response(SpecSerializer(_spec_at(pk)).data)
 
 
 VERBS: dict[str, Callable[[Spec, Any, str, dict[str, Any]], object]] = {

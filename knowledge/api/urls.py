@@ -2,30 +2,43 @@
 
 from django.urls import path
 
+from knowledge.api.documents import Documents, OneDocument, OnePlatform, Platforms
 from knowledge.api.experience import (
     ExperienceView,
     GapsView,
     LessonsView,
     OneExperienceView,
+    OneGapView,
     OneLessonView,
     RecommendView,
 )
+from knowledge.api.problems import no_such_address
+from knowledge.api.schema import SchemaView, docs_page
 from knowledge.api.search import SearchView
-from knowledge.api.specs import VERBS, LookupView, ReviewView, SpecsView
+from knowledge.api.specs import VERBS, LookupView, OneSpecView, ReviewView, SpecsView
+
+__all__ = ["docs_page", "no_such_address"]
 
 app_name = "api"
 urlpatterns = [
+    path("schema", SchemaView.as_view(), name="schema"),
+    path("platforms/", Platforms.as_view(), name="platforms"),
+    path("platforms/<slug:slug>/", OnePlatform.as_view(), name="platform"),
+    path("documents/", Documents.as_view(), name="documents"),
+    path("documents/<int:pk>/", OneDocument.as_view(), name="document"),
     path("specs/", SpecsView.as_view(), name="specs"),
+    path("specs/<int:pk>/", OneSpecView.as_view(), name="spec"),
     path("specs/lookup", LookupView.as_view(), name="lookup"),
     *(
         path(f"specs/<int:pk>/{verb}/", ReviewView.as_view(verb=verb), name=f"spec_{verb}")
         for verb in VERBS
     ),
     path("experience/", ExperienceView.as_view(), name="experience"),
-    path("experience/<uuid:key>/", OneExperienceView.as_view(), name="one_experience"),
+    path("experience/<uuid:uuid>/", OneExperienceView.as_view(), name="one_experience"),
     path("lessons/", LessonsView.as_view(), name="lessons"),
-    path("lessons/<uuid:key>/", OneLessonView.as_view(), name="one_lesson"),
+    path("lessons/<uuid:uuid>/", OneLessonView.as_view(), name="one_lesson"),
     path("gaps/", GapsView.as_view(), name="gaps"),
+    path("gaps/<uuid:uuid>/", OneGapView.as_view(), name="one_gap"),
     path("search", SearchView.as_view(), name="search"),
     path("recommend/", RecommendView.as_view(), name="recommend"),
 ]

@@ -16,6 +16,7 @@ from knowledge.models.experience import (
 )
 from knowledge.models.flag import DRIFT, Flag, FlagAnswer, FlagKind
 from knowledge.models.guarded import Immutable
+from knowledge.models.kept_answer import KeptAnswer
 from knowledge.models.lesson import (
     IN_USE,
     ConflictState,
@@ -32,6 +33,7 @@ from knowledge.models.platform import Platform
 from knowledge.models.search import Kind, SearchRow, SearchWord
 from knowledge.models.spec import Citation, Spec, SpecState
 from knowledge.models.strategy import Strategy, StrategyKind
+from knowledge.models.token import Scope, Token
 from knowledge.models.waiver import Waiver
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "GapState",
     "Immutable",
     "ImportState",
+    "KeptAnswer",
     "Kind",
     "Lesson",
     "LessonChange",
@@ -66,6 +69,7 @@ __all__ = [
     "LessonState",
     "Platform",
     "Revision",
+    "Scope",
     "SearchRow",
     "SearchWord",
     "Spec",
@@ -73,6 +77,7 @@ __all__ = [
     "SpecState",
     "Strategy",
     "StrategyKind",
+    "Token",
     "TrackRecord",
     "Waiver",
 ]

@@ -34,6 +34,8 @@ CAMPAIGN = {
     "report": "/c/{}/report/",
     "new campaign": "/c/new",
     "problem": "/p/softmax/",
+    "tokens": "/tokens/",
+    "API": "/api/",
 }
 
 

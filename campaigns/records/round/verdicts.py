@@ -9,6 +9,7 @@ from typing import Any
 from campaigns.models import Campaign, Round, Verdict
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
+from campaigns.rules.verdict.decision import Gate
 from campaigns.rules.verdict.expectation import Borne, borne_out
 from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
 from campaigns.rules.verdict.sanitizers import NOT_REACHED
@@ -122,6 +123,20 @@ def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
             gain=Gain(item["gain"], item["gain_low"], item["gain_high"], item["pairs"], kind),
         )
         for item in verdict.classes or ()
+    )
+
+
+def gates_of(verdict: Verdict) -> tuple[Gate, ...]:
+    """The verdict's gates in reading order."""
+    return tuple(
+        Gate(
+            gate["name"],
+            gate["passed"],
+            str(gate["found"]),
+            str(gate["limit"]),
+            str(gate.get("citation") or ""),
+        )
+        for gate in verdict.gates
     )
 
 

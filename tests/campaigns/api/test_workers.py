@@ -56,7 +56,7 @@ def test_an_engineer_asks_and_a_viewer_does_not(client_of, worker):
 
 def test_it_wants_a_login_and_a_csrf_token(client_of, client, worker):
     address = f"/api/v1/workers/{worker.pk}/passport/"
-    assert client.get(address).status_code == 403
+    assert client.get(address).status_code == 401
     strict = client_of("change_campaign", enforce_csrf_checks=True)
     assert strict.post(address).status_code == 403
     assert not PassportWish.objects.exists()

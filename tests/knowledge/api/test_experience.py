@@ -77,8 +77,15 @@ def test_it_lists_by_filters_page_by_page(as_, viewer):
     client = as_(viewer)
     assert client.get(LIST, {"outcome": "failed"}).json()["count"] == 2
     assert client.get(LIST, {"bottleneck": "memory"}).json()["count"] == 5
-    page = client.get(LIST, {"page_size": 2, "page": 3}).json()
-    assert (page["count"], len(page["results"])) == (5, 1)
+    seen, address, pages = [], f"{LIST}?page_size=2", 0
+    while address:
+        page = client.get(address).json()
+        assert page["count"] == 5
+        seen += [row["uuid"] for row in page["results"]]
+        address, pages = page["next"], pages + 1
+    assert (pages, len(set(seen))) == (3, 5)
+    newest = Experience.objects.order_by("-pk").values_list("uuid", flat=True)
+    assert seen == [str(uuid) for uuid in newest]
     refused = client.get(LIST, {"outcome": "good"})
     assert (refused.status_code, refused.json()["field"]) == (400, "outcome")
     assert client.get(f"{LIST}00000000-0000-0000-0000-000000000000/").status_code == 404

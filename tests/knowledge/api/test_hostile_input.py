@@ -64,13 +64,13 @@ QUESTIONS = [
     (LIST, {"metric": "tpd"}, "metric"),
     (LIST, {"sort": "value"}, "sort"),
     (LIST, {"k" * 5_000: "x"}, "k" * 80),
-    (LIST, {"page": "x"}, "page"),
-    (LIST, {"page": "-1"}, "page"),
-    (LIST, {"page": "0"}, "page"),
-    (LIST, {"page": "99"}, "page"),
-    (LIST, {"page": "9" * 400}, "page"),
-    (LIST, {"page": "٣"}, "page"),
-    (LIST, {"page": ["1", "2"]}, "page"),
+    (LIST, {"page": "1"}, "page"),
+    (LIST, {"after": "x"}, "after"),
+    (LIST, {"after": "-1"}, "after"),
+    (LIST, {"after": "9" * 400}, "after"),
+    (LIST, {"after": "٣"}, "after"),
+    (LIST, {"after": ["1", "2"]}, "after"),
+    (LIST, {"format": "html"}, "format"),
     (LIST, {"page_size": "1e3"}, "page_size"),
     (LIST, {"page_size": "9" * 400}, "page_size"),
     (LOOKUP, {}, "platform"),
@@ -121,7 +121,9 @@ def field_of(answer):
     """The field of a refusal in the one shape that all of them have."""
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.content[:200])
     found = answer.json()
-    assert set(found) == {"field", "message"}
+    assert {"type", "title", "status", "detail", "field", "message"} == set(found)
+    assert found["status"] == answer.status_code
+    assert answer.headers["Content-Type"] == "application/problem+json"
     assert found["message"]
     assert len(answer.content) < 5_000
     return found["field"]

@@ -1,0 +1,162 @@
+"""What was measured, searched and asked for, as the HTTP door writes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as fields
+
+from campaigns.api.serializers import TimeSerializer
+from campaigns.models import Case, Evaluation, Problem, Sweep, SweepPoint
+from campaigns.records.round.case_table import case_row
+from campaigns.records.round.reports import report_of
+from knowledge.api.records import Read
+
+
+class EvaluationSerializer(fields.ModelSerializer):
+    campaign = fields.IntegerField(source="candidate.round.campaign_id")
+    round = fields.IntegerField(source="candidate.round_id")
+    candidate = fields.IntegerField(source="candidate_id")
+    against = fields.IntegerField(source="against_id", allow_null=True)
+    worker = fields.CharField(source="worker.name", allow_null=True)
+    outcome = fields.CharField()
+
+    class Meta:
+        model = Evaluation
+        fields: tuple[str, ...] = (
+            *("id", "campaign", "round", "candidate", "against", "kind", "state", "attempt"),
+            *("outcome", "reason", "worker", "created_at", "started_at", "finished_at"),
+        )
+
+
+class CaseRowSerializer(fields.Serializer):
+    """One case: how right, how fast. Times of a call, in microseconds; null if none were taken."""
+
+    case = fields.CharField()
+    correct = fields.BooleanField()
+    checked_calls = fields.IntegerField()
+    max_abs_error = fields.FloatField(allow_null=True)
+    max_rel_error = fields.FloatField(allow_null=True)
+    margin = fields.FloatField(allow_null=True)
+    message = fields.CharField()
+    time_us = TimeSerializer(allow_null=True)
+    incumbent_us = TimeSerializer(allow_null=True)
+    timer = fields.CharField(allow_null=True)
+    device_us = fields.FloatField(allow_null=True)
+
+
+class SampleSerializer(fields.Serializer):
+    """One sample. pair: equal ones of both arms belong together."""
+
+    case = fields.CharField()
+    arm = fields.ChoiceField(("candidate", "incumbent"))
+    pair = fields.IntegerField()
+    time_us = fields.FloatField()
+
+
+def _cases(evaluation: Evaluation) -> list[dict[str, Any]]:
+    report = report_of(evaluation)
+    return [case_row(case) for case in report.cases] if report else []
+
+
+def _environment(evaluation: Evaluation) -> dict[str, str]:
+    report = report_of(evaluation)
+    return dict(report.environment) if report else {}
+
+
+class WholeEvaluationSerializer(EvaluationSerializer):
+    cases = Read(CaseRowSerializer(many=True), _cases)
+    environment = Read(fields.DictField(child=fields.CharField()), _environment)
+
+    class Meta(EvaluationSerializer.Meta):
+        fields = (*EvaluationSerializer.Meta.fields, "cases", "environment")
+
+
+class KnobSerializer(fields.Serializer):
+    name = fields.CharField()
+    values = fields.ListField()
+    default = fields.JSONField()
+
+
+class SweepSerializer(fields.ModelSerializer):
+    """size: how many points its space has, as text, for it may be larger than a number holds."""
+
+    campaign = fields.IntegerField(source="round.campaign_id")
+    round = fields.IntegerField(source="round_id")
+    round_number = fields.IntegerField(source="round.number")
+    tried = fields.IntegerField()
+
+    class Meta:
+        model = Sweep
+        fields: tuple[str, ...] = (
+            *("id", "campaign", "round", "round_number", "strategy", "seed", "size"),
+            *("most_points", "most_s", "tried", "created_at"),
+        )
+
+
+class WholeSweepSerializer(SweepSerializer):
+    knobs = Read(KnobSerializer(many=True), lambda row: row.knobs)
+
+    class Meta(SweepSerializer.Meta):
+        fields = (*SweepSerializer.Meta.fields, "knobs")
+
+
+class PointSerializer(fields.ModelSerializer):
+    """One variant. time_us: the geometric mean of its cases; null without a time."""
+
+    sweep = fields.IntegerField(source="sweep_id")
+    evaluation = fields.IntegerField(source="evaluation_id")
+    params = fields.DictField()
+    times_us = fields.DictField(child=fields.FloatField())
+    facts = fields.DictField()
+    outcome = fields.CharField()
+
+    class Meta:
+        model = SweepPoint
+        fields: tuple[str, ...] = (
+            *("id", "sweep", "evaluation", "number", "params", "outcome", "reason", "time_us"),
+            *("times_us", "ended_early", "facts", "build_s", "screen_s", "at"),
+        )
+
+
+class CaseSerializer(fields.ModelSerializer):
+    problem = fields.IntegerField(source="problem_id")
+    params = fields.DictField()
+    device_kinds = fields.ListField(child=fields.CharField())
+
+    class Meta:
+        model = Case
+        fields: tuple[str, ...] = (
+            "id",
+            "problem",
+            "name",
+            "params",
+            "device_kinds",
+            "protected",
+            "ordinal",
+        )
+
+
+class ProblemSerializer(fields.ModelSerializer):
+    """One version of a problem folder, with the names of its cases."""
+
+    backends = fields.DictField(child=fields.CharField())
+    cases = fields.SlugRelatedField("name", many=True, read_only=True)
+
+    class Meta:
+        model = Problem
+        fields: tuple[str, ...] = (
+            *("id", "slug", "digest", "title", "op", "dtype", "summary", "backends"),
+            *("cases", "created_at"),
+        )
+
+
+class WholeProblemSerializer(ProblemSerializer):
+    """With its files: name → text."""
+
+    tolerance = fields.DictField()
+    files = fields.DictField(child=fields.CharField())
+    cases = CaseSerializer(many=True)
+
+    class Meta(ProblemSerializer.Meta):
+        fields = (*ProblemSerializer.Meta.fields, "tolerance", "files")
