@@ -41,6 +41,7 @@ from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure
 from campaigns.evaluator.judge.timing.rehearsal import rehearse
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
 from campaigns.evaluator.judge.timing.schedule import agree
+from campaigns.evaluator.layout import BUILT_ONLY
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
@@ -123,9 +124,10 @@ class MeasuringSession:
         first = self._arenas.layouts[self._job.cases[0].name]
         backend = base.get(self._job.backend)
         sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
-        for source in sources:
-            if why := backend.refuses(self._arenas.layouts.values(), source.text, self._job.device):
-                raise HostError(f"this host cannot run it: {why}")
+        layouts = self._arenas.layouts.values()
+        refused = [backend.refuses(layouts, each.text, self._job.device) for each in sources]
+        if short := {arg.dtype for each in layouts for arg in each.tensors} & set(BUILT_ONLY):
+            refused.append(f"{min(short)} is judged on no device yet")
 
         def build(channel: RunnerChannel) -> None:
             channel.finish(limits.build_s)
@@ -139,9 +141,13 @@ class MeasuringSession:
         for channel in self._channels.values():
             # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
             channel.phase = Phase.BUILD
+            channel.interpreted = not self.can_be_timed
             channel.begin(Ask.BUILD, first)
-        self._make_sets()
+        if not any(refused):
+            self._make_sets()
         self._have_each(build)
+        for why in filter(None, refused):
+            raise CandidateError(Outcome.NOT_JUDGED, Phase.BUILD, why)
         if self._job.timed:
             self._measure_overheads()
         self._progress.enter(Phase.LOAD)

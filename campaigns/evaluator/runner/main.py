@@ -22,6 +22,7 @@ from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, KernelLaunch, Timer
+from campaigns.evaluator.interpreter.fault import NotJudged
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
 from campaigns.evaluator.runner.launch_parts import launch_part
@@ -104,6 +105,9 @@ class Runner:
             print(f"unsupported: {error}", file=sys.stderr)
             return ReplyStatus.UNSUPPORTED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
+            if isinstance(error, NotJudged):
+                print(f"{place_of(error, self._job.candidate)} ({error})", file=sys.stderr)
+                return ReplyStatus.NOT_JUDGED, 0, 0.0, 0.0
             traceback.print_exc()
             self._variants.explain(error)
             print(place_of(error, self._job.candidate), file=sys.stderr)

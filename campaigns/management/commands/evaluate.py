@@ -60,9 +60,9 @@ OFFLINE_TARGET = "sm_90a"
 
 class Command(BaseCommand):
     help = (
-        "Measure one candidate file. Exit 0: it passed; 5: it did not; 1: the command or the "
-        "problem has a fault. With KOPT_SANDBOX=all a host without every layer of the sandbox "
-        "evaluates nothing."
+        "Measure one candidate file. Exit 0: it passed; 5: it did not, or this host cannot say; "
+        "1: the command or the problem has a fault. With KOPT_SANDBOX=all a host "
+        "without every layer of the sandbox evaluates nothing."
     )
 
     def arguments(self) -> tuple[Argument, ...]:
@@ -279,6 +279,8 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
     if report.problem_fault:
         return f"the problem has a fault: {report.reason}; the candidate was not judged"
     lines = [f"{report.outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
+    if report.outcome is Outcome.NOT_JUDGED:
+        lines = [report.outcome.words]
     for row in case_rows(report.cases, decision.cases):
         times, margin = row["time_us"], row["margin"]
         line = f"  {row['case']:16} {'correct' if row['correct'] else 'wrong'}"
