@@ -54,7 +54,7 @@ DOING = {
     Phase.PREPARE: "preparing to time",
     Phase.BURST: "bursts on",
 }
-# Without a GPU a Triton candidate is compiled all the same, so that build errors show.
+# Without a GPU a kernel for one is compiled all the same, so that build errors show.
 OFFLINE_TARGET = "sm_90a"
 
 
@@ -87,7 +87,7 @@ class Command(BaseCommand):
             argument(
                 "--target",
                 help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
-                f"{OFFLINE_TARGET} for Triton without a GPU",
+                f"{OFFLINE_TARGET} for a GPU's kernel without one",
             ),
             argument("--no-timing", action="store_true", help="check the results only"),
             argument(
@@ -198,12 +198,14 @@ class Command(BaseCommand):
         )
 
     def _refuse_without_device(self, backend: str, device: Device) -> None:
-        """Only Triton has a second way (its interpreter) where its device is missing."""
-        kinds = backends.get(backend).kinds
-        if device.kind not in kinds and backend != "triton":
-            accepted = " or ".join(kinds)
+        """Without a GPU a kernel for one can at least be compiled, where its compiler is."""
+        found = backends.get(backend)
+        if device.kind not in found.kinds and not (backend != "cpp" and found.compiler()):
+            accepted = " or ".join(found.kinds)
+            without = "" if backend == "cpp" else f", and no compiler of {backend} is here"
             self.fail(
-                ExitCode.USAGE, f"backend: {backend} needs a {accepted}, this is {device.name}"
+                ExitCode.USAGE,
+                f"backend: {backend} needs a {accepted}, this is {device.name}{without}",
             )
 
     def _backend(self, options: dict[str, Any]) -> str:
@@ -221,6 +223,11 @@ class Command(BaseCommand):
         self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
     ) -> tuple[Case, ...]:
         """Those named, of all that are meant for the device; else what the backend is tried on."""
+        if backend == "cuda" and device.kind == "cpu":
+            # It is only built here, so one case tells the arguments, and the least takes no memory.
+            least = min(spec.cases_on("gpu") or spec.cases, key=lambda case: case.size)
+            wanted = wanted or [least.name]
+            device = replace(device, kind="gpu")
         usual = spec.cases_of(backend, device.kind)
         meant = {case.name: case.case for case in (*usual, *spec.cases_on(device.kind))}
         for name in wanted:
@@ -246,7 +253,7 @@ class Command(BaseCommand):
 
 
 def _target(device: Device, backend: str) -> str:
-    offline = device.kind == "cpu" and backend == "triton"
+    offline = device.kind == "cpu" and backend != "cpp"
     return OFFLINE_TARGET if offline else device.target
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from typing import Any
 
 from campaigns.devices.launch import described_problem
-from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_folders
 
@@ -37,16 +36,12 @@ class Command(BaseCommand):
     def show(self, *, problem: str) -> None:
         try:
             spec = load_problem(problem_folder(problem))
-            read = described_problem(spec.folder, min(spec.cases, key=_size).case)
+            read = described_problem(spec.folder, min(spec.cases, key=lambda case: case.size).case)
         except UnknownProblem as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except ProblemError as error:
             self.fail(ExitCode.USAGE, str(error))
         self.emit(_facts(spec) | {"read": read}, "\n".join(_lines(spec, read)))
-
-
-def _size(case: ProblemCase) -> int:
-    return prod(size for size in case.params.values() if isinstance(size, int) and size > 0)
 
 
 def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:

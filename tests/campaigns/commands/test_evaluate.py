@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import Beat
+from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.steps import cast
@@ -145,9 +146,41 @@ def test_it_says_what_is_going_on(
     assert "calls, error at most 0 × tolerance, 70.00 µs" in said.out
 
 
-def test_it_refuses_cuda_where_there_is_no_gpu(tmp_path: Path, problem: str) -> None:
+def with_cuda_compiler(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    cuda = replace(backends.get("cuda"), compiler=lambda: version)
+    monkeypatch.setitem(backends._REGISTRY, "cuda", cuda)
+
+
+def test_without_a_gpu_cuda_is_built_for_the_least_case_of_one(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Job] = []
+
+    class Builds(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            asked.append(job)
+            return Report(job.job_id, Outcome.NOT_JUDGED, Phase.BUILD, "it is built")
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Builds)
+    with_cuda_compiler(monkeypatch, "nvcc 13")
+    with pytest.raises(CommandError, match="not_judged: it is built") as caught:
+        call_command("evaluate", candidate(tmp_path, "", "k.cu"), "--problem", problem)
+    assert caught.value.returncode == 5
+    assert (asked[0].target, asked[0].device) == ("sm_90a", "cpu")
+    assert [case.name for case in asked[0].cases] == ["one"]
+    said = capsys.readouterr().out
+    assert said.startswith("not judged here\nNot judged here: it is built. Nothing is concluded.")
+
+
+def test_it_refuses_cuda_where_there_is_no_gpu_and_no_compiler(
+    tmp_path: Path, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_cuda_compiler(monkeypatch, "")
     kernel = candidate(tmp_path, "time 70", "kernel.cu")
-    with pytest.raises(CommandError, match="cuda needs a gpu") as caught:
+    with pytest.raises(CommandError, match="no compiler of cuda is here") as caught:
         call_command("evaluate", kernel, "--problem", problem)
     assert caught.value.returncode == 1
 
