@@ -29,6 +29,7 @@ from campaigns.management.base_command import Argument, BaseCommand, ExitCode, a
 from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.round.candidate_findings import stored_findings
 from campaigns.records.round.case_table import case_rows
+from campaigns.records.target.floors import Floors, floors_here
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
@@ -129,7 +130,11 @@ class Command(BaseCommand):
             findings_of(job.candidate),
             dict.fromkeys(FindingKind, Stance.FLAGGED),
         )
-        decision = decide_session(report, Standard(job.incumbent is not None, examined=examined))
+        floors, lesser = self._floors(report, job_facts)
+        standard = Standard(
+            job.incumbent is not None, examined=examined, floors=floors, lesser_floors=lesser
+        )
+        decision = decide_session(report, standard)
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))
         if report.problem_fault:
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
@@ -137,6 +142,15 @@ class Command(BaseCommand):
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
         if options["sanitize"]:
             self._hold_to(report.sanitized)
+
+    def _floors(self, report: Report, facts: dict[str, Any]) -> Floors:
+        """What no kernel can beat on this device, where its ceilings are known (law 6)."""
+        if not any(case.candidate for case in report.cases):
+            return {}, {}
+        try:
+            return floors_here(facts["device"].name, facts["spec"], facts["cases"])
+        except ProblemError as error:
+            self.fail(ExitCode.USAGE, f"problem: {error}")
 
     def _tells(self) -> Beat:
         """A callback that prints each phase and case that takes a second or more, once."""
@@ -260,7 +274,7 @@ def _target(device: Device, backend: str) -> str:
 def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, Any]:
     gain = decision.gain
     return {
-        "outcome": report.outcome.value,
+        "outcome": "problem" if report.problem_fault else report.outcome.value,
         "problem_fault": report.problem_fault,
         "verdict": decision.verdict.words,
         "reason": decision.reason.value,

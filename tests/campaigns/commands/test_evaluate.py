@@ -13,7 +13,9 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.launch import Beat
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
+from tests.campaigns.rules.builders import ceiling
 from tests.campaigns.steps import cast
 
 COMMAND = "campaigns.management.commands.evaluate"
@@ -23,6 +25,7 @@ COMMAND = "campaigns.management.commands.evaluate"
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Service)
     monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
+    monkeypatch.setattr(f"{COMMAND}.floors_here", lambda name, spec, cases: ({}, {}))
 
 
 @pytest.fixture
@@ -97,6 +100,19 @@ def test_it_compares_with_another_file(
     found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
     assert found["reason"] == "promoted"
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
+
+
+def test_it_accepts_nothing_below_what_reading_the_inputs_takes(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    floor = physical_floor(Work(flops=1.0, bytes=6e8), [ceiling(1e13)], [])
+    monkeypatch.setattr(f"{COMMAND}.floors_here", lambda *_: ({"one": floor}, {}))
+    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "time 100", "old.cpp")
+    found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
+    assert (found["verdict"], found["reason"]) == ("invalid", "above_roof")
 
 
 SMALL = '\n[[case]]\nname = "small"\non = ["interpreter"]\nparams = { N = 16 }\n'
@@ -243,6 +259,52 @@ def test_it_tells_a_fault_of_the_problem_as_such(
     said = capsys.readouterr().out
     assert said.startswith("the problem has a fault: tiny/ref.py:2: reference: ")
     assert "broken" not in said
+    with pytest.raises(CommandError):
+        answer(capsys, "evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+    assert json.loads(capsys.readouterr().out)["outcome"] == "problem"
+
+
+CONSTANT = """import torch
+
+def setup(*, N, seed, device):
+    x = {x}
+    return {{"inputs": {{"x": x, "y": torch.empty_like(x)}}, "outputs": ["y"]}}
+
+def reference(*, x, y):
+    {answer}
+"""
+DRAWN = "torch.rand(N, generator=torch.Generator().manual_seed(seed))"
+
+
+@pytest.mark.parametrize(
+    ("x", "line", "words"),
+    [
+        (DRAWN, "y.copy_(x + 1)", None),
+        (DRAWN, "y.copy_(x - x)", "the answer is within its tolerance the same in every draw"),
+        ("torch.ones(N)", "y.copy_(x + 1)", "setup gives the same inputs for every seed"),
+    ],
+)
+def test_it_checks_what_a_kernel_could_get_away_with(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    x: str,
+    line: str,
+    words: str | None,
+) -> None:
+    (Path(problem) / "ref.py").write_text(CONSTANT.format(x=x, answer=line))
+    notes = answer(capsys, "problem", "check", problem)["notes"]
+    assert [words in note for note in notes] == ([True] if words else [])
+
+
+def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(
+    tmp_path: Path, problem: str
+) -> None:
+    (Path(problem) / "ref.py").write_text(CONSTANT.format(x=DRAWN, answer="return x + 1"))
+    for verb in ("check", "show"):
+        with pytest.raises(CommandError, match="what it returns is not read") as caught:
+            call_command("problem", verb, problem)
+        assert caught.value.returncode == 1
 
 
 def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:
