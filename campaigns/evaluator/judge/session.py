@@ -37,6 +37,7 @@ from campaigns.evaluator.judge.integrity.host_watch import HostWatch
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.comparison import Comparison
+from campaigns.evaluator.judge.timing.forecast import forecast_s, forecast_words
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.timing.rehearsal import rehearse
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
@@ -220,13 +221,28 @@ class MeasuringSession:
         An incumbent once was, and only has to be right on the declared case; but it is asked the
         same, or by what it is not asked it would know that it is the incumbent.
         """
+        forecast = self._forecast()
         for case in self._job.cases:
-            self._progress.enter(Phase.CHECK, case.name)
+            self._progress.enter(Phase.CHECK, case.name + forecast)
+            forecast = ""
             self._have_each(partial(self._check_once, case))
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name)
             self._have_each(partial(self._check_all, case))
             self._sets.drop(case.name)
+
+    def _forecast(self) -> str:
+        """What to expect of an evaluation that will take minutes, in brackets, or ""."""
+        channel = next(iter(self._channels.values()))
+        proofs = {}
+        for case in self._job.cases:
+            slots = self._arenas.slots(channel, self._arenas.layouts[case.name], 1)
+            proofs[case.name] = self._arenas.proof(self._arenas.context(case, slots))
+        protocol = self._job.protocol if self._job.timed and self.can_be_timed else None
+        seconds = forecast_s(list(proofs.values()), len(self._channels), protocol)
+        longest_s = max(proof_s for proof_s, _ in proofs.values())
+        words = forecast_words(seconds, longest_s, self._spec.refresh)
+        return words and f" ({words})"
 
     def _check_once(self, case: Case, channel: RunnerChannel) -> None:
         channel.phase = Phase.CHECK

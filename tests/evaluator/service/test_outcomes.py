@@ -306,3 +306,26 @@ def _children_running(mapped: str) -> list[int]:
             if mapped in maps:
                 found.append(int(entry.name))
     return found
+
+
+def test_it_says_beforehand_that_it_will_take_minutes(service, tmp_path):
+    ref = small.REF.replace("    torch.mul", "    import time; time.sleep(0.05)\n    torch.mul")
+    ref = ref.replace("import torch", "import torch\n", 1)
+    toml = small.TOML.replace('refresh = "shift"', 'refresh = "setup"')
+    problem = small.write_problem(tmp_path, toml=toml, ref=ref)
+    said = []
+
+    class Told(Exception):
+        """What a caller raises to cancel an evaluation."""
+
+    def beat(phase):
+        said.append(phase)
+        if phase.startswith("check"):
+            raise Told
+
+    with pytest.raises(Told):
+        service.evaluate(
+            small.job(problem, tmp_path, source(), incumbent=source(), timed=True), beat
+        )
+    assert "in all, as inputs and reference take 0.05" in said[-1]
+    assert 'faster with refresh = "shift"' in said[-1]
