@@ -28,7 +28,7 @@ from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
 from campaigns.evaluator.contract import BuildFacts, Job, Source
 from campaigns.evaluator.interpreter import as_on_a_gpu, libdevice, stand_in
-from campaigns.evaluator.interpreter.fault import guarded, host_fault
+from campaigns.evaluator.interpreter.fault import host_fault
 from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, refuses
 from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu
 from campaigns.evaluator.layout import Layout, ScalarArg
@@ -131,7 +131,7 @@ class TritonKernel:
             as_on_a_gpu.put_in()
             libdevice.put_in()
             mark_blanks()
-        run = load_entry(self._path) if self._on_gpu else guarded(load_entry)(self._path)
+        run = load_entry(self._path)
         _check_parameters(run, self._example, self._source.name)
         self._run = run
 
@@ -140,7 +140,7 @@ class TritonKernel:
             raise RuntimeError("plan before load")
         calls = [_bind(self._run, keywords(layout, memory, k)) for k in range(slots)]
         if not self._on_gpu:
-            return HostPlan([guarded(call) for call in calls])
+            return HostPlan(calls)
         import torch
 
         return DevicePlan(calls, torch.cuda.Stream(), layout, memory)

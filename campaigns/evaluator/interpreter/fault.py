@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 from campaigns.evaluator.builds.python_error import FILE, chain
 from campaigns.evaluator.interpreter.stand_in import WantsGpu
@@ -16,16 +14,9 @@ LACKS_KERNEL = "Triton's interpreter cannot run this kernel"
 LACKS_GPU = "this host has no GPU"
 # What errors of torch and of drivers say, and what a line of a wrapper names, where a GPU is asked.
 SAID = re.compile(r"\bCUDA\b|NVIDIA|\bHIP\b|\bROCm\b")
-ASKED = re.compile(r"cuda|\bhip\b|\bdevice\b|\.driver\b", re.IGNORECASE)
+ASKED = re.compile(r"(?!\s*raise\b).*(?:cuda|\bhip\b|\bdevice\b|\.driver\b)", re.IGNORECASE)
 # Functions in whose frames an error is the candidate's: its assertions, and the compiler's words.
 OWN = ("create_assert", "only_compile")
-
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
-
-
-class NotJudged(Exception):
-    """The interpreter or the missing GPU is at fault, not the candidate; the text says which."""
 
 
 def host_fault(error: BaseException) -> str:
@@ -39,7 +30,9 @@ def host_fault(error: BaseException) -> str:
     if any(frame.name in OWN for _, frames in raised for frame in frames):
         return ""
     for one, frames in raised:
-        if isinstance(one, WantsGpu) or SAID.search(f"{one}") or _asks(frames):
+        # This works even for an error whose __str__ fails.
+        said = "".join(traceback.format_exception_only(one))
+        if isinstance(one, WantsGpu) or SAID.search(said) or _asks(frames):
             return LACKS_GPU
     files = {Path(frame.filename).parts[-3:] for _, frames in raised for frame in frames}
     return LACKS_KERNEL if INTERPRETER in files else ""
@@ -48,19 +41,5 @@ def host_fault(error: BaseException) -> str:
 def _asks(frames: traceback.StackSummary) -> bool:
     """Whether torch's part for GPUs raises the error, or what a line that asks for a GPU calls."""
     own = [frame for frame in frames if Path(frame.filename).name == FILE]
-    asked = own and ASKED.search(own[-1].line or "")
+    asked = own and ASKED.match(own[-1].line or "")
     return bool(asked) or any("/torch/cuda/" in frame.filename for frame in frames)
-
-
-def guarded(call: Callable[Given, Made]) -> Callable[Given, Made]:
-    """The same, which raises NotJudged where this host is at fault for an error."""
-
-    def run(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        try:
-            return call(*args, **kwargs)
-        except Exception as error:
-            if why := host_fault(error):
-                raise NotJudged(why) from error
-            raise
-
-    return run
