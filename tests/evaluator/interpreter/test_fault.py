@@ -12,7 +12,7 @@ from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu
 def fault(tmp_path, line, **known):
     path = tmp_path / FILE
     path.write_text(f"def run():\n    {line}\n")
-    space = dict(known)
+    space = {"__name__": "candidate", **known}
     exec(compile(path.read_text(), str(path), "exec"), space)
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever a candidate raises
         space["run"]()
