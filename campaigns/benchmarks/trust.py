@@ -44,7 +44,11 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 
 KOPT = "kopt"
-OPINIONS = {Outcome.PASSED: Opinion.CORRECT, Outcome.BROKEN_HOST: Opinion.DIED}
+OPINIONS = {
+    Outcome.PASSED: Opinion.CORRECT,
+    Outcome.BROKEN_HOST: Opinion.DIED,
+    Outcome.NOT_JUDGED: Opinion.DIED,
+}
 JOBS = max(1, (os.cpu_count() or 2) // 2)
 LIMIT_S = 3600.0
 MEANING = """

@@ -12,6 +12,7 @@ RADIUS = 6.5
 _DISC = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0Z"
 _TRIANGLE = "M-7 -6H7L0 6.5Z"
 _CROSS = "M-5.5 -5.5L5.5 5.5M5.5 -5.5L-5.5 5.5"
+_SQUARE = "M-4.5 -4.5h9v9h-9z"
 _EXCLAMATION = "M0 -3.8V1M0 3.2V4"
 
 
@@ -32,6 +33,7 @@ _SHAPES: Mapping[VerdictWord, tuple[str, str, str]] = {
     VerdictWord.REJECTED: ("v-rejected", _TRIANGLE, ""),
     VerdictWord.INVALID: ("v-invalid", _CROSS, ""),
     VerdictWord.NEEDS_REVIEW: ("v-review", _DISC, _EXCLAMATION),
+    VerdictWord.NOT_JUDGED: ("v-unjudged", _SQUARE, ""),
     VerdictWord.RUNNING: ("v-running", _DISC, ""),
 }
 

@@ -323,6 +323,12 @@ def described_problem(folder: Path, case: Case) -> dict[str, Any]:
     return _ask_problem("campaigns.evaluator.problem.describe", folder, wanted)
 
 
+def problem_notes(folder: Path, case: Case) -> list[str]:
+    """What its author should know of a problem, as one case shows it. Raises ProblemError."""
+    wanted = {"name": case.name, "params": dict(case.params)}
+    return list(_ask_problem("campaigns.evaluator.problem.check", folder, wanted)["notes"])
+
+
 def _ask_problem(module: str, folder: Path, wanted: object) -> dict[str, Any]:
     try:
         arguments = ["-m", module, str(folder.resolve())]

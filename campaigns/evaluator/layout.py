@@ -25,7 +25,11 @@ ITEM_BYTES = {
     "int8": 1,
     "uint8": 1,
     "bool": 1,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
 }
+# Kernels with these are built, and judged on no device yet.
+BUILT_ONLY = ("float8_e4m3fn", "float8_e5m2")
 
 
 @dataclass(frozen=True, slots=True)

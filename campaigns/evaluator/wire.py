@@ -56,6 +56,7 @@ class ReplyStatus(IntEnum):
     LOAD_FAILED = 3
     CALL_FAILED = 4
     UNSUPPORTED = 5
+    NOT_JUDGED = 6  # where candidates are interpreted: the interpreter or no GPU is at fault
 
 
 class WireError(Exception):

@@ -11,7 +11,7 @@ from campaigns.records.round.hypotheses import tried_in
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.records.target.device_limits import device_limits
 from campaigns.records.target.product import product_of
-from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.spaces.find import ELEMENT_BYTES
 
 
@@ -61,7 +61,7 @@ def _history(campaign: Campaign) -> tuple[Attempt, ...]:
     """The attempts that are not masked (R40); a round on a broken host is not one (law 8)."""
     hidden = masked_rounds(campaign)
     rows = Verdict.objects.filter(round__campaign=campaign).exclude(round__number__in=hidden)
-    verdicts = rows.exclude(reason=Reason.BROKEN_HOST)
+    verdicts = rows.exclude(reason__in=UNJUDGED)
     tried = verdicts.exclude(reason=Reason.BASELINE).select_related("round").order_by("round")
     return tuple(
         Attempt(

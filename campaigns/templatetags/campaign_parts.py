@@ -41,6 +41,7 @@ CSS_OF = {
     VerdictWord.REJECTED: "rejected",
     VerdictWord.INVALID: "invalid",
     VerdictWord.NEEDS_REVIEW: "review",
+    VerdictWord.NOT_JUDGED: "unjudged",
     VerdictWord.RUNNING: "running",
 }
 STANDING_CSS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from campaigns.evaluator.backends.base import Backend, register
 from campaigns.evaluator.builds.compile import (
@@ -22,7 +22,7 @@ from campaigns.evaluator.builds.shared_object import (
     write_source,
 )
 from campaigns.evaluator.builds.toolkit import toolkit_program
-from campaigns.evaluator.contract import BuildFacts, Job, Source, Stream
+from campaigns.evaluator.contract import BuildFacts, Job, Source
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.device_plan import DevicePlan
 from campaigns.evaluator.runner.memory import Memory
@@ -54,6 +54,11 @@ def nvcc() -> str:
     return found
 
 
+def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
+    """Without a GPU a candidate is built, and no more."""
+    return "" if device.startswith("cuda") else "it is built, and runs on an NVIDIA GPU only"
+
+
 def compiler_version() -> str:
     """What the compiler calls itself; "" without one."""
     found = toolkit_program("nvcc")
@@ -64,8 +69,6 @@ class CudaKernel:
     starts_programs = False
 
     def __init__(self, job: Job, source: Source, place: Workplace) -> None:
-        if job.stream != Stream.BUILD and not job.device.startswith("cuda"):
-            raise Unsupported("a cuda candidate needs an NVIDIA GPU; this device is the CPU")
         self._job = job
         self._source = source
         self._place = place
@@ -113,6 +116,7 @@ register(
         ("gpu",),
         CudaKernel,
         cuda_kernels,
+        refuses,
         compiler=compiler_version,
         artefacts=ARTEFACTS,
     )

@@ -1,7 +1,8 @@
 """Triton: on a GPU timed through CUDA graphs; without one judged in Triton's interpreter.
 
 The interpreter says right or wrong, never fast, and never for bfloat16, which it computes wrongly
-without an error. There the candidate is also compiled for the target, so that build errors show.
+without an error. There the candidate is also compiled for the target, so that build errors show;
+what only a GPU can tell of one that compiles is not judged.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
 from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.interpreter import libdevice
-from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, no_gpu, refuses
+from campaigns.evaluator.interpreter import as_on_a_gpu, libdevice, stand_in
+from campaigns.evaluator.interpreter.fault import host_fault
+from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, refuses
+from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu
 from campaigns.evaluator.layout import Layout, ScalarArg
 from campaigns.evaluator.runner.device_plan import DevicePlan
 from campaigns.evaluator.runner.host_plan import HostPlan
@@ -81,7 +84,23 @@ class TritonKernel:
         write_source(self._source, self._place.folder, ".py")
 
     def _compile_apart(self, example: Layout) -> None:
-        self._apart(lambda: compile_for(self._target, self._path, example))
+        """What needs a GPU before all is compiled is told in the log, and is no failure."""
+
+        def compile_first() -> None:
+            try:
+                names = [
+                    one.metadata.name for one in compile_for(self._target, self._path, example)
+                ]
+            except Exception as error:
+                if not (why := host_fault(error)):
+                    raise
+                place = place_of(error, self._source) or f"{self._source.name}: {error}"
+                print(f"{place} ({why}: not all is compiled for {self._target})", file=sys.stderr)
+                return
+            listed = ", ".join(dict.fromkeys(names)) or "no kernel"
+            print(f"compiled for {self._target}: {listed}", file=sys.stderr)
+
+        self._apart(compile_first)
         write_source(self._source, self._place.folder, ".py")
 
     def _apart(self, work: Callable[[], object], files: tuple[int, ...] = ()) -> None:
@@ -94,7 +113,7 @@ class TritonKernel:
                 traceback.print_exc()
                 said = f"{error}".removeprefix(f"{FILE}: ") or type(error).__name__
                 place = place_of(error, self._source) or f"{self._source.name}: error: {said}"
-                print(place + no_gpu(error), file=sys.stderr)
+                print(place, file=sys.stderr)
                 return 1
             return 0
 
@@ -108,6 +127,8 @@ class TritonKernel:
             # Read once by Triton at import, which has not happened yet in this process.
             os.environ["TRITON_INTERPRET"] = "1"
             install_stub(self._target)
+            stand_in.put_in(self._target)
+            as_on_a_gpu.put_in()
             libdevice.put_in()
             mark_blanks()
         run = load_entry(self._path)
@@ -178,8 +199,13 @@ def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
 
     os.environ.pop("TRITON_INTERPRET", None)
     install_stub(target)
+    stand_in.put_in(target)
+    from triton.compiler import CompiledKernel
     from triton.runtime.jit import JITFunction
 
+    # Of what is not set before the kernel is loaded, such as its registers.
+    CompiledKernel.__getattr__ = OnlyOnGpu.__getattr__
+    CompiledKernel._what = "a kernel"
     launch, found = JITFunction.run, []
 
     def only_compile(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:

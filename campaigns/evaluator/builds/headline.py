@@ -7,7 +7,7 @@ import re
 LONGEST = 300
 # From the most to the least telling. The compiler's driver only repeats that the linker failed.
 TELLING = (
-    re.compile(r" error: (?!ld returned|linker command failed)"),
+    re.compile(r" error: (?!ld returned|linker command failed)(?=.*\w)"),
     re.compile(r"undefined reference|undefined symbol|cannot find"),
     re.compile(r"^[\w.]*Error\b"),
     re.compile("error", re.IGNORECASE),

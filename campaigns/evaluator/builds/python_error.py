@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from campaigns.evaluator.contract import Source
 
 # Under this name a candidate's Python lies in its runner's folder.
 FILE = "candidate.py"
+# Of an error's type, where it was defined.
+MODULES = re.compile(r"^(?:\w+\.)+(?=\w+(?::|$))")
 
 
 def place_of(error: BaseException, source: Source) -> str:
@@ -18,7 +21,7 @@ def place_of(error: BaseException, source: Source) -> str:
     Of errors that led to others the first counts, and of frames the innermost. Where that error has
     no words of its own, those of its cause are taken.
     """
-    causes = list(reversed(list(_chain(error))))
+    causes = list(reversed(list(chain(error))))
     for at, one in enumerate(causes):
         if line := _line(one, source.text):
             told = (words for each in reversed(causes[: at + 1]) if (words := _words(each)))
@@ -26,7 +29,8 @@ def place_of(error: BaseException, source: Source) -> str:
     return ""
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what led to it, the last one first."""
     seen: set[int] = set()
     found: BaseException | None = error
     while found is not None and id(found) not in seen:
@@ -55,5 +59,7 @@ def _words(error: BaseException) -> str:
     if message is None:
         return ""
     # This works even for an error whose __str__ fails.
-    said = traceback.format_exception_only(error)[-1].strip().splitlines()
-    return said[-1].strip(" ^~") if said else ""
+    said = traceback.format_exception_only(error)[-1].splitlines()
+    # Of a message of several lines the last may only point at the one above it.
+    told = [line.strip(" ^~") for line in said if line.strip(" \t^~|")]
+    return MODULES.sub("", told[-1]) if told else ""

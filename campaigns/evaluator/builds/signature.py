@@ -112,7 +112,7 @@ def _fit(parameter: Parameter, arg: TensorArg | ScalarArg, file_name: str) -> An
 
 def _holds(kind: str, dtype: str) -> bool:
     """Whether elements of a C++ type are those of a tensor, by name or by width."""
-    if kind in ("void", *ELEMENTS[dtype]):
+    if kind in ("void", *ELEMENTS.get(dtype, ())):
         return True
     return dtype in AS_INTEGERS and WIDTHS.get(kind) == ITEM_BYTES[dtype]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -79,8 +80,7 @@ def facts_of(compiled: Sequence[Any], folder: Path) -> BuildFacts:
 
 def disassembler() -> str:
     """cuobjdump as Triton brings it, or the CUDA toolkit's."""
-    import triton
-
-    brought = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+    triton = importlib.util.find_spec("triton")
+    brought = Path((triton and triton.origin) or "").parent / "backends" / "nvidia" / "bin"
     found = shutil.which(CUOBJDUMP, path=str(brought)) or toolkit_program(CUOBJDUMP)
     return found or CUOBJDUMP

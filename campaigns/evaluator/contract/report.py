@@ -14,7 +14,10 @@ from campaigns.evaluator.contract.timing import Timing
 
 
 class Outcome(StrEnum):
-    """What happened to a candidate. A fact, never a judgement (that is a Verdict)."""
+    """What happened to a candidate. A fact, never a judgement (that is a Verdict).
+
+    NOT_JUDGED: it builds, and this host cannot say more, for want of its device.
+    """
 
     PASSED = "passed"
     BUILD_FAILED = "build_failed"
@@ -23,6 +26,17 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
     TIMED_OUT = "timed_out"
     BROKEN_HOST = "broken_host"
+    NOT_JUDGED = "not_judged"
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether it says nothing of the candidate; another host may say more."""
+        return self in (Outcome.BROKEN_HOST, Outcome.NOT_JUDGED)
+
+    @property
+    def words(self) -> str:
+        """The outcome as people read it."""
+        return "not judged here" if self is Outcome.NOT_JUDGED else self.value.replace("_", " ")
 
 
 class Phase(StrEnum):

@@ -35,11 +35,25 @@ def put_in() -> None:
     import torch
     from triton.language.extra import cuda, hip, libdevice
 
-    for name, word in FUNCTIONS.items():
-        function = _elementwise(getattr(torch, word))
-        for module in (libdevice, cuda.libdevice, hip.libdevice):
-            if hasattr(module, name):
-                setattr(module, name, function)
+    for module in (libdevice, cuda.libdevice, hip.libdevice):
+        for name, given in list(vars(module).items()):
+            if name in FUNCTIONS:
+                setattr(module, name, _elementwise(getattr(torch, FUNCTIONS[name])))
+            elif _is_its_own(given, module):
+                setattr(module, name, _missing(name))
+
+
+def _is_its_own(given: Any, module: Any) -> bool:
+    return callable(given) and getattr(given, "__module__", "") == module.__name__
+
+
+def _missing(name: str) -> Callable[..., Any]:
+    """In the interpreter it would be None, which may be taken for an answer."""
+
+    def function(*args: Any, **options: Any) -> Any:
+        raise NotImplementedError(f"Triton's interpreter has no libdevice.{name}")
+
+    return function
 
 
 def _elementwise(compute: Callable[..., Any]) -> Callable[..., Any]:

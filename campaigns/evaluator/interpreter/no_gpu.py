@@ -6,20 +6,27 @@ Its interpreter says right or wrong, never fast; some things it computes wrongly
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Iterator
-from types import SimpleNamespace
 from typing import Any
 
-from campaigns.evaluator.interpreter import libdevice
+from campaigns.evaluator.interpreter.stand_in import (
+    MULTIPROCESSORS,
+    REGISTERS,
+    SHARED_BYTES,
+    WARP,
+    OnlyOnGpu,
+    WantsGpu,
+)
 from campaigns.evaluator.layout import Layout
 
-LIBDEVICE, ASSEMBLY = "libdevice", "inline_asm_elementwise"
-# A small card: kernels that ask for its size make few programs, which take long here.
+# Types on which the interpreter computes without an error and wrongly.
+WRONG = re.compile(r"bfloat16|float8.*|fp8.*")
 PROPERTIES = {
-    "multiprocessor_count": 8,
-    "max_shared_mem": 64 << 10,
-    "max_num_regs": 64 << 10,
-    "warpSize": 32,
+    "multiprocessor_count": MULTIPROCESSORS,
+    "max_shared_mem": SHARED_BYTES,
+    "max_num_regs": REGISTERS,
+    "warpSize": WARP,
     "sm_clock_rate": 1_000_000,
     "mem_clock_rate": 1_000_000,
     "mem_bus_width": 256,
@@ -28,40 +35,23 @@ PROPERTIES = {
 
 def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
     """Why a source cannot be judged with such arguments on `device`; "" where it can."""
-    needed = "a worker with a GPU is needed"
     if device != "cpu":
         return ""
-    if any(arg.dtype == "bfloat16" for layout in layouts for arg in layout.tensors):
-        return (
-            f"bfloat16 is not judged in Triton's interpreter, which computes it wrongly; {needed}"
-        )
-    if lacking := next(_lacking(text), ""):
-        return f"Triton's interpreter has no {lacking}; {needed}"
+    given = {arg.dtype for layout in layouts for arg in layout.tensors}
+    if wrong := sorted(name for name in {*given, *_types(text)} if WRONG.fullmatch(name)):
+        return f"Triton's interpreter computes {wrong[0]} wrongly; a worker with a GPU is needed"
     return ""
 
 
-def _lacking(text: str) -> Iterator[str]:
-    """What a source uses that only a GPU runs; none of one that does not parse."""
+def _types(text: str) -> Iterator[str]:
+    """`b` of every `a.b` that is not torch's; none of a source that does not parse."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for owner, name in _members(tree):
-        if name == ASSEMBLY:
-            yield "inline assembly"
-        elif owner == LIBDEVICE and name not in libdevice.FUNCTIONS:
-            yield f"{LIBDEVICE}.{name}"
-
-
-def _members(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """(`b`, `c`) of every `a.b.c` and every `from a.b import c`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            owner = (node.module or "").split(".")[-1]
-            yield from ((owner, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Attribute):
-            # No more of what it belongs to: that may be nested deeper than anything can recurse.
-            yield getattr(node.value, "attr", getattr(node.value, "id", "")), node.attr
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "torch":
+            yield node.attr
 
 
 def mark_blanks() -> None:
@@ -101,7 +91,12 @@ def install_stub(target: str) -> None:
             self.get_current_device = lambda: 0
             self.set_current_device = lambda device: None
             self.get_current_stream = lambda device=0: 0
-            self.utils = SimpleNamespace(get_device_properties=lambda device=0: dict(PROPERTIES))
+            self.utils = OnlyOnGpu(
+                "the driver", get_device_properties=lambda device=0: dict(PROPERTIES)
+            )
+
+        def __getattr__(self, name: str) -> Any:
+            raise WantsGpu(f"the driver has no {name} without a GPU")
 
         def get_current_target(self) -> Any:
             return gpu
@@ -124,9 +119,3 @@ def install_stub(target: str) -> None:
     triton.runtime.driver.set_active(NoDevice())
     # Which autotuners with options of their own, and candidates, call by name.
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = once
-
-
-def no_gpu(error: BaseException) -> str:
-    """What to add to an error that comes of there being no GPU."""
-    said = str(error)
-    return " (this host has no GPU)" if "CUDA" in said or "NVIDIA" in said else ""

@@ -89,13 +89,17 @@ class ArenaLayout:
 
     def most_proven(self, context: CaseContext) -> tuple[int, str]:
         """How many calls can be proven in time, the same for both arms; and why not all."""
-        name, most = context.case.name, self.most(context.layout)
+        proof_s, fewer = self.proof(context)
+        few = fewer < self.most(context.layout)
+        return fewer, f"{proof_s:.2g} s of inputs and reference for each" if few else ""
+
+    def proof(self, context: CaseContext) -> tuple[float, int]:
+        """Seconds that the proof of a call takes, and how many calls can be proven in time."""
+        name = context.case.name
         if name not in self._proofs_s:
             self._proofs_s[name] = min(context.proof_s() for _ in range(2))
         proof_s = self._proofs_s[name]
-        fewer = calls_to_prove(most, proof_s)
-        why = f"{proof_s:.2g} s of inputs and reference for each" if fewer < most else ""
-        return fewer, why
+        return proof_s, calls_to_prove(self.most(context.layout), proof_s)
 
     def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
         """The slots of an arm; its runner does not know them yet. most: None for all that fit."""

@@ -36,6 +36,8 @@ FAILED = {
 # failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
+# Believed where candidates are interpreted: it accepts none, and what it spares is a rejection.
+NOT_JUDGED = Outcome.NOT_JUDGED, "it was not run to its end"
 
 # A host is too busy where the judge has waited for a CPU in this share of all its time, and others
 # kept this share of the CPUs busy. A candidate alone could make it wait, by threads that spin.
@@ -145,6 +147,8 @@ class RunnerChannel:
         self.case = ""
         # What a check does beyond the case as declared, for messages: "", "hidden sizes", …
         self.detail = ""
+        # Whether its candidate runs in an interpreter, in place of the device that it is made for.
+        self.interpreted = False
         self.gate = BurstGate() if spins else None
         self._sock = sock
         self._bursts = self._forgiven = 0
@@ -323,6 +327,8 @@ class RunnerChannel:
     def _fail(self, answer: ReplyStatus) -> None:
         failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
         outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
+        if self.interpreted and answer is ReplyStatus.NOT_JUDGED:
+            outcome, words = NOT_JUDGED
         if outcome is Outcome.BROKEN_HOST:
             raise HostError(f"{self.name}: {words}, see the log")
         raise self.blame(outcome, words)
@@ -344,9 +350,9 @@ class RunnerChannel:
     def blame(self, outcome: Outcome, reason: str, name: str = "") -> Exception:
         """The error to raise: CandidateError for a candidate, HostError for an incumbent.
 
-        name: the arm at fault, where that is not this one.
+        name: the arm at fault, where that is not this one. What cannot be judged here is no fault.
         """
         where = f"case {self.case}{self.detail}: " if self.case else ""
-        if (name or self.name) != "candidate":
+        if (name or self.name) != "candidate" and outcome is not Outcome.NOT_JUDGED:
             return HostError(f"the {name or self.name} failed: {where}{reason}")
         return CandidateError(outcome, self.phase, f"{where}{reason}", self.case)

@@ -77,7 +77,8 @@ def main(
         progress.enter(Phase.DONE)
         report = _report(job, progress, Outcome.PASSED, _done(job), timings)
     except CandidateError as error:
-        progress.checked.setdefault(error.case, CaseReport(error.case, False, 0))
+        if error.outcome is not Outcome.NOT_JUDGED:
+            progress.checked.setdefault(error.case, CaseReport(error.case, False, 0))
         report = _report(job, progress, error.outcome, error.reason, {})
     except (HostError, ProblemError) as error:
         report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})

@@ -37,10 +37,12 @@ from campaigns.evaluator.judge.integrity.host_watch import HostWatch
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.comparison import Comparison
+from campaigns.evaluator.judge.timing.forecast import forecast_s, forecast_words
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.timing.rehearsal import rehearse
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
 from campaigns.evaluator.judge.timing.schedule import agree
+from campaigns.evaluator.layout import BUILT_ONLY
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
@@ -123,9 +125,10 @@ class MeasuringSession:
         first = self._arenas.layouts[self._job.cases[0].name]
         backend = base.get(self._job.backend)
         sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
-        for source in sources:
-            if why := backend.refuses(self._arenas.layouts.values(), source.text, self._job.device):
-                raise HostError(f"this host cannot run it: {why}")
+        layouts = self._arenas.layouts.values()
+        refused = [backend.refuses(layouts, each.text, self._job.device) for each in sources]
+        if short := {arg.dtype for each in layouts for arg in each.tensors} & set(BUILT_ONLY):
+            refused.append(f"{min(short)} is judged on no device yet")
 
         def build(channel: RunnerChannel) -> None:
             channel.finish(limits.build_s)
@@ -139,9 +142,13 @@ class MeasuringSession:
         for channel in self._channels.values():
             # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
             channel.phase = Phase.BUILD
+            channel.interpreted = not self.can_be_timed
             channel.begin(Ask.BUILD, first)
-        self._make_sets()
+        if not any(refused):
+            self._make_sets()
         self._have_each(build)
+        for why in filter(None, refused):
+            raise CandidateError(Outcome.NOT_JUDGED, Phase.BUILD, why)
         if self._job.timed:
             self._measure_overheads()
         self._progress.enter(Phase.LOAD)
@@ -214,13 +221,28 @@ class MeasuringSession:
         An incumbent once was, and only has to be right on the declared case; but it is asked the
         same, or by what it is not asked it would know that it is the incumbent.
         """
+        forecast = self._forecast()
         for case in self._job.cases:
-            self._progress.enter(Phase.CHECK, case.name)
+            self._progress.enter(Phase.CHECK, case.name + forecast)
+            forecast = ""
             self._have_each(partial(self._check_once, case))
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name)
             self._have_each(partial(self._check_all, case))
             self._sets.drop(case.name)
+
+    def _forecast(self) -> str:
+        """What to expect of an evaluation that will take minutes, in brackets, or ""."""
+        channel = next(iter(self._channels.values()))
+        proofs = {}
+        for case in self._job.cases:
+            slots = self._arenas.slots(channel, self._arenas.layouts[case.name], 1)
+            proofs[case.name] = self._arenas.proof(self._arenas.context(case, slots))
+        protocol = self._job.protocol if self._job.timed and self.can_be_timed else None
+        seconds = forecast_s(list(proofs.values()), len(self._channels), protocol)
+        longest_s = max(proof_s for proof_s, _ in proofs.values())
+        words = forecast_words(seconds, longest_s, self._spec.refresh)
+        return words and f" ({words})"
 
     def _check_once(self, case: Case, channel: RunnerChannel) -> None:
         channel.phase = Phase.CHECK

@@ -38,7 +38,7 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         if job.backend == "cpp":
             command = [OBJDUMP, "--disassemble", "--no-show-raw-insn", "--demangle", "candidate.so"]
             return _told(tool, host_functions(_listed(command, place)))
-        found = toolkit_program(CUOBJDUMP) or CUOBJDUMP
+        found = toolkit_program(CUOBJDUMP) or disassembler()
         functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
         return _told(tool, _demangled(functions, place))
     except BuildFailed as error:

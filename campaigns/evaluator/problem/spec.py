@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 from campaigns.evaluator.contract import Case, Param
@@ -67,6 +68,11 @@ class ProblemCase:
     @property
     def case(self) -> Case:
         return Case(name=self.name, params=self.params)
+
+    @property
+    def size(self) -> int:
+        """The product of its whole numbers, which orders cases of a problem well enough."""
+        return prod(one for one in self.params.values() if isinstance(one, int) and one > 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, KernelLaunch, Timer
+from campaigns.evaluator.interpreter.fault import host_fault
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
 from campaigns.evaluator.runner.launch_parts import launch_part
@@ -106,8 +107,16 @@ class Runner:
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             traceback.print_exc()
             self._variants.explain(error)
-            print(place_of(error, self._job.candidate), file=sys.stderr)
+            place = place_of(error, self._job.candidate)
+            if self._sealed and self._interprets() and (why := host_fault(error)):
+                print(f"{place} ({why})", file=sys.stderr)
+                return ReplyStatus.NOT_JUDGED, 0, 0.0, 0.0
+            print(place, file=sys.stderr)
             return failed.get(ask, ReplyStatus.CALL_FAILED), 0, 0.0, 0.0
+
+    def _interprets(self) -> bool:
+        """Whether the candidate runs in an interpreter, in place of the device it is made for."""
+        return self._job.device == "cpu" and "cpu" not in base.get(self._job.backend).kinds
 
     def _do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[int, float, float]:
         if ask is Ask.ATTACH:

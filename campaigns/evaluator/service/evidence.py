@@ -60,6 +60,8 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
         why = f"{describe_status(status)}{_thrown(log)}" if died else headline(log)
         hint = _hint(record) if died or DENIED.search(why) else ""
         reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
+    elif report.outcome is Outcome.NOT_JUDGED and log.strip():
+        reason = f"{reason}: {headline(log)}"
     elif report.outcome is Outcome.BROKEN_HOST:
         if INCUMBENT in arms_of(job):
             log += printable(crew.record(INCUMBENT).log)

@@ -29,6 +29,7 @@ from campaigns.management.base_command import Argument, BaseCommand, ExitCode, a
 from campaigns.problems.shipped import UnknownProblem, problem_folder
 from campaigns.records.round.candidate_findings import stored_findings
 from campaigns.records.round.case_table import case_rows
+from campaigns.records.target.floors import Floors, floors_here
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
@@ -54,15 +55,15 @@ DOING = {
     Phase.PREPARE: "preparing to time",
     Phase.BURST: "bursts on",
 }
-# Without a GPU a Triton candidate is compiled all the same, so that build errors show.
+# Without a GPU a kernel for one is compiled all the same, so that build errors show.
 OFFLINE_TARGET = "sm_90a"
 
 
 class Command(BaseCommand):
     help = (
-        "Measure one candidate file. Exit 0: it passed; 5: it did not; 1: the command or the "
-        "problem has a fault. With KOPT_SANDBOX=all a host without every layer of the sandbox "
-        "evaluates nothing."
+        "Measure one candidate file. Exit 0: it passed; 5: it did not, or this host cannot say; "
+        "1: the command or the problem has a fault. With KOPT_SANDBOX=all a host "
+        "without every layer of the sandbox evaluates nothing."
     )
 
     def arguments(self) -> tuple[Argument, ...]:
@@ -87,7 +88,7 @@ class Command(BaseCommand):
             argument(
                 "--target",
                 help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
-                f"{OFFLINE_TARGET} for Triton without a GPU",
+                f"{OFFLINE_TARGET} for a GPU's kernel without one",
             ),
             argument("--no-timing", action="store_true", help="check the results only"),
             argument(
@@ -129,7 +130,11 @@ class Command(BaseCommand):
             findings_of(job.candidate),
             dict.fromkeys(FindingKind, Stance.FLAGGED),
         )
-        decision = decide_session(report, Standard(job.incumbent is not None, examined=examined))
+        floors, lesser = self._floors(report, job_facts)
+        standard = Standard(
+            job.incumbent is not None, examined=examined, floors=floors, lesser_floors=lesser
+        )
+        decision = decide_session(report, standard)
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))
         if report.problem_fault:
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
@@ -137,6 +142,15 @@ class Command(BaseCommand):
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
         if options["sanitize"]:
             self._hold_to(report.sanitized)
+
+    def _floors(self, report: Report, facts: dict[str, Any]) -> Floors:
+        """What no kernel can beat on this device, where its ceilings are known (law 6)."""
+        if not any(case.candidate for case in report.cases):
+            return {}, {}
+        try:
+            return floors_here(facts["device"].name, facts["spec"], facts["cases"])
+        except ProblemError as error:
+            self.fail(ExitCode.USAGE, f"problem: {error}")
 
     def _tells(self) -> Beat:
         """A callback that prints each phase and case that takes a second or more, once."""
@@ -198,12 +212,14 @@ class Command(BaseCommand):
         )
 
     def _refuse_without_device(self, backend: str, device: Device) -> None:
-        """Only Triton has a second way (its interpreter) where its device is missing."""
-        kinds = backends.get(backend).kinds
-        if device.kind not in kinds and backend != "triton":
-            accepted = " or ".join(kinds)
+        """Without a GPU a kernel for one can at least be compiled, where its compiler is."""
+        found = backends.get(backend)
+        if device.kind not in found.kinds and not (backend != "cpp" and found.compiler()):
+            accepted = " or ".join(found.kinds)
+            without = "" if backend == "cpp" else f", and no compiler of {backend} is here"
             self.fail(
-                ExitCode.USAGE, f"backend: {backend} needs a {accepted}, this is {device.name}"
+                ExitCode.USAGE,
+                f"backend: {backend} needs a {accepted}, this is {device.name}{without}",
             )
 
     def _backend(self, options: dict[str, Any]) -> str:
@@ -221,6 +237,11 @@ class Command(BaseCommand):
         self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
     ) -> tuple[Case, ...]:
         """Those named, of all that are meant for the device; else what the backend is tried on."""
+        if backend == "cuda" and device.kind == "cpu":
+            # It is only built here, so one case tells the arguments, and the least takes no memory.
+            least = min(spec.cases_on("gpu") or spec.cases, key=lambda case: case.size)
+            wanted = wanted or [least.name]
+            device = replace(device, kind="gpu")
         usual = spec.cases_of(backend, device.kind)
         meant = {case.name: case.case for case in (*usual, *spec.cases_on(device.kind))}
         for name in wanted:
@@ -246,14 +267,14 @@ class Command(BaseCommand):
 
 
 def _target(device: Device, backend: str) -> str:
-    offline = device.kind == "cpu" and backend == "triton"
+    offline = device.kind == "cpu" and backend != "cpp"
     return OFFLINE_TARGET if offline else device.target
 
 
 def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, Any]:
     gain = decision.gain
     return {
-        "outcome": report.outcome.value,
+        "outcome": "problem" if report.problem_fault else report.outcome.value,
         "problem_fault": report.problem_fault,
         "verdict": decision.verdict.words,
         "reason": decision.reason.value,
@@ -279,6 +300,8 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
     if report.problem_fault:
         return f"the problem has a fault: {report.reason}; the candidate was not judged"
     lines = [f"{report.outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
+    if report.outcome is Outcome.NOT_JUDGED:
+        lines = [report.outcome.words]
     for row in case_rows(report.cases, decision.cases):
         times, margin = row["time_us"], row["margin"]
         line = f"  {row['case']:16} {'correct' if row['correct'] else 'wrong'}"

@@ -1,17 +1,20 @@
-"""`problem list|show|new|import`: what a kernel must compute."""
+"""`problem list|show|check|new|import`: what a kernel must compute."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import prod
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
-from campaigns.devices.launch import described_problem
-from campaigns.evaluator.problem import ProblemCase, ProblemError, ProblemSpec, load_problem
+from campaigns.devices.launch import described_problem, problem_notes
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
 from campaigns.problems.shipped import UnknownProblem
 from campaigns.steps.problems.find_problem import find_problem, known_problems
+
+T = TypeVar("T")
 
 
 class Command(NewProblem):
@@ -26,6 +29,12 @@ class Command(NewProblem):
                 self.show,
                 (argument("problem", help="a problem's name or a problem folder"),),
             ),
+            Verb(
+                "check",
+                "say what a kernel could get away with; draws the smallest case three times",
+                self.check_folder,
+                (argument("problem", help="a problem's name or a problem folder"),),
+            ),
             Verb("new", "make a problem of a kernel and a reference", self.new, NEW),
             Verb("import", "make a problem of a definition", self.bring, DEFINITION),
         )
@@ -36,18 +45,24 @@ class Command(NewProblem):
         self.emit([_facts(spec) for spec in specs], "\n".join(rows))
 
     def show(self, *, problem: str) -> None:
+        spec, read = self._asked(problem, described_problem)
+        self.emit(_facts(spec) | {"read": read}, "\n".join(_lines(spec, read)))
+
+    def check_folder(self, *, problem: str) -> None:
+        spec, notes = self._asked(problem, problem_notes)
+        told = [f"  note: {note}" for note in notes] or ["  nothing to note"]
+        text = "\n".join([f"{spec.name}: it can be used", *told])
+        self.emit({"name": spec.name, "notes": notes}, text)
+
+    def _asked(self, problem: str, ask: Callable[[Path, Case], T]) -> tuple[ProblemSpec, T]:
+        """The problem, and what its own code says of its smallest case."""
         try:
             spec = load_problem(find_problem(problem))
-            read = described_problem(spec.folder, min(spec.cases, key=_size).case)
+            return spec, ask(spec.folder, min(spec.cases, key=lambda case: case.size).case)
         except UnknownProblem as error:
             self.fail(ExitCode.NOT_FOUND, str(error))
         except ProblemError as error:
-            self.fail(ExitCode.USAGE, str(error))
-        self.emit(_facts(spec) | {"read": read}, "\n".join(_lines(spec, read)))
-
-
-def _size(case: ProblemCase) -> int:
-    return prod(size for size in case.params.values() if isinstance(size, int) and size > 0)
+            self.fail(ExitCode.USAGE, f"problem: {error}")
 
 
 def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:

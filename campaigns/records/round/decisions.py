@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from campaigns.models import Campaign, Verdict
 from campaigns.rules.stop.policy import count_streaks
-from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.decision import VerdictWord as Word
 
 
@@ -24,6 +24,6 @@ def decisions_of(verdicts: Iterable[Verdict]) -> list[tuple[Word, Reason]]:
 
 def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The last rounds in a row that were attempts and not accepted; broken hosts left out."""
-    attempts = [v for v in verdicts if v.reason != Reason.BROKEN_HOST]
+    attempts = [v for v in verdicts if v.reason not in UNJUDGED]
     count = count_streaks(decisions_of(attempts)).consecutive_non_accepts
     return attempts[len(attempts) - count :]

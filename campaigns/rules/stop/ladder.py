@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.decision import UNJUDGED, Reason
 
 LEAST_DIRECTIONS = 3
 MOST_DIRECTIONS = 6
@@ -39,7 +39,7 @@ def rung(non_accepts: int, last: Reason, *, restart_settled: bool) -> Rung | Non
     non_accepts: in a row. last: the reason of the round's verdict; a broken host causes no step
     (law 8). restart_settled: a restart is offered once.
     """
-    found = None if last is Reason.BROKEN_HOST else RUNGS.get(non_accepts)
+    found = None if last in UNJUDGED else RUNGS.get(non_accepts)
     return None if found is Rung.RESTART and restart_settled else found
 
 

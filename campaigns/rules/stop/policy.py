@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from campaigns.rules.target.goal import Reached
 from campaigns.rules.target.roofline import LEAST_FRACTION
-from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.rules.wording import share
 
 ROUND_LIMIT = 120
@@ -137,7 +137,7 @@ def count_streaks(
     """
     accepts = regressions = failures = 0
     for number, (verdict, reason) in enumerate(decisions, 1):
-        if reason is Reason.BROKEN_HOST:
+        if reason in UNJUDGED:
             continue
         slower = number > restarted_after and reason in SLOWER
         regressions = regressions + 1 if slower else 0

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from campaigns.rules.noise.gain import Gain
 
+# Of verdicts whose words say more than their stored value.
+_WORDS = {"no_change": "no change shown", "not_judged": "not judged here"}
+
 
 class VerdictWord(StrEnum):
     """The conclusion about a candidate. The value is stored; `words` is for people."""
@@ -17,12 +20,13 @@ class VerdictWord(StrEnum):
     REJECTED = "rejected"
     INVALID = "invalid"
     NEEDS_REVIEW = "needs_review"
+    NOT_JUDGED = "not_judged"
     RUNNING = "running"
 
     @property
     def words(self) -> str:
         """The verdict as every page, report and command prints it."""
-        return "no change shown" if self is VerdictWord.NO_CHANGE else self.value.replace("_", " ")
+        return _WORDS.get(self.value, self.value.replace("_", " "))
 
     def told(self, sentence: str) -> str:
         """The word, then the sentence; the sentence alone if it begins with the word."""
@@ -57,6 +61,7 @@ class Reason(StrEnum):
     CEILING_TOO_LOW = "ceiling_too_low"
     PRECISION_CHANGED = "precision_changed"
     BROKEN_HOST = "broken_host"
+    NOT_JUDGED = "not_judged"
     DEVICE_TIME_DISAGREES = "device_time_disagrees"
     NO_DEVICE_TIME = "no_device_time"
     NOT_ITS_OWN_KERNEL = "not_its_own_kernel"
@@ -68,8 +73,11 @@ class Reason(StrEnum):
     @property
     def words(self) -> str:
         """The reason as people read it."""
-        return self.value.replace("_", " ")
+        return _WORDS.get(self.value, self.value.replace("_", " "))
 
+
+# Of a candidate that was measured nowhere that could say: no attempt, and nothing is learned.
+UNJUDGED = frozenset({Reason.BROKEN_HOST, Reason.NOT_JUDGED})
 
 VERDICT_OF: Mapping[Reason, VerdictWord] = {
     Reason.PROMOTED: VerdictWord.ACCEPTED,
@@ -94,6 +102,7 @@ VERDICT_OF: Mapping[Reason, VerdictWord] = {
     Reason.CHEATED: VerdictWord.INVALID,
     Reason.ABOVE_ROOF: VerdictWord.INVALID,
     Reason.BROKEN_HOST: VerdictWord.INVALID,
+    Reason.NOT_JUDGED: VerdictWord.NOT_JUDGED,
     Reason.NOT_SANITIZED: VerdictWord.NEEDS_REVIEW,
     Reason.CEILING_TOO_LOW: VerdictWord.NEEDS_REVIEW,
     Reason.PRECISION_CHANGED: VerdictWord.NEEDS_REVIEW,

@@ -107,6 +107,9 @@ def decide_session(report: Report | None, standard: Standard) -> Decision:
         )
         sentence = f"{blamed}: {report.reason}. Nothing is concluded."
         return _decision(Reason.BROKEN_HOST, sentence, ())
+    if report.outcome is Outcome.NOT_JUDGED:
+        sentence = f"Not judged here: {report.reason}. Nothing is concluded."
+        return _decision(Reason.NOT_JUDGED, sentence, ())
     passed = [source.gate, bucket.gate]
     for check in _FACT_GATES:
         finding = check(report, standard)

@@ -90,9 +90,9 @@ def decide_elsewhere(report: Report, standard: Standard, accepted: Gain) -> Deci
 def merged(first: Report, second: Report) -> Report:
     """The report for a verdict on both: the first, with the samples of both in every case.
 
-    A failed second session is shown alone, one with a broken host not at all.
+    A failed second session is shown alone, one that tells nothing not at all.
     """
-    if second.outcome is Outcome.BROKEN_HOST:
+    if second.outcome.tells_nothing:
         return first
     if second.outcome is not Outcome.PASSED:
         return second
@@ -145,7 +145,7 @@ def _contradicted(
 
 def _broken(first: Report, second: Report) -> str:
     """Why the second report does not count as a second session; empty if it does."""
-    if second.outcome is Outcome.BROKEN_HOST:
+    if second.outcome.tells_nothing:
         return f"in the second session, {second.reason}"
     name = second.environment.get(SESSION)
     if name is not None and name == first.environment.get(SESSION):

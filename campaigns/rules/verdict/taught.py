@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.rules.noise.gain import Gain, improved
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import UNJUDGED, VERDICT_OF, Reason, VerdictWord
 from knowledge.experience.terms import AttemptLabel, label_of
 
 # The candidate was wrong, or may not count: whatever it measured, it is no way to do it.
@@ -22,7 +22,7 @@ WRONG = frozenset(
     }
 )
 # These say nothing about any attempt.
-SILENT = frozenset({Reason.BASELINE, Reason.BROKEN_HOST})
+SILENT = frozenset({Reason.BASELINE, *UNJUDGED})
 # A cache or a trick that only a benchmark rewards.
 TRICKS = frozenset({Reason.CHEATED, Reason.NO_TRANSFER, Reason.FITTED})
 

@@ -22,7 +22,7 @@ from campaigns.records.restart_mask import restart_of
 from campaigns.records.stop_history import history_of
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.stop.restart import masked
-from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.decision import UNJUDGED
 from campaigns.steps.learning.hide import hide_rounds
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
@@ -60,7 +60,7 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
 
 def _drawn(campaign: Campaign, seed: int) -> tuple[int, ...]:
     """About half of the attempts; a round with outcome broken_host is not one (law 8)."""
-    rows = Verdict.objects.filter(round__campaign=campaign).exclude(reason=Reason.BROKEN_HOST)
+    rows = Verdict.objects.filter(round__campaign=campaign).exclude(reason__in=UNJUDGED)
     attempts = rows.exclude(round__kind=RoundKind.BASELINE).values_list("round__number", flat=True)
     incumbent = campaign.incumbent
     return masked(attempts, {1, incumbent.round.number if incumbent else 1}, seed)

@@ -57,6 +57,8 @@ from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.tempdirs import tempdir
 
 log = logging.getLogger(__name__)
+# As many characters as the column of the phase has.
+LONGEST_PHASE = 20
 
 SCREEN_BLOCKS = 2
 # What may end at a look of the protocol. The baseline's noise becomes the floor of all rounds, the
@@ -232,7 +234,7 @@ class _ClaimHeartbeat:
             return
         self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
         try:
-            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase)
+            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[:LONGEST_PHASE])
             worker_beat(self._context.worker.name, self._context.device)
         except OperationalError as error:
             log.warning("heartbeat not written: %s", error)

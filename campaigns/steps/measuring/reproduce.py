@@ -41,9 +41,9 @@ def reproduce() -> list[tuple[Campaign, Next]]:
     """
     done = _reproductions().filter(state=EvaluationState.DONE, void__isnull=True)
     settled = Standing.objects.filter(word__in=SETTLED)
-    for evaluation in done.exclude(outcome=Outcome.BROKEN_HOST).exclude(
-        candidate__round__in=settled.values("round")
-    ):
+    for evaluation in done.exclude(
+        outcome__in=[one for one in Outcome if one.tells_nothing]
+    ).exclude(candidate__round__in=settled.values("round")):
         _judge(evaluation)
     for platform in _platforms_with_several():
         workers = list(Worker.objects.alive().filter(platform=platform))

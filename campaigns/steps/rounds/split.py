@@ -20,7 +20,7 @@ from campaigns.records.round.verdicts import classes_of, noise_of
 from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, Predicate, predicate
 from campaigns.rules.dispatch.split import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.buckets import Bucket
-from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.decision import UNJUDGED, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def split(campaign: Campaign) -> SplitDraft | None:
 
 def _plan(campaign: Campaign) -> _Plan | None:
     judged = campaign.rounds.filter(verdict__isnull=False)
-    sound = judged.exclude(verdict__reason=Reason.BROKEN_HOST).select_related(
+    sound = judged.exclude(verdict__reason__in=UNJUDGED).select_related(
         "verdict", "chosen__round", "against__round"
     )
     last = sound.order_by("-number").first()

@@ -11,8 +11,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import Beat
+from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
+from tests.campaigns.rules.builders import ceiling
 from tests.campaigns.steps import cast
 
 COMMAND = "campaigns.management.commands.evaluate"
@@ -22,6 +25,7 @@ COMMAND = "campaigns.management.commands.evaluate"
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Service)
     monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
+    monkeypatch.setattr(f"{COMMAND}.floors_here", lambda name, spec, cases: ({}, {}))
 
 
 @pytest.fixture
@@ -98,6 +102,19 @@ def test_it_compares_with_another_file(
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
 
 
+def test_it_accepts_nothing_below_what_reading_the_inputs_takes(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    floor = physical_floor(Work(flops=1.0, bytes=6e8), [ceiling(1e13)], [])
+    monkeypatch.setattr(f"{COMMAND}.floors_here", lambda *_: ({"one": floor}, {}))
+    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "time 100", "old.cpp")
+    found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
+    assert (found["verdict"], found["reason"]) == ("invalid", "above_roof")
+
+
 SMALL = '\n[[case]]\nname = "small"\non = ["interpreter"]\nparams = { N = 16 }\n'
 
 
@@ -145,9 +162,41 @@ def test_it_says_what_is_going_on(
     assert "calls, error at most 0 × tolerance, 70.00 µs" in said.out
 
 
-def test_it_refuses_cuda_where_there_is_no_gpu(tmp_path: Path, problem: str) -> None:
+def with_cuda_compiler(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    cuda = replace(backends.get("cuda"), compiler=lambda: version)
+    monkeypatch.setitem(backends._REGISTRY, "cuda", cuda)
+
+
+def test_without_a_gpu_cuda_is_built_for_the_least_case_of_one(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Job] = []
+
+    class Builds(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            asked.append(job)
+            return Report(job.job_id, Outcome.NOT_JUDGED, Phase.BUILD, "it is built")
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Builds)
+    with_cuda_compiler(monkeypatch, "nvcc 13")
+    with pytest.raises(CommandError, match="not_judged: it is built") as caught:
+        call_command("evaluate", candidate(tmp_path, "", "k.cu"), "--problem", problem)
+    assert caught.value.returncode == 5
+    assert (asked[0].target, asked[0].device) == ("sm_90a", "cpu")
+    assert [case.name for case in asked[0].cases] == ["one"]
+    said = capsys.readouterr().out
+    assert said.startswith("not judged here\nNot judged here: it is built. Nothing is concluded.")
+
+
+def test_it_refuses_cuda_where_there_is_no_gpu_and_no_compiler(
+    tmp_path: Path, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_cuda_compiler(monkeypatch, "")
     kernel = candidate(tmp_path, "time 70", "kernel.cu")
-    with pytest.raises(CommandError, match="cuda needs a gpu") as caught:
+    with pytest.raises(CommandError, match="no compiler of cuda is here") as caught:
         call_command("evaluate", kernel, "--problem", problem)
     assert caught.value.returncode == 1
 
@@ -210,6 +259,52 @@ def test_it_tells_a_fault_of_the_problem_as_such(
     said = capsys.readouterr().out
     assert said.startswith("the problem has a fault: tiny/ref.py:2: reference: ")
     assert "broken" not in said
+    with pytest.raises(CommandError):
+        answer(capsys, "evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+    assert json.loads(capsys.readouterr().out)["outcome"] == "problem"
+
+
+CONSTANT = """import torch
+
+def setup(*, N, seed, device):
+    x = {x}
+    return {{"inputs": {{"x": x, "y": torch.empty_like(x)}}, "outputs": ["y"]}}
+
+def reference(*, x, y):
+    {answer}
+"""
+DRAWN = "torch.rand(N, generator=torch.Generator().manual_seed(seed))"
+
+
+@pytest.mark.parametrize(
+    ("x", "line", "words"),
+    [
+        (DRAWN, "y.copy_(x + 1)", None),
+        (DRAWN, "y.copy_(x - x)", "the answer is within its tolerance the same in every draw"),
+        ("torch.ones(N)", "y.copy_(x + 1)", "setup gives the same inputs for every seed"),
+    ],
+)
+def test_it_checks_what_a_kernel_could_get_away_with(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    x: str,
+    line: str,
+    words: str | None,
+) -> None:
+    (Path(problem) / "ref.py").write_text(CONSTANT.format(x=x, answer=line))
+    notes = answer(capsys, "problem", "check", problem)["notes"]
+    assert [words in note for note in notes] == ([True] if words else [])
+
+
+def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(
+    tmp_path: Path, problem: str
+) -> None:
+    (Path(problem) / "ref.py").write_text(CONSTANT.format(x=DRAWN, answer="return x + 1"))
+    for verb in ("check", "show"):
+        with pytest.raises(CommandError, match="what it returns is not read") as caught:
+            call_command("problem", verb, problem)
+        assert caught.value.returncode == 1
 
 
 def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:

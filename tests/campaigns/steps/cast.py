@@ -221,7 +221,7 @@ class Moody(Judge):
 
 def report_on(job: Job) -> Report:
     """What the fake judge finds: the kernel's text says it."""
-    failure = re.search(r"(crash|wrong|build|host|hang)", job.candidate.text)
+    failure = re.search(r"(crash|wrong|build|host|hang|unsure)", job.candidate.text)
     if failure:
         outcome = {
             "crash": Outcome.CRASHED,
@@ -229,6 +229,7 @@ def report_on(job: Job) -> Report:
             "build": Outcome.BUILD_FAILED,
             "host": Outcome.BROKEN_HOST,
             "hang": Outcome.TIMED_OUT,
+            "unsure": Outcome.NOT_JUDGED,
         }[failure[1]]
         return Report(job.job_id, outcome, Phase.CHECK, f"it says {failure[1]}")
     cases = tuple(

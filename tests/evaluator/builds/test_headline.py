@@ -31,9 +31,10 @@ exit status 1
         (RAISED, "RuntimeError: no launch"),
         ("loading\nFATAL ERROR: no space\ndone", "FATAL ERROR: no space"),
         ("    v = tl.flip(v)\n        ^~~~\n", "v = tl.flip(v)"),
+        ("k.py:9: error:       ^\nk.py:9: error: no axis", "k.py:9: error: no axis"),
         ("", "no message"),
     ],
-    ids=["compiler", "linker", "exception", "tool", "carets", "nothing"],
+    ids=["compiler", "linker", "exception", "tool", "carets", "only a caret", "nothing"],
 )
 def test_it_is_what_says_why(log, line):
     assert headline(log) == line

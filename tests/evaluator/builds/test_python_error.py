@@ -63,6 +63,13 @@ class NotCompiled(Exception):
         self.src, self.node, self.error_message = src, ast.Name("x", lineno=line), message
 
 
+def test_a_line_that_only_points_is_no_message(tmp_path):
+    space = {}
+    text = "class Odd(Exception): pass\ndef run(): raise Odd('no axis\\n   v = f(v)\\n    ^')\n"
+    exec(compile(text, str(tmp_path / FILE), "exec"), space)
+    assert place_of(raised(space["run"]), SOURCE) == "add.py:2: error: v = f(v)"
+
+
 def test_it_finds_what_triton_can_not_compile():
     error = NotCompiled("def run_kernel(n):\n    return half(n)", 2, "no such name\nmore")
     assert place_of(error, SOURCE) == "add.py:9: error: no such name"

@@ -22,15 +22,9 @@ def test_no_source_is_too_deep_for_it(text):
     assert refuses([], text, "cpu") == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "f = tl.extra.cuda.libdevice.popc",
-        "from triton.language.extra.libdevice import tanh, popc as count",
-        "f = " + "a." * 900 + "libdevice.popc",
-    ],
-    ids=lambda text: text[:12],
-)
-def test_it_names_what_an_interpreter_lacks(text):
-    assert "has no libdevice.popc" in refuses([], text, "cpu")
+@pytest.mark.parametrize("name", ["bfloat16", "float8e4nv", "float8_e5m2"])
+def test_it_names_a_type_that_an_interpreter_computes_wrongly(name):
+    text = f"x = y.to(tl.{name})"
+    assert refuses([], text, "cpu").startswith(f"Triton's interpreter computes {name} wrongly")
     assert refuses([], text, "cuda:0") == ""
+    assert refuses([], text.replace("tl.", "torch."), "cpu") == ""

@@ -11,9 +11,10 @@ import torch
 from campaigns.evaluator.contract import Case, CaseReport, Outcome
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Guards, Slots
-from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
 from campaigns.evaluator.judge.correctness import sets
+from campaigns.evaluator.judge.correctness.draws import Draws
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
     Poison,
     SeparateInputs,
@@ -38,9 +39,6 @@ Laying = Callable[[Case, Shift | None], tuple[CaseContext, Slots] | None]
 # The most calls for which the runners are stopped once: each of them holds a slot.
 BATCH = 6
 
-# A kernel that ignores such inputs passes; the problem's author should know.
-BUILT_IN = "the same in every draw of setup, so that a kernel may have it built in"
-
 
 @dataclass(frozen=True, slots=True)
 class _PosedCall:
@@ -64,6 +62,7 @@ class CaseCheck:
         self._found: list[OutputComparison] = []
         self._message = ""
         self._repeat: float | None = None
+        self._want: Answers = {}
         # Notes of this check for people.
         self.notes: list[str] = []
 
@@ -92,17 +91,14 @@ class CaseCheck:
         are almost the same as those of the call before.
         """
         slots, inputs, k = self.slots, self._context.supply.example(), 0
-        # Floating inputs are left out: the input sets find kernels that ignore one.
-        given = [arg for arg in slots.layout.given if arg.update or "float" not in arg.dtype]
-        alike = [arg.name for arg in given]
+        draws = Draws(slots.layout, self._context.tolerances)
         for trial in range(trials):
-            k, before_it = trial % 2 % slots.count, inputs
+            k = trial % 2 % slots.count
             inputs = self._context.supply.example()
-            alike = [name for name in alike if torch.equal(before_it[name], inputs[name])]
             if not self._call(slots, k, Trial(inputs)):
                 return False
-        if alike:
-            self.notes.append(f"{BUILT_IN}: {', '.join(alike)}")
+            draws.see(inputs, self._want)
+        self.notes += draws.notes()
         before = self._outputs(slots, k)
         if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
             return False
@@ -240,7 +236,7 @@ class CaseCheck:
     def _is_right(self, call: _PosedCall) -> bool:
         """Compare one call that was made; sets the message where it is wrong."""
         context, channel, one, trial = self._context, self._channel, call.slots, call.trial
-        want = trial.want or context.expect(call.truth, 0, torch.float64)
+        want = self._want = trial.want or context.expect(call.truth, 0, torch.float64)
         found = look_at(context, one, 0, trial, want)
         message = ""
         if found is not None and not found.ok:

@@ -106,7 +106,9 @@ def _other(tensor: torch.Tensor) -> torch.Tensor:
         return ~tensor
     if not tensor.is_floating_point():
         return tensor ^ 1
-    return -torch.nan_to_num(tensor, nan=0.0, posinf=0.0, neginf=0.0) - 1
+    # There is no arithmetic on floats of one byte.
+    wide = tensor.float() if tensor.element_size() == 1 else tensor
+    return (-torch.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0) - 1).to(tensor.dtype)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:

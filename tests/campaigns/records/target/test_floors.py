@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
-from campaigns.records.target.floors import floors_of, lesser_floors_of
+from campaigns.records.target import floors
+from campaigns.records.target.floors import floors_here, floors_of, lesser_floors_of
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
@@ -72,3 +75,38 @@ def test_it_reads_a_target_that_a_later_version_wrote():
     """One reader for every stored citation: an added field is no reason to lose the floor."""
     stored = target(bandwidth=[asdict(BANDWIDTH) | {"kind": "peak"}], disputed=None)
     assert floors_of(stored) == floors_of(target())
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """A platform with one bandwidth; asked by `evaluate`, which has no campaign."""
+    answers = {
+        "platform_for_device": object(),
+        "bandwidth_ceilings": [BANDWIDTH],
+        "compute_ceilings": [],
+        "higher_rivals": [],
+        "lesser_ceilings": [],
+        "host_busy_share": None,
+    }
+    for name, found in answers.items():
+        monkeypatch.setattr(floors, name, lambda *_, _found=found, **__: _found)
+    monkeypatch.setattr(floors, "work_model", lambda folder, cases: {"one": (1.0, 5e9)})
+
+
+SPEC = SimpleNamespace(folder=None, dtype="float32", accumulate="float32")
+
+
+def test_a_problem_has_floors_on_a_known_platform(known, monkeypatch):
+    found, lesser = floors_here("Test CPU", SPEC, ())
+    assert found["one"].floor_us == pytest.approx(1000.0)
+    assert lesser == {}
+    monkeypatch.setattr(floors, "platform_for_device", lambda name: None)
+    assert floors_here("Test CPU", SPEC, ()) == ({}, {})
+
+
+def test_it_has_none_without_a_database(known, monkeypatch):
+    def fails(name):
+        raise OperationalError("no such table")
+
+    monkeypatch.setattr(floors, "platform_for_device", fails)
+    assert floors_here("Test CPU", SPEC, ()) == ({}, {})

@@ -11,6 +11,7 @@ import pytest
 from campaigns.apps import learn_earlier_rounds
 from campaigns.models import Campaign, CampaignState, RestartAnswer, Round
 from campaigns.proposers.learned import advice_for, spent_for
+from campaigns.records.round.decisions import streak_of
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.learning.catch_up import catch_up, untaught
 from campaigns.steps.lifecycle.answer_restart import answer_restart
@@ -74,6 +75,19 @@ def test_law_8_neither_the_baseline_nor_a_broken_host_is_learned(run: Run, scrip
     script(["host"])
     campaign = run(max_rounds=3)
     assert campaign.rounds.count() > 1
+    assert learned(campaign) == []
+    assert not untaught().exists()
+
+
+def test_law_8_what_was_not_judged_here_is_no_attempt(run: Run, script: Put) -> None:
+    script(["unsure"])
+    campaign = run(max_rounds=2)
+    verdict = campaign.rounds.get(number=2).verdict
+    assert (verdict.word, verdict.reason) == ("not_judged", "not_judged")
+    assert verdict.sentence.startswith("Not judged here: it says unsure.")
+    # Another measurement here could not say more.
+    assert campaign.rounds.get(number=2).chosen.evaluations.count() == 1
+    assert streak_of([verdict]) == []
     assert learned(campaign) == []
     assert not untaught().exists()
 

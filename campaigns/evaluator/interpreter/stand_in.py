@@ -1,0 +1,99 @@
+"""Where there is no GPU: what candidates ask of one is answered, and tensors pass for its own.
+
+A wrapper that asserts `x.is_cuda`, asks for the number of multiprocessors or allocates on "cuda"
+then does on the CPU what it would do on a GPU, so its kernels can be compiled and interpreted.
+What has no answer here raises `WantsGpu`. Registers nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from types import SimpleNamespace
+from typing import Any
+
+# A small card: kernels that ask for its size make few programs, which take long here.
+MULTIPROCESSORS, WARP = 8, 32
+SHARED_BYTES, REGISTERS = 64 << 10, 64 << 10
+MEMORY_BYTES = 8 << 30
+NAME = "a GPU that is not here"
+
+
+class WantsGpu(AttributeError):
+    """Only a GPU has what was asked for; an AttributeError, so that `hasattr` stays a question."""
+
+
+class OnlyOnGpu:
+    """Stands for what only a GPU has, such as a loaded kernel: every question raises WantsGpu."""
+
+    def __init__(self, what: str, **known: Any) -> None:
+        self._what = what
+        vars(self).update(known)
+
+    def __getattr__(self, name: str) -> Any:
+        raise WantsGpu(f"{self._what} has no {name} without a GPU")
+
+
+def put_in(target: str) -> None:
+    """From now on have torch answer in this process as if it had the GPU of `target`."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class OnHost(TorchFunctionMode):  # type: ignore[misc]  # torch is not read
+        """Tensors that are made on, or moved to, a GPU stay on the CPU."""
+
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            given = dict(kwargs or {})
+            if function is torch.Tensor.cuda:
+                return args[0]
+            if _is_gpu(given.get("device")):
+                given["device"] = "cpu"
+            if function is torch.Tensor.to:
+                args = tuple("cpu" if _is_gpu(arg) else arg for arg in args)
+            return function(*args, **given)
+
+    OnHost().__enter__()
+    torch.Tensor.is_cuda = property(lambda tensor: True)
+    major, minor = _capability(target)
+    card = SimpleNamespace(
+        name=NAME,
+        major=major,
+        minor=minor,
+        multi_processor_count=MULTIPROCESSORS,
+        total_memory=MEMORY_BYTES,
+        shared_memory_per_block=SHARED_BYTES,
+        shared_memory_per_block_optin=SHARED_BYTES,
+        shared_memory_per_multiprocessor=SHARED_BYTES,
+        regs_per_multiprocessor=REGISTERS,
+        max_threads_per_multi_processor=2048,
+        warp_size=WARP,
+    )
+    answers = {
+        "is_available": True,
+        "device_count": 1,
+        "current_device": 0,
+        "get_device_name": NAME,
+        "get_device_capability": (major, minor),
+        "get_device_properties": card,
+        "synchronize": None,
+        "current_stream": SimpleNamespace(cuda_stream=0, synchronize=lambda: None),
+        "set_device": None,
+        "empty_cache": None,
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, lambda *_, _answer=answer, **__: _answer)
+    for name in ("device", "device_of", "stream"):
+        setattr(torch.cuda, name, lambda *_, **__: contextlib.nullcontext())
+
+
+def _is_gpu(device: Any) -> bool:
+    """Of what torch takes for a device: a text or a torch.device."""
+    return str(device).split(":")[0] in ("cuda", "hip") if device is not None else False
+
+
+def _capability(target: str) -> tuple[int, int]:
+    digits = "".join(c for c in target if c.isdigit())
+    if target.startswith("gfx"):
+        return int(digits[0]), int(digits[1:2] or 0)
+    return int(digits[:-1] or 8), int(digits[-1:] or 0)
