@@ -10,6 +10,7 @@ from campaigns.api.serializers import TimeSerializer
 from campaigns.models import Case, Evaluation, Problem, Sweep, SweepPoint
 from campaigns.records.round.case_table import case_row
 from campaigns.records.round.reports import report_of
+from campaigns.records.round.sweeps import knobs_of
 from knowledge.api.records import Read
 
 
@@ -95,7 +96,7 @@ class SweepSerializer(fields.ModelSerializer):
 
 
 class WholeSweepSerializer(SweepSerializer):
-    knobs = Read(KnobSerializer(many=True), lambda row: row.knobs)
+    knobs = Read(KnobSerializer(many=True), knobs_of)
 
     class Meta(SweepSerializer.Meta):
         fields = (*SweepSerializer.Meta.fields, "knobs")

@@ -26,7 +26,10 @@ from campaigns.records.round.candidate_findings import campaign_findings
 from campaigns.records.round.case_table import case_row
 from campaigns.records.round.reports import report_of
 from campaigns.records.round.samples import sample_rows
+from campaigns.records.round.sweeps import knobs_of
 from campaigns.reports.rounds.standings import with_standing
+from campaigns.reports.rounds.sweep_sheet import KNOB
+from campaigns.reports.rounds.sweep_words import value_words
 from knowledge.api.lists import ListView, OneView, Rows
 
 CAMPAIGNS = Campaign.objects.for_list().select_related("created_by", "protocol")
@@ -172,7 +175,10 @@ class OneSweep(OneView):
 
 
 class Points(ListView):
-    """GET the points of one search, in the order of asking."""
+    """GET the points of one search, in the order of asking.
+
+    `knob.NAME=VALUE` keeps those with this value, for each knob of the search.
+    """
 
     queryset = SweepPoint.objects.all()
     serializer_class = measured.PointSerializer
@@ -182,7 +188,17 @@ class Points(ListView):
     def rows(self, **path: Any) -> Rows:
         found = super().rows()
         assert not isinstance(found, list)
-        return found.filter(sweep=get_object_or_404(Sweep, **path))
+        found = found.filter(sweep=get_object_or_404(Sweep, **path))
+        for name, value in self.wanted.items():
+            if name.startswith(KNOB):
+                knob, params = name.removeprefix(KNOB), found.values_list("pk", "params")
+                kept = [pk for pk, at in params if value_words(at.get(knob, "")) == value]
+                found = found.filter(pk__in=kept)
+        return found
+
+    def filter_names(self, **path: Any) -> tuple[str, ...]:
+        knobs = knobs_of(get_object_or_404(Sweep, **path))
+        return (*super().filter_names(), *(KNOB + knob.name for knob in knobs))
 
 
 class Problems(ListView):

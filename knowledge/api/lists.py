@@ -120,15 +120,18 @@ class ListView(ApiView, ListModelMixin, GenericAPIView):
     wanted: dict[str, str]
 
     def get(self, request: Request, **path: Any) -> Any:
-        filters = getattr(self, "filterset_class", None)
-        names = tuple(filters.base_filters) if filters else self.names
-        asked = self.asked(*names, AFTER, PAGE_SIZE)
+        asked = self.asked(*self.filter_names(**path), AFTER, PAGE_SIZE)
         self.wanted = {k: v for k, v in asked.items() if k not in (AFTER, PAGE_SIZE)}
         rows = self.rows(**path)
         if request.accepted_renderer.format != "json":
             return self._whole(rows, request.accepted_renderer)
         shown, around = KeyPages().page(rows, request)
         return Response({**around, "results": self.written(shown)})
+
+    def filter_names(self, **path: Any) -> tuple[str, ...]:
+        """What the rows may be filtered by."""
+        filters = getattr(self, "filterset_class", None)
+        return tuple(filters.base_filters) if filters else self.names
 
     def get_renderers(self) -> list[BaseRenderer]:
         """Only lists are tables; what was posted is answered as JSON."""

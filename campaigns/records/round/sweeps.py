@@ -122,14 +122,19 @@ def sweep_of(round_: Round) -> SweepRecord | None:
     return SweepRecord(
         round=round_,
         plan=plan,
-        knobs=tuple(
-            SweptKnob(knob["name"], tuple(knob["values"]), knob["default"]) for knob in plan.knobs
-        ),
+        knobs=knobs_of(plan),
         size=int(plan.size),
         points=tuple(
             ScreenedPoint(**row, candidate=tried.get(_key(row["params"]))) for row in rows
         ),
         evaluation=search_of(round_),
+    )
+
+
+def knobs_of(plan: Sweep) -> tuple[SweptKnob, ...]:
+    """What is searched over."""
+    return tuple(
+        SweptKnob(knob["name"], tuple(knob["values"]), knob["default"]) for knob in plan.knobs
     )
 
 

@@ -6,7 +6,10 @@ from django.contrib.auth.models import User
 
 from campaigns.models import Evaluation, Round
 from knowledge.curation.tokens import new_token
+from tests.browser import conftest
 from tests.campaigns.sample import build_sample
+
+static_root = conftest.static_root
 
 
 @pytest.mark.django_db(transaction=True)

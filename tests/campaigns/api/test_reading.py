@@ -127,10 +127,18 @@ def test_an_evaluation_has_cases_and_every_sample(reader, sample):
 def test_a_sweep_has_its_points(reader):
     campaign = build_swept(points=7)
     (row,) = rows(reader, "sweeps", campaign=campaign.pk)
-    assert reader.get(f"/api/v1/sweeps/{row['id']}/").json()["knobs"][0]["values"]
     points = table(reader, f"/api/v1/sweeps/{row['id']}/points/")
     assert len(points) == row["tried"]
     assert json.loads(points["params"][0])
+    knobs = reader.get(f"/api/v1/sweeps/{row['id']}/").json()["knobs"]
+    knob = next(knob for knob in knobs if knob["default"] != "")
+    name, value = f"knob.{knob['name']}", str(knob["default"])
+    address = f"/api/v1/sweeps/{row['id']}/points/"
+    kept = reader.get(address, {name: value}).json()["results"]
+    assert kept
+    assert {str(point["params"].get(knob["name"])) for point in kept} == {value}
+    assert len(kept) < len(points)
+    assert reader.get(address, {"knob.colour": "red"}).json()["field"] == "knob.colour"
     failed = reader.get(f"/api/v1/sweeps/{row['id']}/points/", {"outcome": "build_failed"})
     assert all(point["outcome"] == "build_failed" for point in failed.json()["results"])
 
