@@ -87,32 +87,33 @@ class TritonKernel:
         """What needs a GPU before all is compiled is told in the log, and is no failure."""
 
         def compile_first() -> None:
-            try:
-                names = [
-                    one.metadata.name for one in compile_for(self._target, self._path, example)
-                ]
-            except Exception as error:
-                if not (why := host_fault(error)):
-                    raise
-                place = place_of(error, self._source) or f"{self._source.name}: {error}"
-                print(f"{place} ({why}: not all is compiled for {self._target})", file=sys.stderr)
-                return
-            listed = ", ".join(dict.fromkeys(names)) or "no kernel"
+            compiled = compile_for(self._target, self._path, example)
+            names = dict.fromkeys(one.metadata.name for one in compiled)
+            listed = ", ".join(names) or "no kernel"
             print(f"compiled for {self._target}: {listed}", file=sys.stderr)
 
-        self._apart(compile_first)
+        self._apart(compile_first, whole=False)
         write_source(self._source, self._place.folder, ".py")
 
-    def _apart(self, work: Callable[[], object], files: tuple[int, ...] = ()) -> None:
-        """Run code of the candidate's and a compiler in a process of their own."""
+    def _apart(
+        self, work: Callable[[], object], files: tuple[int, ...] = (), *, whole: bool = True
+    ) -> None:
+        """Run code of the candidate's and a compiler in a process of their own.
+
+        whole: whether to raise BuildFailed also for what only a GPU has.
+        """
 
         def body() -> int:
             try:
                 work()
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever either raises
-                traceback.print_exc()
                 said = f"{error}".removeprefix(f"{FILE}: ") or type(error).__name__
                 place = place_of(error, self._source) or f"{self._source.name}: error: {said}"
+                if not whole and (why := host_fault(error)):
+                    words = f"{place} ({why}: not all is compiled for {self._target})"
+                    print(words, file=sys.stderr)
+                    return 0
+                traceback.print_exc()
                 print(place, file=sys.stderr)
                 return 1
             return 0
