@@ -18,8 +18,8 @@ from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
-from campaigns.problems.shipped import shipped_problems
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
+from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, parse_budgets
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError
 from campaigns.rules.verdict.finding_kinds import Stance
@@ -30,6 +30,7 @@ from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, cre
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.problems.find_problem import known_problems
 from campaigns.workers.notify import Next, notify
 from knowledge.api.lists import ListView
 from knowledge.api.view import ApiView
@@ -51,7 +52,16 @@ TEXTS = ("problem", "platform", "backend")
 HOURS = ("max_wall_h", "max_device_h")
 INTAKE = tuple(Intake().stored)
 OPTIONAL = (
-    *("rounds", "restart", "target", "title", "findings", "own_kernels", "require_sanitizers"),
+    *(
+        "proposers",
+        "rounds",
+        "restart",
+        "target",
+        "title",
+        "findings",
+        "own_kernels",
+        "require_sanitizers",
+    ),
     *HOURS,
     *INTAKE,
 )
@@ -60,12 +70,15 @@ OPTIONAL = (
 class NewCampaignSerializer(fields.Serializer):
     """What a campaign is made of; what is left out is as usual."""
 
-    problem = fields.CharField(help_text="a shipped problem's name")
+    problem = fields.CharField(help_text="a problem's name")
     platform = fields.CharField(help_text="a platform's slug")
     backend = fields.CharField()
     rounds = fields.IntegerField(required=False, help_text="at most, the baseline among them")
     target = fields.CharField(required=False, help_text="such as 95% or 1.3x")
     title = fields.CharField(required=False)
+    proposers = fields.CharField(
+        required=False, help_text="who may propose, such as search,person,agent=5"
+    )
     findings = fields.DictField(
         child=fields.ChoiceField([stance.value for stance in Stance]),
         required=False,
@@ -166,7 +179,7 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
     for name in body:
         if name not in (*TEXTS, *OPTIONAL):
             raise CurationError(name, f"accepted: {', '.join((*TEXTS, *OPTIONAL))}")
-    problems = {problem.name: problem for problem in shipped_problems()}
+    problems = {problem.name: problem for problem in known_problems()}
     name = _text(body, "problem")
     if name not in problems:
         raise CurationError("problem", f"{name!r}; accepted: {', '.join(problems)}")
@@ -179,6 +192,7 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         raise CurationError("target", str(error)) from None
     return Wish(
         problem=problems[name].folder,
+        proposers=_proposers(body),
         platform=_text(body, "platform"),
         backend=_text(body, "backend"),
         policy=_policy(body),
@@ -190,6 +204,13 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         intake=_intake(body),
         created_by=user,
     )
+
+
+def _proposers(body: dict[str, Any]) -> Budgets:
+    try:
+        return parse_budgets(_text(body, "proposers")) if "proposers" in body else USUAL
+    except ProposersError as error:
+        raise _refusal(error) from None
 
 
 def _intake(body: dict[str, Any]) -> Intake:

@@ -80,8 +80,9 @@ class NewProblem(BaseCommand):
             "problem": draft.name,
             "assumed": list(draft.assumed),
             "read": found.read,
+            "notes": list(found.notes),
         }
-        lines = [*draft_lines(draft, found.read)]
+        lines = [*draft_lines(draft, found.read), *(f"note: {note}" for note in found.notes)]
         if folder is not None and yes:
             self._write(folder, files)
             lines += ["", f"written to {folder}"]

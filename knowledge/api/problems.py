@@ -73,7 +73,9 @@ def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
-    status = STATUS_OF.get(type(error))
+    # An error of an app's own that is one of these kinds is answered alike.
+    kinds = (STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    status = next(kinds, None)
     if status is not None:
         field = getattr(error, "field", FIELD_OF.get(type(error)))
         return Response(_said(status, field, getattr(error, "message", str(error))), status)

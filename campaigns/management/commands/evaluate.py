@@ -26,7 +26,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
-from campaigns.problems.shipped import UnknownProblem, problem_folder
+from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.round.candidate_findings import stored_findings
 from campaigns.records.round.case_table import case_rows
 from campaigns.records.target.floors import Floors, floors_here
@@ -39,6 +39,7 @@ from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.read_code import read_code
 from campaigns.steps.measuring.sanitize import sanitize
+from campaigns.steps.problems.find_problem import find_problem
 from campaigns.syntax.findings.find import findings_of
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
@@ -175,7 +176,7 @@ class Command(BaseCommand):
     def _read(self, options: dict[str, Any]) -> dict[str, Any]:
         """Check everything that can be wrong before a process is started."""
         try:
-            spec = load_problem(problem_folder(options["problem"]))
+            spec = load_problem(find_problem(options["problem"]))
             device = this_device(options["device"])
         except UnknownProblem as error:
             self.fail(ExitCode.NOT_FOUND, str(error))

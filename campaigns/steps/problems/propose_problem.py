@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.devices.launch import described_problem
+from campaigns.devices.launch import described_problem, problem_notes
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.write import written
@@ -16,11 +16,15 @@ from campaigns.workers.tempdirs import tempdir
 
 @dataclass(frozen=True, slots=True)
 class ProposedProblem:
-    """A draft and its files. read: arguments and least work of the smallest case."""
+    """A draft and its files. read: arguments and least work of the smallest case.
+
+    notes: what a kernel could get away with, from a look at the same case.
+    """
 
     draft: ProblemDraft
     files: Mapping[str, str]
     read: Mapping[str, Any]
+    notes: tuple[str, ...]
 
 
 def propose_problem(draft: ProblemDraft) -> ProposedProblem:
@@ -29,12 +33,9 @@ def propose_problem(draft: ProblemDraft) -> ProposedProblem:
     try:
         with tempdir("problem") as place:
             spec = load_problem(written_files(files, place))
-            smallest = min(spec.cases, key=lambda case: sum(map(_size, case.params.values())))
-            read = described_problem(spec.folder, smallest.case)
+            smallest = min(spec.cases, key=lambda case: case.size).case
+            read = described_problem(spec.folder, smallest)
+            notes = tuple(problem_notes(spec.folder, smallest))
     except ProblemError as error:
         raise DraftError("reference", f"as proposed it does not work: {error}") from None
-    return ProposedProblem(draft, files, read)
-
-
-def _size(value: object) -> int:
-    return value if isinstance(value, int) else 0
+    return ProposedProblem(draft, files, read, notes)

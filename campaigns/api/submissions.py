@@ -1,0 +1,128 @@
+"""/api/v1/submissions/ and /campaigns/<id>/candidates/: what people and agents hand in."""
+
+from __future__ import annotations
+
+from dataclasses import fields as fields_of
+from typing import Any
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as fields
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.api.reading import CAMPAIGNS
+from campaigns.models import Submission, Submitter
+from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.steps.rounds.submit import submit
+from campaigns.workers.notify import AGAIN, notify
+from knowledge.api.lists import ListView, OneView
+from knowledge.api.view import ApiView
+from knowledge.curation.errors import Conflict, CurationError
+from knowledge.models.token import Scope, Token
+
+SUBMISSIONS = Submission.objects.prefetch_related("rounds")
+HANDED_IN = tuple(field.name for field in fields_of(HandedIn))
+
+
+class NotTaken(Conflict):
+    """What a campaign does not take: the field, and what has to be there first."""
+
+    def __init__(self, refused: SubmissionRefused) -> None:
+        super().__init__(refused.message)
+        self.field = refused.field
+        self.message = refused.message
+
+
+class SubmissionSerializer(fields.ModelSerializer):
+    """round: the number of the round that tries it; null while it waits."""
+
+    campaign = fields.IntegerField(source="campaign_id")
+    title = fields.CharField()
+    round = fields.SerializerMethodField()
+
+    class Meta:
+        model = Submission
+        fields: tuple[str, ...] = (
+            *("id", "campaign", "kind", "name", "title", "file_name", "round", "at"),
+        )
+
+    def get_round(self, submission: Submission) -> int | None:
+        tried = [round_.number for round_ in submission.rounds.all()]
+        return tried[0] if tried else None
+
+
+class HandedInSerializer(fields.Serializer):
+    """A hypothesis, and the source that tests it."""
+
+    title = fields.CharField()
+    change = fields.CharField(help_text="the one thing that differs from the incumbent")
+    rationale = fields.CharField(help_text="why it should help")
+    metric = fields.CharField(help_text="what should move, such as time_us")
+    direction = fields.ChoiceField(["down", "up"])
+    amount = fields.CharField(help_text="by which share: 8% or 0.08")
+    evidence = fields.ListField(
+        child=fields.CharField(), help_text="cases whose facts about the incumbent it rests on"
+    )
+    source = fields.CharField(help_text="the whole file")
+    file_name = fields.CharField(required=False)
+    strategy = fields.CharField(required=False, help_text="a name of the catalogue")
+    risks = fields.CharField(required=False)
+    bucket = fields.ChoiceField([bucket.value for bucket in Bucket], required=False)
+    flags = fields.CharField(
+        required=False, allow_null=True, help_text="for the compiler; default: the incumbent's"
+    )
+
+
+class Submissions(ListView):
+    """GET lists what was handed in, the newest first."""
+
+    queryset = SUBMISSIONS
+    serializer_class = SubmissionSerializer
+
+
+class OneSubmission(OneView):
+    """GET one."""
+
+    queryset = SUBMISSIONS
+    serializer_class = SubmissionSerializer
+
+
+class Candidates(ApiView, GenericAPIView):
+    """POST hands a candidate in; 201. It is the next round, or waits for the open one.
+
+    What comes with a token is an agent's, under the token's name; a session is its person's. 409
+    names what is missing: a part of the hypothesis, a campaign that takes no more, or an idea or a
+    source that was tried before.
+    """
+
+    queryset = CAMPAIGNS
+    serializer_class = SubmissionSerializer
+    scopes = {"POST": Scope.SUBMIT}
+
+    @extend_schema(request=HandedInSerializer, responses={201: SubmissionSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        campaign = self.get_object()
+        by = request.user if isinstance(request.user, User) else None
+        token = request.auth if isinstance(request.auth, Token) else None
+        kind = Submitter.AGENT if token else Submitter.PERSON
+        name = token.name if token else request.user.get_username()
+        try:
+            made = submit(campaign, _handed_in(self.body()), kind, name, by)
+        except SubmissionRefused as refused:
+            raise NotTaken(refused) from None
+        notify(campaign, AGAIN)
+        return Response(self.get_serializer(made).data, 201)
+
+
+def _handed_in(body: dict[str, Any]) -> HandedIn:
+    """Raises CurationError for a name that is unknown; the step looks at the values."""
+    for name in body:
+        if name not in HANDED_IN:
+            raise CurationError(name, f"accepted: {', '.join(HANDED_IN)}")
+    evidence = body.get("evidence", [])
+    if not isinstance(evidence, list) or not all(isinstance(case, str) for case in evidence):
+        raise CurationError("evidence", "accepted: a list of names of cases")
+    return HandedIn(**{**body, "evidence": tuple(evidence)})
