@@ -62,7 +62,7 @@ LABELS = {
     "target": "Or another target",
     "rounds": "Rounds at most",
     "proposers": "Who proposes",
-    **{f"rounds_{kind}": f"Rounds: {kind.words}" for kind in ProposerKind},
+    **{f"rounds_{kind}": kind.words.capitalize() for kind in ProposerKind},
     "hours": "Hours at most",
     "device_hours": "Device hours at most",
     "restart": "Restart with half of the history hidden",

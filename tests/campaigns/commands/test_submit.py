@@ -81,8 +81,8 @@ def test_it_says_whose_it_is(
     assert refusal(waiting.pk, kernel, *SAID, "--by", "carol") == (2, "user 'carol': no such user")
     assert refusal(waiting.pk, kernel, *SAID, "--by", "bob")[0] == 3
     bob.user_permissions.add(Permission.objects.get(codename="change_campaign"))
-    found = answer(capsys, waiting.pk, kernel, *SAID, "--by", "bob", "--agent", "claude")
-    assert found["proposer"] == {"kind": "agent", "name": "claude"}
+    found = answer(capsys, waiting.pk, kernel, *SAID, "--by", "bob", "--agent", "tuner")
+    assert found["proposer"] == {"kind": "agent", "name": "tuner"}
     assert Submission.objects.get().by == bob
 
 

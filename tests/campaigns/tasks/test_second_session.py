@@ -31,7 +31,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign
 from campaigns.rules.verdict.buckets import Bucket
-from campaigns.proposers.base import Direction, Draft, Hypothesis, Variant
+from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.measuring.evaluate import evaluate
@@ -50,7 +50,7 @@ with EvaluatorService() as service:
         assert not campaign.is_finished, campaign.stop_sentence
 hypothesis = Hypothesis(
     strategy="own", title="One pass", change="passes", rationale="three are for nothing",
-    evidence=("seen",), expected_metric="time_us", expected_direction=Direction.DOWN,
+    evidence=("seen",), expected_metric="time_us", expected_direction=MetricDirection.DOWN,
     expected_amount=0.5, risks="none", params={}, bucket=Bucket.K1,
 )
 open_round(campaign, Draft(hypothesis, (Variant("one pass", Source("v1.cpp", sys.argv[1])),)))

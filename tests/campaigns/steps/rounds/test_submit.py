@@ -201,7 +201,7 @@ def test_each_kind_has_rounds_of_its_own(tmp_path: Path, bench: WorkerContext, s
     assert campaign.events.last().message == ("waiting for people or agents to hand in a candidate")
     hand_in(campaign, "time 50")
     assert refusal(campaign).message == "all 1 rounds for people are used or taken"
-    submit(cast.fresh(campaign), handed_in("time 40"), "agent", "claude")
+    submit(cast.fresh(campaign), handed_in("time 40"), "agent", "tuner")
     reach(campaign, bench, CampaignState.DONE)
     ended = cast.fresh(campaign)
     assert ended.stop_reason == "max_rounds"
@@ -220,7 +220,7 @@ def test_it_refuses_who_is_no_proposer_and_beyond_all_rounds(
     with pytest.raises(
         SubmissionRefused, match="takes nothing from agents; its proposers: search, person"
     ):
-        submit(cast.fresh(campaign), handed_in("time 50"), "agent", "claude")
+        submit(cast.fresh(campaign), handed_in("time 50"), "agent", "tuner")
     hand_in(campaign, "time 50")
     assert refusal(campaign, "time 40").message == "all 3 rounds are used or taken"
 
