@@ -39,7 +39,7 @@ class GivenSerializer(fields.Serializer):
     title = fields.CharField(required=False)
 
 
-class Problems(reading.Problems):
+class BringProblem(reading.Problems):
     """GET lists every revision of every problem, the newest first."""
 
     scopes = {"POST": Scope.RUN}

@@ -90,7 +90,7 @@ class OneSubmission(OneView):
     serializer_class = SubmissionSerializer
 
 
-class Candidates(ApiView, GenericAPIView):
+class HandIn(ApiView, GenericAPIView):
     """POST hands a candidate in; 201. It is the next round, or waits for the open one.
 
     What comes with a token is an agent's, under the token's name; a session is its person's. 409

@@ -4,8 +4,8 @@ from django.urls import path
 
 from campaigns.api import reading
 from campaigns.api.campaigns import STEPS, Campaigns, RestartAnswers, Steering
-from campaigns.api.own_problems import Problems
-from campaigns.api.submissions import Candidates, OneSubmission, Submissions
+from campaigns.api.own_problems import BringProblem
+from campaigns.api.submissions import HandIn, OneSubmission, Submissions
 from campaigns.api.workers import OnePassport, OneWorker, Workers
 
 ONE_CAMPAIGN, ONE_EVALUATION = "campaigns/<int:pk>/", "evaluations/<int:pk>/"
@@ -32,12 +32,12 @@ urlpatterns = [
     path("sweeps/", reading.Sweeps.as_view(), name="sweeps"),
     path("sweeps/<int:pk>/", reading.OneSweep.as_view(), name="sweep"),
     path("sweeps/<int:pk>/points/", reading.Points.as_view(), name="points"),
-    path("problems/", Problems.as_view(), name="problems"),
+    path("problems/", BringProblem.as_view(), name="problems"),
     path("problems/<int:pk>/", reading.OneProblem.as_view(), name="problem"),
     path("problems/<int:pk>/cases/", reading.ProblemCases.as_view(), name="problem_cases"),
     path("submissions/", Submissions.as_view(), name="submissions"),
     path("submissions/<int:pk>/", OneSubmission.as_view(), name="submission"),
-    path(ONE_CAMPAIGN + "candidates/", Candidates.as_view(), name="hand_in"),
+    path(ONE_CAMPAIGN + "candidates/", HandIn.as_view(), name="hand_in"),
     path("workers/", Workers.as_view(), name="workers"),
     path("workers/<int:pk>/", OneWorker.as_view(), name="worker"),
     path("workers/<int:pk>/passport/", OnePassport.as_view(), name="passport"),
