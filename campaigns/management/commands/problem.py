@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
-from campaigns.problems.shipped import UnknownProblem
+from campaigns.problems.shipped import UnknownProblem, shipped_folders
 from campaigns.steps.problems.find_problem import find_problem, known_problems
 
 T = TypeVar("T")
@@ -40,6 +40,11 @@ class Command(NewProblem):
         )
 
     def list_known(self) -> None:
+        try:
+            for folder in shipped_folders():
+                load_problem(folder)
+        except ProblemError as error:
+            self.fail(ExitCode.USAGE, str(error))
         specs = known_problems()
         rows = [f"{s.name:12} {s.title:20} {', '.join(sorted(s.files))}" for s in specs]
         self.emit([_facts(spec) for spec in specs], "\n".join(rows))

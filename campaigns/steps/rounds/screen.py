@@ -41,7 +41,8 @@ def screen(round_: Round) -> Next:
     best = ranked[0]
     passed = best.outcome == Outcome.PASSED
     if not passed:
-        own = [e for e in done if not Outcome(e.outcome).tells_nothing]
+        # One that was refused before it was built has no outcome, and failed by itself.
+        own = [e for e in done if not e.outcome or not Outcome(e.outcome).tells_nothing]
         best = own[0] if own else done[0]
     with transaction.atomic():
         if not move(round_, RoundState.SCREENED, chosen=best.candidate):

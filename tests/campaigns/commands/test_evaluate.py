@@ -214,6 +214,7 @@ def test_it_exits_with_five_unless_the_outcome_is_passed(
     assert json.loads(capsys.readouterr().out)["outcome"] == outcome
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -307,6 +308,7 @@ def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(
         assert caught.value.returncode == 1
 
 
+@pytest.mark.django_db
 def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:
     names = [problem["name"] for problem in answer(capsys, "problem", "list")]
     assert names == ["layernorm", "linear", "matmul", "softmax", "vector_add"]

@@ -12,6 +12,7 @@ from campaigns.evaluator.contract import Fault, Sanitized
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.steps import cast
 
+pytestmark = pytest.mark.django_db
 COMMAND = "campaigns.management.commands.evaluate"
 GUILTY = Sanitized("ThreadSanitizer", True, (Fault("data race", "write of size 4", "k.cpp", 16),))
 LOST = Sanitized("AddressSanitizer", False, note="g++ has no runtime")

@@ -209,9 +209,9 @@ def test_r40_it_says_beforehand_what_becomes_of_a_restart(page, engineer, rung):
 
 def test_it_asks_few_queries_however_many_platforms(page, django_assert_max_num_queries):
     assert Platform.objects.count() > 10
-    with django_assert_max_num_queries(44):
+    with django_assert_max_num_queries(45):
         page.get("/c/new", CHOICE)
-    with django_assert_max_num_queries(40):
+    with django_assert_max_num_queries(41):
         page.get("/c/new", CHOICE | {"platform": "h100-sxm5-80gb"}, headers={"HX-Request": "true"})
 
 
