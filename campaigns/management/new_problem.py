@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
+from campaigns.problems.import_.gpu_mode import read_task
 from campaigns.problems.import_.propose import Given, propose
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
@@ -17,9 +19,18 @@ from campaigns.steps.problems.propose_problem import propose_problem
 KEPT = argument("--yes", action="store_true", help="keep it; without it the plan is shown")
 FOLDER = argument("--folder", type=Path, help="write a problem folder here instead of storing it")
 DEFINITION = (
-    argument("definition", type=Path, help="JSON of FlashInfer Trace or SOL-ExecBench"),
-    argument("--workloads", type=Path, required=True, help="its workloads, JSON lines"),
-    argument("--solution", type=Path, help="a solution in Triton; default: torch eager"),
+    argument(
+        "definition",
+        type=Path,
+        help="JSON of FlashInfer Trace or SOL-ExecBench, or a task.yml of GPU MODE with its "
+        "reference.py beside it",
+    ),
+    argument("--workloads", type=Path, help="of a JSON: its workloads, JSON lines"),
+    argument(
+        "--solution",
+        type=Path,
+        help="a solution in Triton; default: torch eager, of a task the submission.py beside it",
+    ),
     FOLDER,
     KEPT,
 )
@@ -60,13 +71,22 @@ class NewProblem(BaseCommand):
         self,
         *,
         definition: Path,
-        workloads: Path,
+        workloads: Path | None,
         solution: Path | None,
         folder: Path | None,
         yes: bool,
     ) -> None:
-        texts = [self._text(one) if one else "" for one in (definition, workloads, solution)]
-        self._offer(lambda: read_definition(*texts), folder, yes=yes)
+        if definition.suffix in (".yml", ".yaml"):
+            beside = definition.resolve().parent
+            own = solution or beside / "submission.py"
+            task, reference, submission = map(
+                self._text, (definition, beside / "reference.py", own)
+            )
+            read = partial(read_task, beside.name, task, reference, submission)
+        else:
+            files = (definition, workloads, solution)
+            read = partial(read_definition, *(self._text(one) if one else "" for one in files))
+        self._offer(read, folder, yes=yes)
 
     def _offer(
         self, read_in: Callable[[], ProblemDraft], folder: Path | None, *, yes: bool

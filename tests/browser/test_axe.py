@@ -33,6 +33,7 @@ CAMPAIGN = {
     "comparison": "/c/{}/compare/2..6",
     "report": "/c/{}/report/",
     "new campaign": "/c/new",
+    "new problem": "/p/new",
     "problem": "/p/softmax/",
     "tokens": "/tokens/",
     "API": "/api/",

@@ -12,7 +12,7 @@ from tests.campaigns.sample import build_sample
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PATHS = (
-    "/", "/c/", "/c/new", "/c/{}/", "/c/{}/rounds/", "/c/{}/r/2/", "/c/{}/r/5/",
+    "/", "/c/", "/c/new", "/p/new", "/c/{}/", "/c/{}/rounds/", "/c/{}/r/2/", "/c/{}/r/5/",
     "/c/{}/r/7/",
     "/c/{}/r/2/diff?view=split", "/c/{}/r/2/source", "/c/{}/compare/2..6", "/c/{}/report/", "/w/",
     "/c/imported/",

@@ -8,7 +8,6 @@ what only a GPU can tell of one that compiles is not judged.
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import json
 import os
 import sys
@@ -17,12 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from campaigns.evaluator.backends.base import Backend, CallPlan, register
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.memory_files import empty, fill, held
+from campaigns.evaluator.builds.python_entry import entry_of
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
@@ -37,7 +38,6 @@ from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
-ENTRY = "run_kernel"
 FACTS_BYTES = 1 << 16
 
 
@@ -132,9 +132,9 @@ class TritonKernel:
             as_on_a_gpu.put_in()
             libdevice.put_in()
             mark_blanks()
-        run = load_entry(self._path)
-        _check_parameters(run, self._example, self._source.name)
-        self._run = run
+        if self._example is None:
+            raise RuntimeError("load before build")
+        self._run = entry_of(load_candidate(self._path), self._example, self._source.name)
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
         if self._run is None:
@@ -162,28 +162,15 @@ def keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
     }
 
 
-def load_entry(path: Path) -> Callable[..., None]:
-    """Execute the candidate's module and return its `run_kernel`."""
+def load_candidate(path: Path) -> ModuleType:
+    """Execute the candidate's module."""
     spec = importlib.util.spec_from_file_location("candidate", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path.name} cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
     spec.loader.exec_module(module)
-    found = getattr(module, ENTRY, None)
-    if not callable(found):
-        raise BuildFailed(f"{path.name}: no function {ENTRY}(…) is defined")
-    return found  # type: ignore[no-any-return]
-
-
-def _check_parameters(run: Callable[..., None], example: Layout | None, name: str) -> None:
-    names = [arg.name for arg in example.args] if example is not None else []
-    try:
-        inspect.signature(run).bind(**dict.fromkeys(names))
-    except TypeError as error:
-        raise BuildFailed(
-            f"{name}: {ENTRY}{inspect.signature(run)}: {error}; the cases give {', '.join(names)}"
-        ) from None
+    return module
 
 
 def _bind(run: Callable[..., None], arguments: dict[str, Any]) -> Callable[[], None]:
@@ -220,7 +207,7 @@ def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
         else torch.empty(arg.shape, dtype=getattr(torch, arg.dtype))
         for arg in example.args
     }
-    load_entry(path)(**arguments)
+    entry_of(load_candidate(path), example, path.name)(**arguments)
     return found
 
 

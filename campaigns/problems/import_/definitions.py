@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,13 +19,13 @@ from campaigns.problems.import_.draft import (
     Draw,
     ProblemDraft,
     Role,
+    slug_of,
 )
 from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.read_sources import PythonEntry, python_entry, reference_code
 
 ENTRY = "run"
 MOST_CASES = 8
-NAME = re.compile(r"[^A-Za-z0-9_]+")
 
 
 def read_definition(text: str, workloads: str = "", solution: str = "") -> ProblemDraft:
@@ -47,7 +46,7 @@ def read_definition(text: str, workloads: str = "", solution: str = "") -> Probl
     entry = PythonEntry(ENTRY, tuple(inputs), (), returns=True)
     kernel, assumed = _kernel(solution, reference, entry, args)
     return ProblemDraft(
-        name=NAME.sub("_", named).strip("_").lower() or "definition",
+        name=slug_of(named) or "definition",
         title=named.replace("_", " "),
         args=tuple(args),
         reference=code,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+OTHER = re.compile(r"[^A-Za-z0-9_]+")
 
 
 class DraftError(ValueError):
@@ -14,6 +17,11 @@ class DraftError(ValueError):
         super().__init__(f"{field}: {message}")
         self.field = field
         self.message = message
+
+
+def slug_of(text: str) -> str:
+    """A name as an address and a folder can have it; "" where nothing is left."""
+    return OTHER.sub("_", text).strip("_").lower()
 
 
 class Role(StrEnum):
@@ -84,6 +92,7 @@ class ReferenceCode:
 class ProblemDraft:
     """All of a problem. kernels: backend → (file name, text). cases: name → sizes.
 
+    own_ref: the whole of ref.py, where it is not written from the rest.
     assumed: what was assumed, one sentence each, for the person who confirms it.
     """
 
@@ -94,6 +103,7 @@ class ProblemDraft:
     cases: Mapping[str, Mapping[str, int]]
     kernels: Mapping[str, tuple[str, str]]
     summary: str = ""
+    own_ref: str = ""
     assumed: tuple[str, ...] = field(default_factory=tuple)
 
     @property

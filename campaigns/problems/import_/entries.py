@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.problems.import_.draft import DraftArg, Role
-from campaigns.problems.import_.read_sources import ENTRY, PythonEntry
+from campaigns.problems.import_.read_sources import PythonEntry
 
 
 def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.problems.import_.draft import (
     FLOATS,
     DraftArg,
@@ -19,6 +19,7 @@ from campaigns.problems.import_.draft import (
     ProblemDraft,
     ReferenceCode,
     Role,
+    slug_of,
 )
 from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.example_calls import (
@@ -28,8 +29,8 @@ from campaigns.problems.import_.example_calls import (
     read_call,
     returned_values,
 )
+from campaigns.problems.import_.own_setup import own_setup, with_own_setup
 from campaigns.problems.import_.read_sources import (
-    ENTRY,
     OUTPUT_NAMES,
     PointerArg,
     PythonEntry,
@@ -44,7 +45,6 @@ from campaigns.problems.import_.sizes import Example, Sizes
 
 BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
 MOST_CASES = 8
-NAME = re.compile(r"[^A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,10 @@ def propose(given: Given) -> ProblemDraft:
         raise DraftError(
             "kernel", f"{given.file_name!r}; accepted: a name in {', '.join(BACKENDS)}"
         )
+    if suffix == ".py" and (function := own_setup(given.kernel, given.file_name)):
+        named = {"name": _name(given), "title": _title(given)}
+        kernel, sizes = (given.file_name, given.kernel), [c for c in given.calls if "(" not in c]
+        return with_own_setup(named, function, kernel, given.reference or given.kernel, sizes)
     entry = python_entry(given.kernel, given.file_name, given.entry) if suffix == ".py" else None
     reference = _reference(given, entry)
     reference, entry = _made_with(given, reference, entry)
@@ -87,7 +91,6 @@ def propose(given: Given) -> ProblemDraft:
     else:
         listed = solve_parameters(given.kernel, given.file_name)
         args, cases, reference = _c_args(given, listed, reference, examples, assumed)
-    name = NAME.sub("_", given.name or given.file_name.rsplit(".", 1)[0]).strip("_").lower()
     file_name = f"v0{'.cpp' if backend == 'cpp' else suffix}"
     text = given.kernel
     if entry is not None:
@@ -101,14 +104,22 @@ def propose(given: Given) -> ProblemDraft:
             + ("; what it returns is copied, and the copy is timed." if entry.returns else ".")
         )
     return ProblemDraft(
-        name=name or "kernel",
-        title=given.title or name.replace("_", " ").capitalize(),
+        name=_name(given),
+        title=_title(given),
         args=tuple(args),
         reference=reference,
         cases=cases,
         kernels={backend: (file_name, text)},
         assumed=tuple(assumed),
     )
+
+
+def _name(given: Given) -> str:
+    return slug_of(given.name or given.file_name.rsplit(".", 1)[0]) or "kernel"
+
+
+def _title(given: Given) -> str:
+    return given.title or _name(given).replace("_", " ").capitalize()
 
 
 def _eager(given: Given) -> ProblemDraft:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.builds.signature import ELEMENTS, Parameter, read_parameters
 from campaigns.problems.import_.draft import DraftError, ReferenceCode
 
-ENTRY = "run_kernel"
 # What an argument is called that a call writes, where nothing else tells.
+ON_GPU = re.compile(r"""(['"])cuda(?::\d+)?\1""")
 LAUNCHED = {"jit", "autotune", "heuristics"}
 OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 
@@ -41,6 +43,11 @@ def parsed(text: str, file_name: str) -> ast.Module:
         line = getattr(error, "lineno", 1)
         said = getattr(error, "msg", str(error))
         raise DraftError("kernel", f"{file_name}:{line}: {said}") from None
+
+
+def on_any_device(text: str, device: str) -> str:
+    """The same source with what `device` names in the place of cuda."""
+    return ON_GPU.sub(device, text).replace(".cuda()", f".to({device})")
 
 
 def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
@@ -179,10 +186,10 @@ def reference_code(text: str, file_name: str, wanted: str = "") -> ReferenceCode
     raise DraftError("reference", f"{said}{file_name} defines: {listed}")
 
 
-def needed_by(text: str, name: str) -> str:
-    """The parts of a module that one of its functions or classes needs, and the imports."""
+def needed_by(text: str, *names: str) -> str:
+    """The parts of a module that some of its functions or classes need, and the imports."""
     tree = ast.parse(text)
-    wanted, kept = {name}, set()
+    wanted, kept = {*names}, set()
     while True:
         more = {n for n in tree.body if n not in kept and _binds(n) & wanted}
         if not more:

@@ -29,7 +29,7 @@ OWN_STATE = (
 
 def written(draft: ProblemDraft) -> dict[str, str]:
     """File name → text: problem.toml, ref.py and the kernels."""
-    files = {"problem.toml": _toml(draft), "ref.py": _ref(draft)}
+    files = {"problem.toml": _toml(draft), "ref.py": draft.own_ref or _ref(draft)}
     return files | dict(draft.kernels.values())
 
 

@@ -17,7 +17,7 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
-from campaigns.evaluator.backends.triton import ENTRY
+from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.syntax.edits import Edit, apply_edits

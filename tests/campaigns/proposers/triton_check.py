@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from campaigns.evaluator.backends.triton import compile_for, load_entry
+from campaigns.evaluator.backends.triton import compile_for, load_candidate
 from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.processes import describe_status, fork
@@ -65,7 +65,7 @@ def _margin(path: Path) -> float:
     run = reference_module(op).setup(**SMALL[op], seed=4, device="cpu")
     for output in run["outputs"]:
         run["inputs"][output].fill_(float("nan"))
-    load_entry(path)(**run["inputs"])
+    load_candidate(path).run_kernel(**run["inputs"])
     return worst_margin(op, run)
 
 
