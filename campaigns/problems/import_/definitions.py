@@ -14,6 +14,8 @@ from typing import Any
 from campaigns.problems.import_.draft import (
     DTYPES,
     FLOATS,
+    MOST_CASES,
+    NO_KERNEL,
     DraftArg,
     DraftError,
     Draw,
@@ -25,7 +27,6 @@ from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.read_sources import PythonEntry, python_entry, reference_code
 
 ENTRY = "run"
-MOST_CASES = 8
 
 
 def read_definition(text: str, workloads: str = "", solution: str = "") -> ProblemDraft:
@@ -152,8 +153,7 @@ def _kernel(
 ) -> tuple[str, tuple[str, ...]]:
     """The text of v0, and what was assumed of it."""
     if not solution.strip():
-        said = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
-        return wrapped(reference, entry, args), (said,)
+        return wrapped(reference, entry, args), (NO_KERNEL,)
     found = _object("solution", solution)
     spec, sources = found.get("spec") or {}, found.get("sources") or []
     language = spec.get("language")

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+# More example calls or workloads than these are not made cases.
+MOST_CASES = 8
+NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 
 

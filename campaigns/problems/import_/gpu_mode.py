@@ -12,11 +12,16 @@ from typing import Any
 
 import yaml
 
-from campaigns.problems.import_.draft import DraftError, ProblemDraft, ReferenceCode, slug_of
+from campaigns.problems.import_.draft import (
+    MOST_CASES,
+    DraftError,
+    ProblemDraft,
+    ReferenceCode,
+    slug_of,
+)
 from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
 
 INPUTS, ANSWER, KERNEL = "generate_input", "ref_kernel", "custom_kernel"
-MOST_CASES = 8
 HEAD = """from __future__ import annotations
 
 from contextlib import nullcontext as DeterministicContext

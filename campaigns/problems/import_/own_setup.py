@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, ReferenceCode
-from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
+from campaigns.problems.import_.read_sources import (
+    needed_by,
+    on_any_device,
+    parameters,
+    parsed,
+)
 
 SETUP, REFERENCE = "setup", "reference"
 # What the call of a case gives by itself.
@@ -35,10 +40,9 @@ def with_own_setup(
     """
     if f"def {REFERENCE}(" not in reference:
         raise DraftError("reference", f"a function {REFERENCE}(**inputs) is needed beside {SETUP}")
-    listed = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-    names = [one.arg for one in listed if one.arg not in GIVEN]
-    cases = dict(_cases(names, function, sizes))
-    moved = _movable(needed_by(kernel[1], SETUP), takes_device="device" in {a.arg for a in listed})
+    listed = dict(parameters(function.args))
+    cases = dict(_cases(listed, sizes))
+    moved = _movable(needed_by(kernel[1], SETUP), takes_device="device" in listed)
     return ProblemDraft(
         name=draft_of["name"],
         title=draft_of["title"],
@@ -56,30 +60,23 @@ def with_own_setup(
 
 
 def _cases(
-    names: list[str], function: ast.FunctionDef, sizes: Iterable[str]
-) -> Iterable[tuple[str, dict[str, int]]]:
+    listed: Mapping[str, ast.expr | None], sizes: Iterable[str]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """listed: the parameters of `setup`; their defaults are the case where none is given."""
+    names = [name for name in listed if name not in GIVEN]
+    usual = {
+        name: default.value
+        for name, default in listed.items()
+        if name in names and isinstance(default, ast.Constant) and isinstance(default.value, int)
+    }
     given = [{name: int(size) for name, size in SIZE.findall(text)} for text in sizes]
-    for case in given or [_defaults(function)]:
+    for case in given or [usual]:
         if set(case) != set(names):
             raise DraftError(
                 "call",
                 f"sizes of a case are needed, such as {' '.join(f'{n}=1024' for n in names)}",
             )
         yield "x".join(str(case[name]) for name in names) or "given", case
-
-
-def _defaults(function: ast.FunctionDef) -> dict[str, int]:
-    listed = [*function.args.posonlyargs, *function.args.args]
-    defaults = function.args.defaults
-    pairs = [
-        *zip(listed[len(listed) - len(defaults) :], defaults, strict=True),
-        *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True),
-    ]
-    return {
-        one.arg: value.value
-        for one, value in pairs
-        if isinstance(value, ast.Constant) and isinstance(value.value, int) and one.arg not in GIVEN
-    }
 
 
 def _movable(text: str, *, takes_device: bool) -> str:

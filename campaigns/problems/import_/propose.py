@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.problems.import_.draft import (
     FLOATS,
+    MOST_CASES,
+    NO_KERNEL,
     DraftArg,
     DraftError,
     Draw,
@@ -44,7 +46,6 @@ from campaigns.problems.import_.read_sources import (
 from campaigns.problems.import_.sizes import Example, Sizes
 
 BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
-MOST_CASES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,7 @@ def _eager(given: Given) -> ProblemDraft:
     draft = propose(
         replace(given, file_name=file, kernel=given.reference, entry=code.name, function=code.name)
     )
-    said = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
-    return replace(draft, assumed=(said, *draft.assumed))
+    return replace(draft, assumed=(NO_KERNEL, *draft.assumed))
 
 
 def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:

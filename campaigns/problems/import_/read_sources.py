@@ -96,27 +96,27 @@ def _entry(node: ast.FunctionDef) -> PythonEntry:
     )
 
 
+def parameters(arguments: ast.arguments) -> list[tuple[str, ast.expr | None]]:
+    """The names of a function's parameters in order, `self` left out, each with its default."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
+    listed = [*zip(plain, defaults, strict=True)]
+    listed += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return [(one.arg, default) for one, default in listed if one.arg != "self"]
+
+
 def _takes(arguments: ast.arguments) -> tuple[str, ...]:
-    listed = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return tuple(one.arg for one in listed if one.arg != "self")
+    return tuple(name for name, _ in parameters(arguments))
 
 
 def _optional(arguments: ast.arguments) -> frozenset[str]:
-    listed = [*arguments.posonlyargs, *arguments.args]
-    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    with_default = listed[len(listed) - len(arguments.defaults) :]
-    return frozenset(one.arg for one in (*with_default, *(o for o, value in named if value)))
+    return frozenset(name for name, default in parameters(arguments) if default is not None)
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, object]]:
-    listed = [*arguments.posonlyargs, *arguments.args]
-    pairs = [
-        *zip(listed[len(listed) - len(arguments.defaults) :], arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    for one, value in pairs:
-        if isinstance(value, ast.Constant):
-            yield one.arg, value.value
+    for name, default in parameters(arguments):
+        if isinstance(default, ast.Constant):
+            yield name, default.value
 
 
 def _returned(function: ast.FunctionDef) -> list[ast.expr]:

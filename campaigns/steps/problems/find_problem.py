@@ -24,7 +24,7 @@ def find_problem(name: str) -> Path:
     try:
         return problem_folder(name)
     except UnknownProblem:
-        own = next((problem for problem in _own() if problem.slug == name), None)
+        own = next((problem for problem in _brought() if problem.slug == name), None)
         if own is not None:
             return _folder_of(own)
         known = ", ".join(spec.name for spec in known_problems())
@@ -35,7 +35,7 @@ def known_problems() -> tuple[ProblemSpec, ...]:
     """Shipped ones first; one whose files are no problem any more is left out."""
     found = list(shipped_problems())
     seen = {spec.name for spec in found}
-    for problem in _own():
+    for problem in _brought():
         if problem.slug not in seen:
             seen.add(problem.slug)
             with contextlib.suppress(ProblemError):
@@ -43,10 +43,12 @@ def known_problems() -> tuple[ProblemSpec, ...]:
     return tuple(found)
 
 
-def _own() -> list[Problem]:
-    """Every revision of the brought problems, the newest of each first; none without a database."""
-    shipped = [spec.name for spec in shipped_problems()]
-    found = Problem.objects.exclude(slug__in=shipped).defer("files")
+def _brought() -> list[Problem]:
+    """Every stored revision, the newest of each first; none without a database.
+
+    A shipped problem's are among them: it is known by its folder before it is looked for here.
+    """
+    found = Problem.objects.defer("files")
     try:
         return list(found.order_by("slug", "-created_at", "-pk"))
     except DatabaseError:
