@@ -26,7 +26,9 @@
     open = [...document.querySelectorAll("main details[open]")].map(placeOf);
   });
 
-  document.addEventListener("htmx:afterSettle", () => {
+  // At once after the swap, so that nobody sees them closed and a second answer does not take them
+  // for closed; and again once htmx has settled, which takes `open` from elements with an id.
+  const restore = () => {
     for (const place of open) {
       const details = find(place);
       if (details) details.open = true;
@@ -35,6 +37,11 @@
       const again = find(focus) || document.getElementById("main");
       again.focus({ preventScroll: true });
     }
+  };
+  document.addEventListener("htmx:afterSwap", restore);
+
+  document.addEventListener("htmx:afterSettle", () => {
+    restore();
     const live = document.getElementById("live");
     if (live && live.textContent.trim()) {
       clearTimeout(timer);

@@ -15,11 +15,11 @@ def test_it_goes_on_by_itself_and_keeps_the_focus(visit, site):
     seen.open(f"/c/{searching.pk}/r/{ROUND}/")
     page.evaluate("window.first = true")
     assert page.locator("#sweep-bar").evaluate("bar => bar.value") == 12
-    page.locator("#sweep-knobs summary").click()
-    page.focus("#sweep-all")
     # Nobody may read meanwhile: the test's database in memory locks whole tables.
     page.route("**/sweep/panel**", lambda route: route.fulfill(status=204))
     page.wait_for_timeout(1000)
+    page.locator("#sweep-knobs summary").click()
+    page.focus("#sweep-all")
     add_points(search_in(searching), 18, first=13)
     page.unroute("**/sweep/panel**")
     page.get_by_text("30 variants screened so far").wait_for()
