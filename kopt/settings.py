@@ -143,6 +143,10 @@ KOPT_SANDBOX = env.choice("KOPT_SANDBOX", ("AVAILABLE", "ALL"), default="AVAILAB
 # How much memory a candidate may take, in MiB; 0: half of the host's.
 KOPT_RUNNER_MIB = env.number("KOPT_RUNNER_MIB", 0.0, least=0.0)
 
+# More folders, comma-separated, that a repository's own harness may read, such as a virtual
+# environment with what it imports; programs in their `bin` come first on its PATH.
+KOPT_HARNESS_PATHS = env.words("KOPT_HARNESS_PATHS", ())
+
 # With `ON` an accepted source is formatted before it is committed (clang-format; ruff or black), if
 # its syntax tree stays the same.
 KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")

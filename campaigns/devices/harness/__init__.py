@@ -1,0 +1,1 @@
+"""Run a project's own harness: its commands, locked down, in trees of its files."""

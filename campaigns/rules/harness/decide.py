@@ -1,0 +1,149 @@
+"""What follows from tables of incumbent and candidate, benchmarked in alternation (R13, R18, R19).
+
+The figures are the project's own, from the candidate's process. They decide what is kept on the
+branch, and nothing else: no experience, no ceiling and no proven gain rests on them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from campaigns.rules.dispatch.classes import divergence, grouped
+from campaigns.rules.harness.description import Better, Harness, Score
+from campaigns.rules.noise.gain import (
+    Gain,
+    Pairs,
+    improved,
+    interval,
+    noise_floor,
+    regressed,
+    stray,
+)
+from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.guard import GuardPolicy
+
+OWN_HARNESS = "by the project's own harness"
+BASELINE = "the incumbent"
+# Of the bootstrap: the same tables give the same interval.
+SEED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The least gain that is told from none, of the score and of each class, as fractions."""
+
+    score: float
+    classes: Mapping[str, float]
+
+    def of(self, name: str) -> float:
+        return self.classes.get(name, self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """One config class. before, after: medians over all its rows' runs, as in the table."""
+
+    name: str
+    rows: int
+    before: float
+    after: float
+    gain: Gain
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessResult:
+    """What the tables show: the score's gain, and each class with its own."""
+
+    score: Gain
+    classes: tuple[ClassResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessDecision:
+    """The conclusion, one sentence for it, and what it rests on; None where nothing was timed."""
+
+    reason: Reason
+    sentence: str
+    result: HarnessResult | None = field(default=None)
+
+    @property
+    def verdict(self) -> VerdictWord:
+        return VERDICT_OF[self.reason]
+
+
+def compare(
+    pairs: Mapping[str, Pairs], classes: Mapping[str, str], harness: Harness
+) -> HarnessResult:
+    """Gains from row → pairs that are better when lower, in the order of their runs."""
+    by_class = grouped(pairs, classes)
+    results = tuple(_class_result(name, rows, harness) for name, rows in by_class.items())
+    return HarnessResult(_score(pairs, results, harness.score), results)
+
+
+def noise_of(result: HarnessResult) -> Noise:
+    """The noise of this harness here, from a comparison of the same code with itself."""
+    classes = {one.name: noise_floor(stray(one.gain)) for one in result.classes}
+    return Noise(noise_floor(stray(result.score)), classes)
+
+
+def decide(result: HarnessResult, noise: Noise, target: str = "") -> HarnessDecision:
+    """The verdict on a candidate whose every row was right.
+
+    target: the config class that the hypothesis is about; "" for all of them. A class that loses
+    refuses the candidate, whatever the others gain.
+    """
+    gains = {one.name: one.gain for one in result.classes}
+    losers = [name for name, gain in gains.items() if regressed(gain, noise.of(name))]
+    if losers:
+        return _refused(result, gains, losers, noise)
+    wanted = gains[target] if target else result.score
+    named = target or "the score"
+    if not improved(wanted, noise.of(target) if target else noise.score):
+        reason = Reason.CLASS_NOT_GAINED if target else Reason.WITHIN_NOISE
+        said = f"no change of {named} shown: {_told(wanted)}"
+        return HarnessDecision(reason, said, result)
+    limit = GuardPolicy.DEFAULT.limit
+    unclear = [name for name, gain in gains.items() if gain.low < min(limit, -noise.of(name))]
+    if unclear:
+        said = (
+            f"{named} gained ({_told(wanted)}), but a loss of {unclear[0]} is not ruled out: "
+            f"{_told(gains[unclear[0]])}. More pairs may show it."
+        )
+        return HarnessDecision(Reason.TOO_FEW_SAMPLES, said, result)
+    return HarnessDecision(Reason.PROMOTED, f"{named}: {_told(wanted)}", result)
+
+
+def _refused(
+    result: HarnessResult, gains: Mapping[str, Gain], losers: Sequence[str], noise: Noise
+) -> HarnessDecision:
+    apart = divergence(gains, max(noise.of(name) for name in gains))
+    if apart is not None:
+        return HarnessDecision(Reason.CLASS_REGRESSED, apart.words, result)
+    won = any(improved(gain, noise.of(name)) for name, gain in gains.items())
+    reason = Reason.CLASS_REGRESSED if won else Reason.SLOWER
+    first = losers[0]
+    return HarnessDecision(reason, f"{first}: {_told(gains[first])}", result)
+
+
+def _told(gain: Gain) -> str:
+    return f"{gain.against(BASELINE)}, {OWN_HARNESS}"
+
+
+def _class_result(name: str, rows: Mapping[str, Pairs], harness: Harness) -> ClassResult:
+    before = statistics.median(one for pairs in rows.values() for one, _ in pairs)
+    after = statistics.median(one for pairs in rows.values() for _, one in pairs)
+    if harness.better is Better.HIGHER:
+        before, after = 1 / before, 1 / after
+    return ClassResult(name, len(rows), before, after, interval(rows, SEED))
+
+
+def _score(pairs: Mapping[str, Pairs], classes: Sequence[ClassResult], score: Score) -> Gain:
+    if score is Score.WORST:
+        return min((one.gain for one in classes), key=lambda gain: gain.gain)
+    if score is Score.TOTAL:
+        runs = zip(*pairs.values(), strict=True)
+        sums = [(sum(a for a, _ in run), sum(b for _, b in run)) for run in runs]
+        return interval({"total": sums}, SEED)
+    return interval(pairs, SEED)
