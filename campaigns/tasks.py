@@ -23,10 +23,12 @@ from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.give_up import give_up
+from campaigns.steps.repositories.release_rounds import next_rounds
+from campaigns.steps.repositories.try_change import try_change
 from campaigns.steps.sharing.build_for_search import build_for_search
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
-from campaigns.workers.notify import AGAIN, Next, notify
+from campaigns.workers.notify import AGAIN, Next, notify, notify_round
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +103,18 @@ def _take(device: Device) -> Device:
 def build(self: Any, key: int) -> None:
     """Build variants of a search on this host, which needs no device for it."""
     build_for_search(key, self.request.hostname, _service())
+
+
+@shared_task(bind=True)
+def repository_round(self: Any, key: int) -> None:
+    """Try one round of a repository with its own harness on this worker's device."""
+    try:
+        repository = try_change(key, _context(self.request.hostname))
+    except DeviceBusy as busy:
+        log.warning("round %s of a repository waits: %s", key, busy)
+        return
+    for row in next_rounds() if repository is not None else ():
+        notify_round(row)
 
 
 @shared_task(bind=True)

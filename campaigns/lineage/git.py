@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 LIMIT_S = 30.0
@@ -40,11 +41,17 @@ class GitRefused(LineageError):
     """The git program ran, and said no."""
 
 
-def git(repository: Path, *arguments: str, data: bytes = b"") -> bytes:
-    """What git prints for this bare repository. Raises LineageError."""
+def git(
+    repository: Path,
+    *arguments: str,
+    data: bytes = b"",
+    limit_s: float = LIMIT_S,
+    more: Mapping[str, str] | None = None,
+) -> bytes:
+    """What git prints for this bare repository. more: of its environment. Raises LineageError."""
     # A repository that is named is not searched for, so git never finds one around it.
     command = ["git", *_OPTIONS, f"--git-dir={repository}", *arguments]
-    environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT}
+    environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **(more or {})}
     try:
         done = subprocess.run(
             command,
@@ -52,11 +59,11 @@ def git(repository: Path, *arguments: str, data: bytes = b"") -> bytes:
             capture_output=True,
             env=environment,
             cwd=repository.parent,
-            timeout=LIMIT_S,
+            timeout=limit_s,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise LineageError(f"git {arguments[0]}: not done within {LIMIT_S:g} s") from None
+        raise LineageError(f"git {arguments[0]}: not done within {limit_s:g} s") from None
     except OSError as error:
         what = "no such program" if isinstance(error, FileNotFoundError) else error.strerror
         raise LineageError(f"git: {what}") from None

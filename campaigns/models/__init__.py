@@ -13,6 +13,8 @@ from campaigns.models.phase import Phase
 from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
+from campaigns.models.repositories.repository import Repository
+from campaigns.models.repositories.repository_round import RepositoryRound
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
@@ -22,6 +24,7 @@ from campaigns.models.transitions import (
     CampaignState,
     EvaluationState,
     IllegalTransition,
+    RepositoryState,
     RoundState,
 )
 from campaigns.models.verdict import Verdict
@@ -55,6 +58,9 @@ __all__ = [
     "Problem",
     "Protocol",
     "Repair",
+    "Repository",
+    "RepositoryRound",
+    "RepositoryState",
     "Restart",
     "RestartAnswer",
     "Review",

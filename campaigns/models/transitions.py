@@ -59,6 +59,11 @@ class EvaluationState(models.TextChoices):
     DONE = "done"
 
 
+class RepositoryState(models.TextChoices):
+    OPEN = "open"
+    STOPPED = "stopped"
+
+
 C, R, E = CampaignState, RoundState, EvaluationState
 
 # States that are not listed are readable as they are: draft, paused, done, aborted, judged.
@@ -115,8 +120,12 @@ LEGAL: dict[str, frozenset[str]] = {
     # A claimed gain is measured again, and judged by both sessions.
     f"round.{R.CLAIMED}": frozenset({R.JUDGED}),
     f"round.{R.JUDGED}": frozenset({R.CLOSED}),
-    f"evaluation.{E.QUEUED}": frozenset({E.RUNNING, E.DONE}),
-    f"evaluation.{E.RUNNING}": frozenset({E.QUEUED, E.DONE}),
+    **{
+        f"{kind}.{at}": frozenset(then)
+        for kind in ("evaluation", "repositoryround")
+        for at, then in ((E.QUEUED, (E.RUNNING, E.DONE)), (E.RUNNING, (E.QUEUED, E.DONE)))
+    },
+    f"repository.{RepositoryState.OPEN}": frozenset({RepositoryState.STOPPED}),
 }
 
 

@@ -18,7 +18,8 @@ from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.workers.notify import notify, notify_worker
+from campaigns.steps.repositories.release_rounds import release_rounds
+from campaigns.workers.notify import notify, notify_round, notify_worker
 from campaigns.workers.tempdirs import sweep
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,8 @@ class Heartbeat(threading.Thread):
         for look in (reconcile, reproduce):
             for campaign, following in look():
                 notify(campaign, following)
+        for row in release_rounds():
+            notify_round(row)
         if worker and self.device:
             note_host(worker, self.device)
             if passport_wanted(worker, self.device):

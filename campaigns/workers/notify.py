@@ -13,7 +13,7 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from campaigns.models import Campaign, Worker
+from campaigns.models import Campaign, RepositoryRound, Worker
 from campaigns.models.campaign import queue_of
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,12 @@ def notify_worker(worker: Worker) -> None:
     """Notify a worker that its passport is due. Expires soon; the heartbeat repeats it."""
     queue = queue_of(worker.platform)
     _after_commit("campaigns.tasks.passport", worker.name, queue, WORKER_EXPIRES_S)
+
+
+def notify_round(row: RepositoryRound) -> None:
+    """Notify a worker that a round of a repository waits. Expires soon; reconcile repeats it."""
+    queue = queue_of(row.repository.platform)
+    _after_commit("campaigns.tasks.repository_round", row.pk, queue, WORKER_EXPIRES_S)
 
 
 def _after_commit(task: str, key: int | str, queue: str, expires_s: float = EXPIRES_S) -> None:

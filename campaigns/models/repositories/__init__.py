@@ -1,0 +1,1 @@
+"""Repositories that are optimised by their own harness, and the rounds of each."""

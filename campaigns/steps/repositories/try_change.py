@@ -1,0 +1,214 @@
+"""Try the next change of a repository on this worker's device, and keep it or not."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+import msgspec
+from django.conf import settings
+from django.db import OperationalError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from campaigns.devices.harness.command import HostBroken
+from campaigns.devices.hold import hold
+from campaigns.lineage.git import LineageError
+from campaigns.lineage.own_repository import OwnRepository, PatchRefused
+from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
+from campaigns.models.transitions import claim, move
+from campaigns.rules.harness.decide import (
+    OWN_HARNESS,
+    HarnessDecision,
+    Noise,
+    decide,
+    noise_of,
+)
+from campaigns.rules.harness.description import Harness
+from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.steps.repositories.measure_change import (
+    ChangeTrial,
+    Failed,
+    Measured,
+    keep_built,
+)
+from campaigns.steps.repositories.stop_repository import stop_if_spent
+from campaigns.workers.claim_holder import new_holder
+from campaigns.workers.context import WorkerContext
+from campaigns.workers.tempdirs import tempdir
+
+log = logging.getLogger(__name__)
+
+LOG_CHARACTERS = 20_000
+
+
+class ClaimLost(Exception):
+    """Another worker has taken this round over; what was measured here is dropped."""
+
+
+def try_change(key: int, context: WorkerContext) -> Repository | None:
+    """Try the round of that key; return its repository, whose next round may then be tried.
+
+    None where there is nothing to claim now. Raises DeviceBusy before anything is claimed.
+    """
+    rows = RepositoryRound.objects.select_related("repository")
+    row = rows.filter(pk=key, state=EvaluationState.QUEUED).first()
+    if row is None or row.repository.platform_id != context.worker.platform_id:
+        return None
+    with hold(context.device, wait_s=context.patience_s):
+        if not _claim(row, context):
+            return None
+        try:
+            with tempdir("harness") as folder:
+                _close(row, *_tried(row, context, folder))
+        except ClaimLost:
+            log.warning("%s: taken over by another worker; result dropped", row)
+            return None
+    return row.repository
+
+
+def _claim(row: RepositoryRound, context: WorkerContext) -> bool:
+    """Claim the round, unless an earlier one of its repository is not done."""
+    repository = row.repository
+    with transaction.atomic():
+        list(Repository.objects.select_for_update().filter(pk=repository.pk))
+        earlier = repository.rounds.filter(number__lt=row.number)
+        if earlier.exclude(state=EvaluationState.DONE).exists():
+            return False
+        repository.refresh_from_db()
+        now = timezone.now()
+        return move(
+            row,
+            EvaluationState.RUNNING,
+            holder=new_holder(context.worker.name),
+            worker=context.worker,
+            claims=F("claims") + 1,
+            heartbeat_at=now,
+            started_at=now,
+            against=repository.head,
+            phase="starting",
+        )
+
+
+def _tried(
+    row: RepositoryRound, context: WorkerContext, folder: Path
+) -> tuple[HarnessDecision, str, Measured | None, str]:
+    """The decision, a log, what was measured, and the hash of the candidate's tree."""
+    repository, harness = row.repository, row.repository.described
+    own, tree = OwnRepository(repository.pk), row.against
+    try:
+        if not row.is_baseline:
+            tree = own.patched(row.against, row.patch)
+        beat = _Heartbeat(row)
+        trial = ChangeTrial(own, harness, row.against, tree, folder, context.device, beat)
+        measured = trial.run()
+    except PatchRefused as error:
+        return HarnessDecision(Reason.BUILD_FAILED, str(error)), "", None, tree
+    except Failed as failed:
+        return HarnessDecision(failed.reason, failed.sentence), failed.log, None, tree
+    except (HostBroken, LineageError) as error:
+        first, _, rest = str(error).partition("\n")
+        return HarnessDecision(Reason.BROKEN_HOST, first), rest, None, tree
+    except OSError as error:
+        said = f"{error.filename or folder}: {error.strerror}"
+        return HarnessDecision(Reason.BROKEN_HOST, said), "", None, tree
+    return _decided(row, harness, measured), measured.log, measured, tree
+
+
+def _decided(row: RepositoryRound, harness: Harness, measured: Measured) -> HarnessDecision:
+    if row.is_baseline:
+        noise = noise_of(measured.result)
+        said = (
+            f"measured against itself, {OWN_HARNESS}: a change of the score shows from "
+            f"{noise.score:.1%} on"
+        )
+        return HarnessDecision(Reason.BASELINE, said, measured.result)
+    noise = msgspec.convert(row.repository.noise, Noise)
+    classes = [one.name for one in measured.result.classes]
+    if row.target and row.target not in classes:
+        known = ", ".join(classes)
+        said = f"target: no class {row.target!r}; there are: {known:.500}"
+        return HarnessDecision(Reason.WRONG_RESULT, said, measured.result)
+    return decide(measured.result, noise, row.target)
+
+
+def _close(
+    row: RepositoryRound,
+    decision: HarnessDecision,
+    said: str,
+    measured: Measured | None,
+    tree: str,
+) -> None:
+    """Record the round; a change that is kept becomes a commit and the new incumbent."""
+    repository, own = row.repository, OwnRepository(row.repository.pk)
+    kept = decision.verdict is VerdictWord.ACCEPTED
+    commit = ""
+    if kept and not row.is_baseline:
+        at_s = int(row.created_at.timestamp())
+        message = _message(row, decision)
+        commit = own.commit(tree, row.against, repository.branch, message, at_s)
+    with transaction.atomic():
+        closed = move(
+            row,
+            EvaluationState.DONE,
+            holder__is=row.holder,
+            reason=decision.reason.value,
+            sentence=decision.sentence,
+            result=msgspec.to_builtins(decision.result) if decision.result else {},
+            log=said[-LOG_CHARACTERS:].replace("\0", "�"),
+            commit=commit,
+            finished_at=timezone.now(),
+        )
+        if not closed:
+            raise ClaimLost
+        if commit:
+            claim(_open(repository), head=commit)
+        if row.is_baseline and decision.result is not None:
+            claim(_open(repository), noise=msgspec.to_builtins(noise_of(decision.result)))
+        repository.refresh_from_db()
+        stop_if_spent(repository)
+    if kept and measured is not None:
+        keep_built(repository.pk, commit or row.against, measured.built)
+
+
+def _open(repository: Repository) -> QuerySet[Repository]:
+    return Repository.objects.filter(pk=repository.pk, state=RepositoryState.OPEN)
+
+
+def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
+    """What the commit says: the idea, its effect and who measured it."""
+    result = decision.result
+    table = [f"  {one.name}: {one.gain.brief}" for one in (result.classes if result else ())]
+    parts = [
+        row.title,
+        row.change,
+        row.rationale,
+        f"Measured {OWN_HARNESS}: {decision.sentence}",
+        "\n".join(table),
+        f"kopt: repository {row.repository_id}, round {row.number}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+class _Heartbeat:
+    """Called every second with the phase; stores a heartbeat and notices a lost claim."""
+
+    def __init__(self, row: RepositoryRound) -> None:
+        self._mine = RepositoryRound.objects.filter(
+            pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder
+        )
+        self._phase, self._due = "", 0.0
+
+    def __call__(self, phase: str) -> None:
+        now = time.monotonic()
+        if phase == self._phase and now < self._due:
+            return
+        self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
+        try:
+            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[:40])
+        except OperationalError as error:
+            log.warning("heartbeat not written: %s", error)
+            return
+        if not held:
+            raise ClaimLost
