@@ -23,12 +23,11 @@ from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.give_up import give_up
-from campaigns.steps.repositories.release_rounds import next_rounds
 from campaigns.steps.repositories.try_change import try_change
 from campaigns.steps.sharing.build_for_search import build_for_search
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
-from campaigns.workers.notify import AGAIN, Next, notify, notify_round
+from campaigns.workers.notify import AGAIN, Next, notify, notify_next_round
 
 log = logging.getLogger(__name__)
 
@@ -113,8 +112,8 @@ def repository_round(self: Any, key: int) -> None:
     except DeviceBusy as busy:
         log.warning("round %s of a repository waits: %s", key, busy)
         return
-    for row in next_rounds() if repository is not None else ():
-        notify_round(row)
+    if repository is not None:
+        notify_next_round(repository)
 
 
 @shared_task(bind=True)

@@ -21,6 +21,15 @@ from campaigns.views.placeholder import placeholder
 from campaigns.views.problems.new_problem import new_problem
 from campaigns.views.problems.problem import problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
+from campaigns.views.repositories.forms import new_change, new_repository
+from campaigns.views.repositories.pages import (
+    FILES,
+    kept_file,
+    repositories,
+    repository,
+    repository_round,
+)
+from campaigns.views.repositories.pages import stop as stop_repository
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
 from campaigns.views.submit.hand_in import hand_in
@@ -33,6 +42,7 @@ from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"
 ROUND = CAMPAIGN + "r/<int:number>/"
+REPOSITORY = "repositories/<int:key>/"
 IMPORTED = "c/imported/<int:key>/"
 
 urlpatterns: list[URLPattern] = [
@@ -44,6 +54,16 @@ urlpatterns: list[URLPattern] = [
     path("p/<int:problem_id>/", problem, name="problem"),
     path("p/new", new_problem, name="new_problem"),
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
+    path("repositories/", repositories, name="repositories"),
+    path("repositories/new", new_repository, name="new_repository"),
+    path(REPOSITORY, repository, name="repository"),
+    path(REPOSITORY + "change", new_change, name="repository_change"),
+    path(REPOSITORY + "stop", stop_repository, name="repository_stop"),
+    path(REPOSITORY + "r/<int:number>/", repository_round, name="repository_round"),
+    *(
+        path(f"{REPOSITORY}kept.{kind}", kept_file, {"kind": kind}, name=f"repository_{kind}")
+        for kind in FILES
+    ),
     path("c/", campaigns, name="campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path("c/imported/", imported, name="imported"),

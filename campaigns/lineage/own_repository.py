@@ -65,6 +65,11 @@ class OwnRepository:
             shutil.rmtree(self.path, ignore_errors=True)
             raise
 
+    def begin(self, branch: str, commit: str) -> None:
+        """Have the branch begin at a commit, and a clone check it out. Raises LineageError."""
+        git(self.path, "update-ref", f"refs/heads/{branch}", commit)
+        git(self.path, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+
     def patched(self, commit: str, patch: str) -> str:
         """The hash of the commit's tree with this patch. Raises PatchRefused, LineageError."""
         with self._index(commit) as index:
@@ -118,7 +123,7 @@ class OwnRepository:
         who = {
             f"GIT_{role}_{what}": value
             for role in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", f"{at_s} +0000"))
+            for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", f"@{at_s} +0000"))
         }
         made = ("commit-tree", tree, "-p", parent, "-F", "-")
         digest = git(self.path, *made, data=message.encode(), more=who).decode().strip()

@@ -13,7 +13,7 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from campaigns.models import Campaign, RepositoryRound, Worker
+from campaigns.models import Campaign, EvaluationState, Repository, RepositoryRound, Worker
 from campaigns.models.campaign import queue_of
 
 log = logging.getLogger(__name__)
@@ -60,6 +60,13 @@ def notify_round(row: RepositoryRound) -> None:
     """Notify a worker that a round of a repository waits. Expires soon; reconcile repeats it."""
     queue = queue_of(row.repository.platform)
     _after_commit("campaigns.tasks.repository_round", row.pk, queue, WORKER_EXPIRES_S)
+
+
+def notify_next_round(row: Repository) -> None:
+    """Notify a worker of the first round that waits in a repository, if there is one."""
+    waiting = row.rounds.filter(state=EvaluationState.QUEUED).order_by("number").first()
+    if waiting is not None:
+        notify_round(waiting)
 
 
 def _after_commit(task: str, key: int | str, queue: str, expires_s: float = EXPIRES_S) -> None:

@@ -53,17 +53,17 @@ def add_repository(
             title=described.name,
             source=(source or str(path))[-LONGEST_SOURCE:],
             harness=harness,
-            branch=f"kopt/{described.name}",
             platform=platform,
             created_by=by,
         )
         own = OwnRepository(row.pk)
+        row.branch = f"kopt/{described.name}-{row.pk}"
         try:
             row.base = row.head = own.bring(path, revision)
             _require_files(own, row.base, described)
+            own.begin(row.branch, row.base)
         except LineageError as error:
             raise RepositoryRefused("repository", str(error)) from None
-        row.branch = f"kopt/{described.name}-{row.pk}"
         row.save(update_fields=["base", "head", "branch"])
         RepositoryRound.objects.create(
             repository=row, number=1, title="Baseline: the repository as it was brought"

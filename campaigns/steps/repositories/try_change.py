@@ -6,7 +6,6 @@ import logging
 import time
 from pathlib import Path
 
-import msgspec
 from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import F, QuerySet
@@ -18,15 +17,16 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository, PatchRefused
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
 from campaigns.models.transitions import claim, move
+from campaigns.records.repositories.results import noise_at, stored
 from campaigns.rules.harness.decide import (
     OWN_HARNESS,
     HarnessDecision,
-    Noise,
     decide,
     noise_of,
 )
 from campaigns.rules.harness.description import Harness
 from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.wording import share
 from campaigns.steps.repositories.measure_change import (
     ChangeTrial,
     Failed,
@@ -121,10 +121,10 @@ def _decided(row: RepositoryRound, harness: Harness, measured: Measured) -> Harn
         noise = noise_of(measured.result)
         said = (
             f"measured against itself, {OWN_HARNESS}: a change of the score shows from "
-            f"{noise.score:.1%} on"
+            f"{share(noise.score)} on"
         )
         return HarnessDecision(Reason.BASELINE, said, measured.result)
-    noise = msgspec.convert(row.repository.noise, Noise)
+    noise = noise_at(row.repository)
     classes = [one.name for one in measured.result.classes]
     if row.target and row.target not in classes:
         known = ", ".join(classes)
@@ -155,7 +155,7 @@ def _close(
             holder__is=row.holder,
             reason=decision.reason.value,
             sentence=decision.sentence,
-            result=msgspec.to_builtins(decision.result) if decision.result else {},
+            result=stored(decision.result) if decision.result else {},
             log=said[-LOG_CHARACTERS:].replace("\0", "�"),
             commit=commit,
             finished_at=timezone.now(),
@@ -165,7 +165,7 @@ def _close(
         if commit:
             claim(_open(repository), head=commit)
         if row.is_baseline and decision.result is not None:
-            claim(_open(repository), noise=msgspec.to_builtins(noise_of(decision.result)))
+            claim(_open(repository), noise=stored(noise_of(decision.result)))
         repository.refresh_from_db()
         stop_if_spent(repository)
     if kept and measured is not None:
@@ -184,7 +184,7 @@ def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
         row.title,
         row.change,
         row.rationale,
-        f"Measured {OWN_HARNESS}: {decision.sentence}",
+        f"Measured: {decision.sentence}",
         "\n".join(table),
         f"kopt: repository {row.repository_id}, round {row.number}",
     ]

@@ -1,0 +1,1 @@
+"""What the rows of repositories keep as JSON, as values."""

@@ -1,0 +1,1 @@
+"""Repositories and their rounds, as pages and commands show them."""

@@ -1,0 +1,1 @@
+"""Pages of repositories that are optimised by their own harness."""

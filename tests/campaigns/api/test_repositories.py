@@ -1,0 +1,98 @@
+"""Repositories over HTTP, with a token."""
+
+import base64
+
+import pytest
+from django.contrib.auth.models import Group, User
+
+from campaigns.models import Repository
+from knowledge.curation.tokens import new_token
+from knowledge.models.token import Scope
+from tests.campaigns.repositories.projects import ROWS, ROWS_HARNESS, make_repository, patch_of
+from tests.campaigns.views import test_repositories
+
+pytestmark = pytest.mark.django_db
+rows, folder = test_repositories.rows, test_repositories.folder
+CHANGE = {"title": "Blocks", "change": "16", "rationale": "fewer steps"}
+
+
+@pytest.fixture
+def ask(client, monkeypatch):
+    monkeypatch.setattr("campaigns.api.repositories.notify_next_round", lambda row: None)
+    person = User.objects.create_user("grace")
+    person.groups.add(Group.objects.get(name="engineer"))
+
+    def post(path, body, scopes=(Scope.RUN, Scope.SUBMIT)):
+        text = new_token(person, "agent-7", list(scopes))[1]
+        header = {"Authorization": f"Bearer {text}"}
+        return client.post(f"/api/v1/{path}", body, "application/json", headers=header)
+
+    return post
+
+
+def test_an_agent_brings_one_and_hands_in_a_change(ask, rows, folder, client, tmp_path):
+    other = make_repository(tmp_path / "other", ROWS)
+    bundle = base64.b64encode(test_repositories.bundle_of(other)).decode()
+    body = {"bundle": bundle, "harness": ROWS_HARNESS, "platform": rows.platform.slug}
+    made = ask("repositories/", body)
+    assert (made.status_code, made.json()["title"], made.json()["gain"]) == (201, "rows", None)
+    patch = patch_of(folder, "kernels/rows.cpp", "= 8;", "= 16;")
+    handed = ask(f"repositories/{rows.pk}/changes/", {**CHANGE, "patch": patch})
+    assert handed.status_code == 201
+    assert (handed.json()["number"], handed.json()["kind"], handed.json()["name"]) == (
+        2,
+        "agent",
+        "agent-7",
+    )
+    client.force_login(User.objects.create_user("bob"))
+    found = client.get(f"/api/v1/repository-rounds/?repository={rows.pk}").json()
+    assert [row["number"] for row in found["results"]] == [2, 1]
+    one = client.get(f"/api/v1/repository-rounds/{handed.json()['id']}/").json()
+    assert one["patch"] == patch
+    lines = client.get("/api/v1/repositories/?format=csv").getvalue().decode().splitlines()
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "field"),
+    [
+        ({"rationale": ""}, 409, "rationale"),
+        ({"patch": "nonsense"}, 409, "patch"),
+        ({"target": "width=7"}, 409, "target"),
+        ({"repairs": 9}, 409, "repairs"),
+        ({"repairs": "one"}, 422, "repairs"),
+        ({"verdict": "accepted"}, 422, "verdict"),
+        ({"title": 7}, 422, "title"),
+    ],
+)
+def test_a_refusal_names_the_field(ask, rows, folder, more, status, field):
+    patch = patch_of(folder, "kernels/rows.cpp", "= 8;", "= 16;")
+    answer = ask(f"repositories/{rows.pk}/changes/", {**CHANGE, "patch": patch, **more})
+    assert answer.status_code == status, answer.content
+    assert field in answer.content.decode()
+    assert rows.rounds.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"bundle": "%%%"}, "bundle"),
+        ({"bundle": "bm8="}, "bundle"),
+        ({"platform": "none"}, "platform"),
+        ({"harness": "name = 1"}, "harness"),
+        ({"path": "/etc"}, "path"),
+        ({"harness": 5}, "harness"),
+    ],
+)
+def test_what_cannot_be_brought_names_the_field(ask, rows, folder, more, field):
+    bundle = base64.b64encode(test_repositories.bundle_of(folder)).decode()
+    body = {"bundle": bundle, "harness": ROWS_HARNESS, "platform": rows.platform.slug, **more}
+    answer = ask("repositories/", body)
+    assert answer.status_code == 422, answer.content
+    assert field in answer.content.decode()
+    assert Repository.objects.count() == 1
+
+
+def test_a_token_needs_the_scope(ask, rows):
+    assert ask("repositories/", {}, [Scope.SUBMIT]).status_code == 403
+    assert ask(f"repositories/{rows.pk}/changes/", {}, [Scope.RUN]).status_code == 403
