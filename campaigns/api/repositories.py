@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from campaigns.api.filters import Key
 from campaigns.api.serializers import GainSerializer
+from campaigns.api.submissions import NotTaken
 from campaigns.models import Repository, RepositoryRound, Submitter
 from campaigns.reports.repositories.sheet import line_of, sheet_of
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
@@ -26,7 +27,7 @@ from campaigns.workers.notify import notify_next_round
 from knowledge.api.lists import ListView, OneView
 from knowledge.api.records import Read
 from knowledge.api.view import ApiView
-from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.errors import CurationError
 from knowledge.models import Platform
 from knowledge.models.token import Scope, Token
 
@@ -34,14 +35,6 @@ REPOSITORIES = Repository.objects.select_related("platform")
 ROUNDS = RepositoryRound.objects.select_related("repository")
 BROUGHT = ("bundle", "revision", "platform", "harness")
 CHANGE = ("title", "change", "rationale", "patch", "target", "repairs")
-
-
-class NotTaken(Conflict):
-    """What a repository does not take: the field, and what has to be there first."""
-
-    def __init__(self, refused: RepositoryRefused) -> None:
-        super().__init__(refused.message)
-        self.field, self.message = refused.field, refused.message
 
 
 class RepositorySerializer(fields.ModelSerializer):
@@ -90,13 +83,24 @@ class HarnessClassSerializer(fields.Serializer):
     gain = GainSerializer()
 
 
+class ProvenSerializer(fields.Serializer):
+    """What kopt's own judge found about one file, as a kernel of a problem."""
+
+    problem = fields.CharField()
+    verdict = fields.CharField()
+    reason = fields.CharField()
+    sentence = fields.CharField()
+    gain = GainSerializer(allow_null=True)
+
+
 class WholeRepositoryRoundSerializer(RepositoryRoundSerializer):
+    proven = Read(ProvenSerializer(allow_null=True), lambda row: line_of(row).proven)
     classes = Read(HarnessClassSerializer(many=True), lambda row: line_of(row).classes)
 
     class Meta(RepositoryRoundSerializer.Meta):
         fields = (
             *RepositoryRoundSerializer.Meta.fields,
-            *("change", "rationale", "patch", "log", "classes"),
+            *("change", "rationale", "patch", "log", "classes", "proven"),
         )
 
 

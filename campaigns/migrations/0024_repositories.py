@@ -153,6 +153,7 @@ class Migration(migrations.Migration):
                 ),
                 ("sentence", models.TextField(blank=True)),
                 ("result", models.JSONField(default=dict)),
+                ("proven", models.JSONField(default=dict)),
                 ("log", models.TextField(blank=True)),
                 ("commit", models.CharField(blank=True, max_length=64)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

@@ -11,6 +11,10 @@ from pathlib import Path
 NAME_LENGTH = 60
 
 
+class ClaimLost(Exception):
+    """Another worker has taken over what this one had claimed; what was measured is dropped."""
+
+
 def boot_id() -> str:
     """Name this boot of this machine; all of its containers share it, and no other boot has it."""
     boot = Path("/proc/sys/kernel/random/boot_id")

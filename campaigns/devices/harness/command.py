@@ -33,7 +33,7 @@ class HostBroken(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandEnd:
     """How a command ended. status: as a shell tells it; None where it took too long.
 
     printed: what it wrote to its output, the first `TABLE_BYTES`; log: the end of all it said.
@@ -47,7 +47,7 @@ class Ended:
 
 def run(
     command: str, work: Path, device: Device, limit_s: float, beat: Callable[[], None]
-) -> Ended:
+) -> CommandEnd:
     """Run it in `work`/tree, with `work`/home as its home.
 
     beat: called about every second; what it raises ends the command and is passed on. Raises
@@ -79,11 +79,8 @@ def run(
             why = answer.decode("utf-8", "replace") or _tail(said).strip()[-300:]
             raise HostBroken(why or "the sandbox ended early")
         out.seek(0)
-        return Ended(status, out.read(TABLE_BYTES + 1), _tail(out) + _tail(said), _since(begun))
-
-
-def _since(begun: float) -> float:
-    return time.monotonic() - begun
+        printed, log = out.read(TABLE_BYTES + 1), _tail(out) + _tail(said)
+        return CommandEnd(status, printed, log, time.monotonic() - begun)
 
 
 def _start(

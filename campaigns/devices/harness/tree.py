@@ -11,13 +11,13 @@ from typing import Protocol
 
 from campaigns.devices.discover import Device
 from campaigns.devices.harness import below
-from campaigns.devices.harness.command import TABLE_BYTES, Ended, HostBroken, run
+from campaigns.devices.harness.command import TABLE_BYTES, CommandEnd, HostBroken, run
 from campaigns.rules.harness.description import PRINTED, Harness
 
 LARGEST_FILE = 64 << 20
 
 
-class Kept(Protocol):
+class KeptFile(Protocol):
     """A file as the commit has it. blob: the hash that git gives what it holds."""
 
     @property
@@ -36,20 +36,22 @@ class WorkTree:
 
     work: Path
     harness: Harness
-    files: Mapping[str, Kept]
+    files: Mapping[str, KeptFile]
     read: Callable[[str], bytes]
 
     @property
     def folder(self) -> Path:
         return self.work / "tree"
 
-    def build(self, device: Device, beat: Callable[[], None]) -> Ended:
+    def build(self, device: Device, beat: Callable[[], None]) -> CommandEnd:
         return self._run(self.harness.build, device, beat)
 
-    def test(self, device: Device, beat: Callable[[], None]) -> Ended:
+    def test(self, device: Device, beat: Callable[[], None]) -> CommandEnd:
         return self._run(self.harness.test, device, beat)
 
-    def benchmark(self, device: Device, beat: Callable[[], None]) -> tuple[Ended, bytes | None]:
+    def benchmark(
+        self, device: Device, beat: Callable[[], None]
+    ) -> tuple[CommandEnd, bytes | None]:
         """Run it; and the table that it wrote, None where it wrote none. Raises HostBroken."""
         if self.harness.csv != PRINTED:
             _remove(self.folder, self.harness.csv)
@@ -77,7 +79,7 @@ class WorkTree:
             self.put(path, kept)
         return frozenset(differ)
 
-    def put(self, path: str, kept: Kept | None) -> None:
+    def put(self, path: str, kept: KeptFile | None) -> None:
         """Write one file as the commit has it; None removes it. Raises HostBroken."""
         try:
             if kept is None:
@@ -92,7 +94,7 @@ class WorkTree:
         """Begin with a folder's files, as they are, links as links. Raises OSError."""
         shutil.copytree(folder, self.folder, symlinks=True)
 
-    def _run(self, command: str, device: Device, beat: Callable[[], None]) -> Ended:
+    def _run(self, command: str, device: Device, beat: Callable[[], None]) -> CommandEnd:
         (self.work / "home").mkdir(exist_ok=True)
         return run(command, self.work, device, self.harness.limit_s, beat)
 

@@ -15,6 +15,9 @@ from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.runner.memory import Memory
 from campaigns.evaluator.sandbox.workplace import Workplace
 
+# What a file is written in, by the ending of its name.
+BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
+
 
 class CallPlan(Protocol):
     """A loaded candidate bound to the slots of one case."""

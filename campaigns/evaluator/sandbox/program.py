@@ -66,10 +66,10 @@ def main(told: int) -> int:
     if lacking:
         os.write(told, f"this host lacks {', '.join(lacking)} for its sandbox".encode())
         return 1
-    return _Program(order, plan, told).run()
+    return _LockedProgram(order, plan, told).run()
 
 
-class _Program:
+class _LockedProgram:
     """The processes between this one and the command."""
 
     def __init__(self, order: Order, plan: SandboxPlan, told: int) -> None:

@@ -14,6 +14,7 @@ from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.launch import Beat, EvaluatorService
 from campaigns.evaluator.backends import base as backends
+from campaigns.evaluator.backends.base import BACKEND_OF
 from campaigns.evaluator.contract import (
     Case,
     Job,
@@ -42,7 +43,6 @@ from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.steps.problems.find_problem import find_problem
 from campaigns.syntax.findings.find import findings_of
 
-BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 LARGEST_SOURCE = 1 << 20
 # How many of the last lines that a crashed candidate printed are shown; `--json` has them all.
 LAST_WORDS = 8

@@ -229,6 +229,9 @@ class Command(BaseCommand):
 def _round_lines(line: RoundLine) -> list[str]:
     row = line.row
     lines = [f"round {row.number}: {row.title}", f"  {row.doing}: {row.sentence}".rstrip(": ")]
+    if line.proven:
+        words = line.proven.verdict.told(line.proven.sentence)
+        lines.append(f"  kopt's judge, as a kernel of {line.proven.problem}: {words}")
     lines += [f"  {one.name:40} {one.gain.brief}" for one in line.classes]
     return lines
 
@@ -262,5 +265,6 @@ def _round_facts(line: RoundLine) -> dict[str, Any]:
         "by": row.name,
         "commit": row.commit,
         "result": row.result,
+        "proven": row.proven,
         "done": row.state == EvaluationState.DONE,
     }

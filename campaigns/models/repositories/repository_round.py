@@ -19,7 +19,8 @@ class RepositoryRound(Stateful):
 
     target: the config class that it is about; "" for all. repairs: the round whose failure it
     mends. against, commit: hashes of the incumbent, and of its own commit if it was kept. reason:
-    of `campaigns.rules.verdict.decision`. result: `campaigns.rules.harness.decide.HarnessResult`.
+    of `campaigns.rules.verdict.decision`. result, proven: `HarnessResult` and `Proven` of
+    `campaigns.rules.harness.decide`; empty where nothing was compared, or the judge was not asked.
     holder, heartbeat_at, phase, claims: as of an evaluation.
     """
 
@@ -50,6 +51,7 @@ class RepositoryRound(Stateful):
     )
     sentence = models.TextField(blank=True)
     result = models.JSONField(default=dict)
+    proven = models.JSONField(default=dict)
     log = models.TextField(blank=True)
     commit = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
-from campaigns.records.repositories.results import result_of
-from campaigns.rules.harness.decide import OWN_HARNESS, ClassResult
+from campaigns.records.repositories.results import proven_of, result_of
+from campaigns.rules.harness.decide import OWN_HARNESS, HarnessClass, Proven
 from campaigns.rules.noise.chained import chained
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason, VerdictWord
@@ -17,11 +17,15 @@ BROUGHT = "what was brought"
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """One round. gain: the score's, against the incumbent of its time; None where there is none."""
+    """One round. gain: the score's, against the incumbent of its time; None where there is none.
+
+    proven: what kopt's judge found; None where it was not asked.
+    """
 
     row: RepositoryRound
     gain: Gain | None
-    classes: tuple[ClassResult, ...]
+    proven: Proven | None
+    classes: tuple[HarnessClass, ...]
 
     @property
     def word(self) -> str:
@@ -88,7 +92,8 @@ class RepositorySheet:
 
 def line_of(row: RepositoryRound) -> RoundLine:
     result = result_of(row)
-    return RoundLine(row, result.score if result else None, result.classes if result else ())
+    gain, classes = (result.score, result.classes) if result else (None, ())
+    return RoundLine(row, gain, proven_of(row), classes)
 
 
 def sheet_of(repository: Repository) -> RepositorySheet:

@@ -1,1 +1,1 @@
-"""A project's own harness (R9): its description, the table it writes, what follows from it."""
+"""A project's own harness (R9): its description, and what follows from the tables it writes."""

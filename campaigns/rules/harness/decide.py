@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from campaigns.rules.dispatch.classes import divergence, grouped
 from campaigns.rules.harness.description import Better, Harness, Score
@@ -42,7 +42,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassResult:
+class HarnessClass:
     """One config class. before, after: medians over all its rows' runs, as in the table."""
 
     name: str
@@ -57,16 +57,37 @@ class HarnessResult:
     """What the tables show: the score's gain, and each class with its own."""
 
     score: Gain
-    classes: tuple[ClassResult, ...]
+    classes: tuple[HarnessClass, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What kopt's own judge found about one file of a change, as a kernel by itself.
+
+    gain: against the incumbent's file, measured by the judge; None where it was not timed.
+    """
+
+    problem: str
+    reason: Reason
+    sentence: str
+    gain: Gain | None = None
+
+    @property
+    def verdict(self) -> VerdictWord:
+        return VERDICT_OF[self.reason]
 
 
 @dataclass(frozen=True, slots=True)
 class HarnessDecision:
-    """The conclusion, one sentence for it, and what it rests on; None where nothing was timed."""
+    """The conclusion, one sentence for it, and what it rests on; None where nothing was timed.
+
+    proven: what kopt's own judge says, where it was asked.
+    """
 
     reason: Reason
     sentence: str
-    result: HarnessResult | None = field(default=None)
+    result: HarnessResult | None = None
+    proven: Proven | None = None
 
     @property
     def verdict(self) -> VerdictWord:
@@ -115,6 +136,18 @@ def decide(result: HarnessResult, noise: Noise, target: str = "") -> HarnessDeci
     return HarnessDecision(Reason.PROMOTED, f"{named}: {_told(wanted)}", result)
 
 
+def with_proof(decision: HarnessDecision, proven: Proven) -> HarnessDecision:
+    """The decision of the harness, unless the judge refuses what the harness let pass.
+
+    That the judge shows no gain, or could not measure here, takes nothing from the harness's own.
+    """
+    refused = proven.verdict in (VerdictWord.REJECTED, VerdictWord.INVALID)
+    if refused and proven.reason is not Reason.BROKEN_HOST:
+        said = f"kopt's judge refuses it as a kernel of {proven.problem}: {proven.sentence}"
+        return HarnessDecision(proven.reason, said, decision.result, proven)
+    return replace(decision, proven=proven)
+
+
 def _refused(
     result: HarnessResult, gains: Mapping[str, Gain], losers: Sequence[str], noise: Noise
 ) -> HarnessDecision:
@@ -131,15 +164,15 @@ def _told(gain: Gain) -> str:
     return f"{gain.against(BASELINE)}, {OWN_HARNESS}"
 
 
-def _class_result(name: str, rows: Mapping[str, Pairs], harness: Harness) -> ClassResult:
+def _class_result(name: str, rows: Mapping[str, Pairs], harness: Harness) -> HarnessClass:
     before = statistics.median(one for pairs in rows.values() for one, _ in pairs)
     after = statistics.median(one for pairs in rows.values() for _, one in pairs)
     if harness.better is Better.HIGHER:
         before, after = 1 / before, 1 / after
-    return ClassResult(name, len(rows), before, after, interval(rows, SEED))
+    return HarnessClass(name, len(rows), before, after, interval(rows, SEED))
 
 
-def _score(pairs: Mapping[str, Pairs], classes: Sequence[ClassResult], score: Score) -> Gain:
+def _score(pairs: Mapping[str, Pairs], classes: Sequence[HarnessClass], score: Score) -> Gain:
     if score is Score.WORST:
         return min((one.gain for one in classes), key=lambda gain: gain.gain)
     if score is Score.TOTAL:

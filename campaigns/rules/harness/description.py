@@ -77,12 +77,20 @@ class Accept:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """A problem that states what one of the files computes, by which kopt proves a change of it."""
+
+    problem: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Harness:
     """build, test: commands of a shell, "" for none. change: patterns of what a round may change.
 
     rebuild: patterns of what needs the build again. csv: path of the table, "-" for what the
     benchmark prints. metric, correct, classes: its columns. limit_s: of each command. pairs: how
-    often incumbent and candidate are compared.
+    often incumbent and candidate are compared. proof: None where no file is a kernel by itself.
     """
 
     name: str
@@ -100,6 +108,7 @@ class Harness:
     classes: tuple[str, ...]
     score: Score
     change: tuple[str, ...]
+    proof: Proof | None = None
 
     def may_change(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self.change)
@@ -125,7 +134,7 @@ def read_harness(text: str) -> Harness:
     except tomllib.TOMLDecodeError as error:
         raise HarnessError(f"harness: {error}; accepted: TOML") from None
     read = _Fields(text, data, "")
-    table, files = read.table("table"), read.table("files")
+    table, files, proof = read.table("table"), read.table("files"), read.table_if_any("proof")
     found = Harness(
         name=read.matching("name", NAME, "small letters, digits and hyphens, up to 50"),
         build=read.command("build", needed=False),
@@ -142,8 +151,9 @@ def read_harness(text: str) -> Harness:
         classes=table.texts("classes"),
         score=Score(table.one_of("score", Score, Score.GEOMEAN)),
         change=files.patterns("change"),
+        proof=Proof(proof.text("problem"), proof.path("file")) if proof else None,
     )
-    for one in (table, files, read):
+    for one in filter(None, (table, files, proof, read)):
         one.end()
     return found
 
@@ -162,6 +172,9 @@ class _Fields:
         if not isinstance(found, dict):
             raise self._wrong(name, found, f"a table [{name}]")
         return _Fields(self._text, found, f"{name}.")
+
+    def table_if_any(self, name: str) -> _Fields | None:
+        return self.table(name) if name in self._left else None
 
     def text(self, name: str, most: int = 200) -> str:
         found = self._left.pop(name, None)

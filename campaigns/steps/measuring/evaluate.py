@@ -52,7 +52,7 @@ from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.sharing.help_search import help_search
-from campaigns.workers.claim_holder import is_gone, is_here, new_holder, worker_of
+from campaigns.workers.claim_holder import ClaimLost, is_gone, is_here, new_holder, worker_of
 from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.tempdirs import tempdir
 
@@ -64,10 +64,6 @@ SCREEN_BLOCKS = 2
 # What may end at a look of the protocol. The baseline's noise becomes the floor of all rounds, the
 # report's gain is the campaign's, and a split has to show one in each of its classes.
 LOOKED_AT = frozenset({EvaluationKind.DECIDE, EvaluationKind.REMEASURE, EvaluationKind.REPRODUCE})
-
-
-class ClaimLost(Exception):
-    """Another worker has taken this evaluation over; what was measured here is dropped."""
 
 
 def evaluate(key: int, context: WorkerContext) -> Campaign | None:

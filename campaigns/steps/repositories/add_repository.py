@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.db import transaction
 
+from campaigns.evaluator.backends.base import BACKEND_OF
+from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import Repository, RepositoryRound
+from campaigns.problems.shipped import UnknownProblem
+from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.rules.harness.description import Harness, HarnessError, read_harness
+from campaigns.steps.problems.find_problem import find_problem
 from campaigns.steps.repositories.stop_repository import MAY_RUN
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
@@ -19,12 +24,8 @@ LONGEST_SOURCE = 300
 HEAD = "HEAD"
 
 
-class RepositoryRefused(ValueError):
-    """A repository that cannot be brought; `field` names what is wrong, `message` what is asked."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field, self.message = field, message
+class RepositoryRefused(SubmissionRefused):
+    """A repository that cannot be brought, or a change that cannot be handed in."""
 
 
 def add_repository(
@@ -61,6 +62,7 @@ def add_repository(
         try:
             row.base = row.head = own.bring(path, revision)
             _require_files(own, row.base, described)
+            _require_proof(own, row.base, described)
             own.begin(row.branch, row.base)
         except LineageError as error:
             raise RepositoryRefused("repository", str(error)) from None
@@ -76,6 +78,20 @@ def _described(text: str) -> Harness:
         return read_harness(text)
     except HarnessError as error:
         raise RepositoryRefused("harness", str(error).removeprefix("harness: ")) from None
+
+
+def _require_proof(own: OwnRepository, commit: str, harness: Harness) -> None:
+    """The problem is known, and the file is one of a backend."""
+    if harness.proof is None:
+        return
+    try:
+        load_problem(find_problem(harness.proof.problem))
+    except (UnknownProblem, ProblemError) as error:
+        raise RepositoryRefused("proof.problem", str(error)) from None
+    file = harness.proof.file
+    if file not in own.files(commit) or PurePosixPath(file).suffix not in BACKEND_OF:
+        accepted = f"a file of the repository that ends in {', '.join(BACKEND_OF)}"
+        raise RepositoryRefused("proof.file", f"{file!r}; accepted: {accepted}")
 
 
 def _require_files(own: OwnRepository, commit: str, harness: Harness) -> None:

@@ -16,12 +16,12 @@ from pathlib import Path
 from django.conf import settings
 
 from campaigns.devices.discover import Device
-from campaigns.devices.harness.command import Ended, HostBroken
+from campaigns.devices.harness.command import CommandEnd, HostBroken
+from campaigns.devices.harness.table import Table, TableError, paired, read_table
 from campaigns.devices.harness.tree import WorkTree
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.rules.harness.decide import HarnessResult, compare
 from campaigns.rules.harness.description import Harness
-from campaigns.rules.harness.table import Table, TableError, paired, read_table
 from campaigns.rules.noise.gain import Pair
 from campaigns.rules.verdict.decision import Reason
 
@@ -37,7 +37,7 @@ class Failed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredChange:
     """What the tables show, what the candidate printed last, and a copy of its built files."""
 
     result: HarnessResult
@@ -59,7 +59,7 @@ class ChangeTrial:
     device: Device
     beat: Callable[[str], None]
 
-    def run(self) -> Measured:
+    def run(self) -> MeasuredChange:
         """Raises Failed, HostBroken, LineageError, PatchRefused, and what `beat` raises."""
         changed = self.repository.changed(self.before, self.after)
         try:
@@ -98,7 +98,7 @@ class ChangeTrial:
             _require(ended, "the test", Reason.WRONG_RESULT)
         tree.restore()
 
-    def _compared(self, old: WorkTree, new: WorkTree, built: Path) -> Measured:
+    def _compared(self, old: WorkTree, new: WorkTree, built: Path) -> MeasuredChange:
         """Run both in turns. The first pair is checked like the others, and not timed."""
         pairs: dict[str, list[Pair]] = {}
         rewritten: dict[bool, frozenset[str]] = {False: frozenset(), True: frozenset()}
@@ -121,7 +121,7 @@ class ChangeTrial:
                 raise Failed(Reason.WRONG_RESULT, amiss, log)
             for row, pair in found.items() if turn else ():
                 pairs.setdefault(row, []).append(pair)
-        return Measured(compare(pairs, tables[True].classes, self.harness), log, built)
+        return MeasuredChange(compare(pairs, tables[True].classes, self.harness), log, built)
 
     def _benchmark(self, tree: WorkTree, still: Callable[[], None]) -> tuple[Table, str]:
         """One run: its table, every row of it right. Raises Failed."""
@@ -173,7 +173,7 @@ def _copy(source: Path, target: Path) -> bool:
     return True
 
 
-def _require(ended: Ended, what: str, reason: Reason) -> None:
+def _require(ended: CommandEnd, what: str, reason: Reason) -> None:
     """Raise Failed unless the command ended well."""
     if ended.status is None:
         raise Failed(Reason.TIMED_OUT, f"{what} took more than {ended.seconds:.0f} s", ended.log)

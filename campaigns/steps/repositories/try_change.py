@@ -23,6 +23,7 @@ from campaigns.rules.harness.decide import (
     HarnessDecision,
     decide,
     noise_of,
+    with_proof,
 )
 from campaigns.rules.harness.description import Harness
 from campaigns.rules.verdict.decision import Reason, VerdictWord
@@ -30,21 +31,18 @@ from campaigns.rules.wording import share
 from campaigns.steps.repositories.measure_change import (
     ChangeTrial,
     Failed,
-    Measured,
+    MeasuredChange,
     keep_built,
 )
+from campaigns.steps.repositories.prove_change import prove_change
 from campaigns.steps.repositories.stop_repository import stop_if_spent
-from campaigns.workers.claim_holder import new_holder
+from campaigns.workers.claim_holder import ClaimLost, new_holder
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.tempdirs import tempdir
 
 log = logging.getLogger(__name__)
 
 LOG_CHARACTERS = 20_000
-
-
-class ClaimLost(Exception):
-    """Another worker has taken this round over; what was measured here is dropped."""
 
 
 def try_change(key: int, context: WorkerContext) -> Repository | None:
@@ -93,7 +91,7 @@ def _claim(row: RepositoryRound, context: WorkerContext) -> bool:
 
 def _tried(
     row: RepositoryRound, context: WorkerContext, folder: Path
-) -> tuple[HarnessDecision, str, Measured | None, str]:
+) -> tuple[HarnessDecision, str, MeasuredChange | None, str]:
     """The decision, a log, what was measured, and the hash of the candidate's tree."""
     repository, harness = row.repository, row.repository.described
     own, tree = OwnRepository(repository.pk), row.against
@@ -113,10 +111,23 @@ def _tried(
     except OSError as error:
         said = f"{error.filename or folder}: {error.strerror}"
         return HarnessDecision(Reason.BROKEN_HOST, said), "", None, tree
-    return _decided(row, harness, measured), measured.log, measured, tree
+    decision = _decided(row, harness, measured)
+    if decision.verdict is VerdictWord.ACCEPTED and not row.is_baseline:
+        decision = _proven(row, decision, trial, context)
+    return decision, measured.log, measured, tree
 
 
-def _decided(row: RepositoryRound, harness: Harness, measured: Measured) -> HarnessDecision:
+def _proven(
+    row: RepositoryRound, decision: HarnessDecision, trial: ChangeTrial, context: WorkerContext
+) -> HarnessDecision:
+    """The decision, with the judge's word on a kernel that the change touches."""
+    asked = row.repository.described.proof
+    if asked is None or asked.file not in trial.repository.changed(trial.before, trial.after):
+        return decision
+    return with_proof(decision, prove_change(asked, trial, context))
+
+
+def _decided(row: RepositoryRound, harness: Harness, measured: MeasuredChange) -> HarnessDecision:
     if row.is_baseline:
         noise = noise_of(measured.result)
         said = (
@@ -137,7 +148,7 @@ def _close(
     row: RepositoryRound,
     decision: HarnessDecision,
     said: str,
-    measured: Measured | None,
+    measured: MeasuredChange | None,
     tree: str,
 ) -> None:
     """Record the round; a change that is kept becomes a commit and the new incumbent."""
@@ -156,6 +167,7 @@ def _close(
             reason=decision.reason.value,
             sentence=decision.sentence,
             result=stored(decision.result) if decision.result else {},
+            proven=stored(decision.proven) if decision.proven else {},
             log=said[-LOG_CHARACTERS:].replace("\0", "�"),
             commit=commit,
             finished_at=timezone.now(),
@@ -180,11 +192,14 @@ def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
     """What the commit says: the idea, its effect and who measured it."""
     result = decision.result
     table = [f"  {one.name}: {one.gain.brief}" for one in (result.classes if result else ())]
+    asked = decision.proven
+    proven = f"kopt's judge, as a kernel of {asked.problem}: {asked.sentence}" if asked else ""
     parts = [
         row.title,
         row.change,
         row.rationale,
-        f"Measured: {decision.sentence}",
+        f"MeasuredChange: {decision.sentence}",
+        proven,
         "\n".join(table),
         f"kopt: repository {row.repository_id}, round {row.number}",
     ]

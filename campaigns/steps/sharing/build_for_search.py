@@ -19,10 +19,10 @@ from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source, lo
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, SweepOrder
 from campaigns.models.transitions import claim, move
 from campaigns.records.sharing import is_searched
-from campaigns.steps.measuring.evaluate import ClaimLost, job_of
+from campaigns.steps.measuring.evaluate import job_of
 from campaigns.steps.measuring.record_report import record_report
 from campaigns.steps.measuring.sweep import screening_job
-from campaigns.workers.claim_holder import new_holder
+from campaigns.workers.claim_holder import ClaimLost, new_holder
 from campaigns.workers.tempdirs import tempdir
 
 LOOKS, LOOK_S = 10, 0.2

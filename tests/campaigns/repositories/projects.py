@@ -99,6 +99,35 @@ for rows in (4, 16):
     print(f"{rows},{1000 / steps},{'PASS' if abs(sum(out) - 1) < 1e-6 else 'FAIL'}")
 """,
 }
+# A kernel that is one by itself, whose harness hardly looks: its cost is what a comment says.
+ADD_HARNESS = """
+name = "add"
+benchmark = "python bench.py"
+
+[table]
+csv = "-"
+metric = "cost"
+correct = "ok"
+accept = "== yes"
+classes = ["op"]
+
+[files]
+change = ["add.cpp"]
+
+[proof]
+problem = "vector_add"
+file = "add.cpp"
+"""
+ADD = {
+    "add.cpp": """// cost 8
+extern "C" void solve(const float* a, const float* b, float* c, int N) {
+    for (int i = 0; i < N; ++i) c[i] = a[i] + b[i];
+}
+""",
+    "bench.py": """cost = open("add.cpp").readline().split()[-1]
+print(f"op,ok,cost\\nadd,yes,{cost}")
+""",
+}
 
 
 def make_repository(folder: Path, files: Mapping[str, str]) -> Path:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
 from campaigns.devices.discover import ensure_platform, this_device
+from campaigns.devices.launch import EvaluatorService
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
 from campaigns.models.transitions import move
+from campaigns.records.repositories.results import proven_of
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.repositories.add_repository import RepositoryRefused, add_repository
@@ -21,6 +24,8 @@ from campaigns.steps.repositories.try_change import try_change
 from campaigns.workers.claim_holder import new_holder
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.repositories.projects import (
+    ADD,
+    ADD_HARNESS,
     PACKAGE,
     PACKAGE_HARNESS,
     ROWS,
@@ -48,6 +53,7 @@ def rows(tmp_path, bench):
     return _brought(make_repository(tmp_path / "rows", ROWS), ROWS_HARNESS, bench)
 
 
+@pytest.mark.sentinel
 def test_r9_it_ends_in_a_branch_with_a_gain_and_leaves_the_users_tree(tmp_path, rows, bench):
     folder = tmp_path / "rows"
     before = run_git(folder, "status", "--porcelain"), run_git(folder, "log", "--all", "--oneline")
@@ -75,6 +81,7 @@ def test_r9_it_ends_in_a_branch_with_a_gain_and_leaves_the_users_tree(tmp_path, 
     assert "by the project's own harness" in said
 
 
+@pytest.mark.sentinel
 def test_r19_it_refuses_a_change_that_gains_in_one_class_and_loses_in_another(
     tmp_path, rows, bench
 ):
@@ -127,6 +134,7 @@ def test_a_wrong_result_names_the_rows_and_a_repair_of_it_is_accepted(tmp_path, 
     assert (mended.verdict, mended.repairs) == (VerdictWord.ACCEPTED, failed)
 
 
+@pytest.mark.sentinel
 def test_it_tries_a_package_whose_kernel_imports_helpers(tmp_path, bench):
     folder = make_repository(tmp_path / "package", PACKAGE)
     package = _brought(folder, PACKAGE_HARNESS, bench)
@@ -148,12 +156,36 @@ def test_it_tries_a_package_whose_kernel_imports_helpers(tmp_path, bench):
     assert "test_it_sums_to_one" in broken.log
 
 
+@pytest.mark.sentinel
 def test_a_candidate_that_rewrites_the_harness_while_it_runs_is_caught(tmp_path, bench):
     folder = make_repository(tmp_path / "package", PACKAGE)
     package = _brought(folder, PACKAGE_HARNESS, bench)
     text = "def passes():\n    open('bench.py', 'w').write('print(\"rows,rate,check\")')\n"
     made = _tried(package, bench, patch_of(folder, "softrows/blocks.py", "def passes():\n", text))
     assert (made.reason, made.sentence) == (Reason.CHEATED, "it changed bench.py while it ran")
+
+
+@pytest.mark.parametrize(
+    ("loop", "reason", "proven"),
+    [
+        ("i < N", Reason.PROMOTED, VerdictWord.NO_CHANGE),
+        ("i < N - 1", Reason.WRONG_RESULT, VerdictWord.REJECTED),
+    ],
+)
+def test_law_2_the_judge_has_the_last_word_on_a_kernel_that_is_one(
+    tmp_path, bench, loop, reason, proven
+):
+    folder = make_repository(tmp_path / "add", ADD)
+    with EvaluatorService() as service:
+        judged = replace(bench, service=service)
+        row = _brought(folder, ADD_HARNESS, judged)
+        text = ADD["add.cpp"]
+        patch = patch_of(folder, "add.cpp", text, text.replace("8", "4").replace("i < N", loop))
+        made = _tried(row, judged, patch)
+    assert (made.reason, proven_of(made).verdict) == (reason, proven)
+    assert ("kopt's judge refuses it as a kernel of vector_add" in made.sentence) == (
+        reason is Reason.WRONG_RESULT
+    )
 
 
 def test_a_table_with_other_rows_is_refused(tmp_path, bench):
@@ -167,6 +199,7 @@ def test_a_table_with_other_rows_is_refused(tmp_path, bench):
     assert "the candidate's table lacks rows=16" in made.sentence
 
 
+@pytest.mark.sentinel
 def test_a_baseline_that_fails_stops_the_repository(tmp_path, bench):
     folder = make_repository(tmp_path / "rows", {**ROWS, "Makefile": "all:\n\tfalse\n"})
     rows = _added(folder, ROWS_HARNESS)

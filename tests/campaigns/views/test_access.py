@@ -7,6 +7,8 @@ PAGES = {
     "home": (),
     "campaigns": (),
     "new_campaign": (),
+    "repositories": (),
+    "new_repository": (),
     "imported": (),
     "campaign": (1,),
     "hand_in": (1,),

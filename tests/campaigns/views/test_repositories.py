@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,6 +19,7 @@ from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.repositories.add_repository import add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
+from campaigns.steps.repositories.stop_repository import stop_repository
 from tests.campaigns.repositories.projects import (
     ROWS,
     ROWS_HARNESS,
@@ -194,3 +196,21 @@ def test_it_lets_no_viewer_change_anything(viewer, rows, name):
     body = viewer.get(rows.get_absolute_url()).content.decode()
     assert 'id="hand-in"' not in body
     assert "new-repository" not in viewer.get("/repositories/").content.decode()
+
+
+@pytest.mark.storage
+@pytest.mark.parametrize("table", ["repository", "repositoryround"])
+@pytest.mark.parametrize(
+    "how", ["UPDATE campaigns_{} SET title = 'mine'", "DELETE FROM campaigns_{}"]
+)
+def test_r45_what_is_recorded_is_not_rewritten(page, rows, table, how):
+    stop_repository(rows)
+    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(how.format(table))
+
+
+@pytest.mark.storage
+def test_r45_a_stopped_repository_takes_no_round(rows):
+    stop_repository(rows)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        RepositoryRound.objects.bulk_create([RepositoryRound(repository=rows, number=2)])

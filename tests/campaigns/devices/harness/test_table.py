@@ -2,8 +2,8 @@
 
 import pytest
 
+from campaigns.devices.harness.table import TableError, paired, read_table
 from campaigns.rules.harness.description import Better, read_harness
-from campaigns.rules.harness.table import TableError, paired, read_table
 from tests.campaigns.repositories.projects import ROWS_HARNESS
 
 HARNESS = read_harness(ROWS_HARNESS)
