@@ -108,7 +108,7 @@ class Migration(migrations.Migration):
                 ("against", models.CharField(blank=True, max_length=64)),
                 ("holder", models.CharField(blank=True, max_length=120)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
-                ("phase", models.CharField(blank=True, max_length=40)),
+                ("phase", models.CharField(blank=True, max_length=100)),
                 ("claims", models.PositiveIntegerField(default=0)),
                 (
                     "reason",

@@ -43,7 +43,7 @@ class RepositoryRound(Stateful):
     against = models.CharField(max_length=64, blank=True)
     holder = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    phase = models.CharField(max_length=40, blank=True)
+    phase = models.CharField(max_length=100, blank=True)
     claims = models.PositiveIntegerField(default=0)
     worker = models.ForeignKey(Worker, null=True, blank=True, on_delete=models.PROTECT)
     reason = models.CharField(
@@ -97,4 +97,6 @@ class RepositoryRound(Stateful):
         """The verdict in words, or how far it is."""
         if self.verdict is not None:
             return self.verdict.words
-        return self.phase or "running" if self.state == EvaluationState.RUNNING else "waits"
+        if self.state == EvaluationState.RUNNING:
+            return self.phase or "running"
+        return f"waits, because {self.phase}" if self.phase else "waits"

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from campaigns.devices.harness.command import HostBroken
 from campaigns.devices.hold import hold
+from campaigns.devices.idle import is_gated
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository, PatchRefused
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
@@ -26,6 +27,7 @@ from campaigns.rules.harness.decide import (
     with_proof,
 )
 from campaigns.rules.harness.description import Harness
+from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.wording import share
 from campaigns.steps.repositories.measure_change import (
@@ -43,6 +45,8 @@ from campaigns.workers.tempdirs import tempdir
 log = logging.getLogger(__name__)
 
 LOG_CHARACTERS = 20_000
+# As many characters as the column of the phase has.
+LONGEST_PHASE = 100
 
 
 def try_change(key: int, context: WorkerContext) -> Repository | None:
@@ -55,7 +59,7 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
     if row is None or row.repository.platform_id != context.worker.platform_id:
         return None
     with hold(context.device, wait_s=context.patience_s):
-        if not _claim(row, context):
+        if _is_busy(row, context) or not _claim(row, context):
             return None
         try:
             with tempdir("harness") as folder:
@@ -64,6 +68,19 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
             log.warning("%s: taken over by another worker; result dropped", row)
             return None
     return row.repository
+
+
+def _is_busy(row: RepositoryRound, context: WorkerContext) -> bool:
+    """Whether other programs use the device (R8); the round then waits, and says so."""
+    if not is_gated(context.device):
+        return False
+    context.service.rest()
+    found = context.look(context.device)
+    if found.gate is not DeviceState.BUSY:
+        return False
+    queued = RepositoryRound.objects.filter(pk=row.pk, state=EvaluationState.QUEUED)
+    claim(queued, phase=f"the device is busy: {found.why}"[:LONGEST_PHASE])
+    return True
 
 
 def _claim(row: RepositoryRound, context: WorkerContext) -> bool:
@@ -221,7 +238,7 @@ class _Heartbeat:
             return
         self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
         try:
-            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[:40])
+            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[:LONGEST_PHASE])
         except OperationalError as error:
             log.warning("heartbeat not written: %s", error)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from django.db import IntegrityError
@@ -15,6 +16,7 @@ from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
 from campaigns.models.transitions import move
 from campaigns.records.repositories.results import proven_of
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.repositories.add_repository import RepositoryRefused, add_repository
@@ -242,6 +244,19 @@ def test_rounds_are_tried_in_their_order_and_again_when_a_worker_vanishes(tmp_pa
     # It was written against the incumbent of its time, which is none any more.
     assert second.reason == Reason.BUILD_FAILED
     assert "patch: does not apply" in second.sentence
+
+
+def test_r8_it_waits_for_a_device_that_others_use(tmp_path, bench, settings):
+    settings.KOPT_GATE = "ALL"
+    row = _added(make_repository(tmp_path / "rows", ROWS), ROWS_HARNESS)
+    busy = DeviceCheck(DeviceState.BUSY, "80 % busy")
+    waiting = replace(bench, service=SimpleNamespace(rest=lambda: None), look=lambda device: busy)
+    assert try_change(row.rounds.get().pk, waiting) is None
+    found = row.rounds.get()
+    assert (found.state, found.doing) == (
+        EvaluationState.QUEUED,
+        "waits, because the device is busy: 80 % busy",
+    )
 
 
 def _added(folder, harness) -> Repository:
