@@ -56,7 +56,7 @@ class DraftArg:
 
     shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
-    integers, high left out. scale, shift: of the other draws.
+    integers, high left out. scale, shift: of the other draws. dtype: "" where only a run tells it.
     """
 
     name: str
@@ -116,8 +116,9 @@ class ProblemDraft:
 
     @property
     def dtype(self) -> str:
-        """What the answer is in, as far as the inputs tell: the first of floats, else the first."""
-        kinds = [arg.dtype for arg in self.args if arg.role is not Role.NUMBER]
-        outputs = [a.dtype for a in self.args if a.role in (Role.OUTPUT, Role.IN_PLACE) and a.shape]
-        floats = [kind for kind in (*outputs, *kinds) if kind in FLOATS]
-        return next(iter((*floats, *kinds)), "float32")
+        """What the answer is in: floats of the outputs, then of the inputs, else its integers."""
+        tensors = [arg for arg in self.args if arg.role is not Role.NUMBER and arg.dtype]
+        outputs = [arg.dtype for arg in tensors if arg.role in (Role.OUTPUT, Role.IN_PLACE)]
+        kinds = [*outputs, *(arg.dtype for arg in tensors)]
+        first = next((kind for kind in kinds if kind in FLOATS), next(iter(kinds), "float32"))
+        return "uint8" if first == "bool" else first

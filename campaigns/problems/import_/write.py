@@ -20,10 +20,10 @@ INTERPRETED = 1 << 14
 LEAST_SIZE = 16
 
 
-# Weights of a module are arguments of a kernel, and which ones only a run would tell.
+# Only a module that brings its inputs (`kernel_bench.py`) has its weights made into inputs.
 OWN_STATE = (
     "if next(_right.parameters(), None) is not None:",
-    '    raise ValueError("the module has parameters; needed: a function that takes them")',
+    '    raise ValueError("the module has weights; needed: get_inputs() beside it")',
 )
 
 
@@ -49,6 +49,7 @@ def _toml(draft: ProblemDraft) -> str:
         "[tolerance]",
         f"atol = {atol!r}",
         f"rtol = {rtol!r}",
+        *_own_tolerances(draft),
     ]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
@@ -59,6 +60,16 @@ def _toml(draft: ProblemDraft) -> str:
             if name not in draft.cases:
                 lines += _case(name, sizes, ("interpreter",))
     return "\n".join([*lines, ""])
+
+
+def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
+    """Of outputs in other floats than the problem's."""
+    for arg in draft.args:
+        written = arg.role in (Role.OUTPUT, Role.IN_PLACE) and arg.dtype != draft.dtype
+        if written and arg.dtype in TOLERANCE:
+            atol, rtol = TOLERANCE[arg.dtype]
+            table = f"[tolerance.outputs.{arg.name}]"
+            yield from ("", table, f"atol = {atol!r}", f"rtol = {rtol!r}")
 
 
 def _case(name: str, sizes: Mapping[str, int], on: tuple[str, ...]) -> list[str]:

@@ -98,9 +98,8 @@ def test_a_module_in_the_way_of_kernelbench_brings_its_inputs():
     draft = propose(Given("new.py", kernel, "model.py", reference))
     assert draft.cases == {"8x16": {"batch": 8, "dim": 16}}
     files = written(draft)
-    assert "_right = Model(0.5)" in files["ref.py"]
-    assert "_module = ModelNew(0.5)" in files["v0.py"]
-    assert "_module(x=x)" in files["v0.py"]
+    assert "def get_inputs" in files["ref.py"]
+    assert "_module = _without_chance(ModelNew(*get_init_inputs()))" in files["v0.py"]
 
 
 def test_without_a_kernel_the_reference_is_the_first_to_beat():
