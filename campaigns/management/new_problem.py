@@ -11,7 +11,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
-from campaigns.problems.import_.gpu_mode import read_task
+from campaigns.problems.import_.gpu_mode import KERNEL, read_task
 from campaigns.problems.import_.propose import Given, propose
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
@@ -29,7 +29,7 @@ DEFINITION = (
     argument(
         "--solution",
         type=Path,
-        help="a solution in Triton; default: torch eager, of a task the submission.py beside it",
+        help="a solution in Triton; default: a task's submission.py, else torch eager",
     ),
     FOLDER,
     KEPT,
@@ -79,9 +79,10 @@ class NewProblem(BaseCommand):
         if definition.suffix in (".yml", ".yaml"):
             beside = definition.resolve().parent
             own = solution or beside / "submission.py"
-            task, reference, submission = map(
-                self._text, (definition, beside / "reference.py", own)
-            )
+            task, reference = self._text(definition), self._text(beside / "reference.py")
+            submission = self._text(own) if solution or own.exists() else ""
+            if not solution and f"def {KERNEL}(" not in submission:
+                submission = ""
             read = partial(read_task, beside.name, task, reference, submission)
         else:
             files = (definition, workloads, solution)

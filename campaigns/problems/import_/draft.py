@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+# What a case may give its setup.
+Number = int | float | str | bool
 # More example calls or workloads than these are not made cases.
 MOST_CASES = 8
 NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
+# A problem without sizes: setup needs one parameter, and this one is not looked at.
+NO_SIZE: Mapping[str, Number] = {"draw": 1}
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -25,6 +29,11 @@ class DraftError(ValueError):
 def slug_of(text: str) -> str:
     """A name as an address and a folder can have it; "" where nothing is left."""
     return OTHER.sub("_", text).strip("_").lower()
+
+
+def case_name(values: Iterable[Number]) -> str:
+    """A case is called after its sizes."""
+    return "x".join(slug_of(v) if isinstance(v, str) else str(v) for v in values) or "given"
 
 
 class Role(StrEnum):
@@ -95,7 +104,8 @@ class ReferenceCode:
 class ProblemDraft:
     """All of a problem. kernels: backend → (file name, text). cases: name → sizes.
 
-    own_ref: the whole of ref.py, where it is not written from the rest.
+    own_ref: the whole of ref.py, where it is not written from the rest. made_by: source of a call
+    of sizes and `device` that gives the inputs by name, where the reference makes them itself.
     assumed: what was assumed, one sentence each, for the person who confirms it.
     """
 
@@ -103,10 +113,11 @@ class ProblemDraft:
     title: str
     args: tuple[DraftArg, ...]
     reference: ReferenceCode
-    cases: Mapping[str, Mapping[str, int]]
+    cases: Mapping[str, Mapping[str, Number]]
     kernels: Mapping[str, tuple[str, str]]
     summary: str = ""
     own_ref: str = ""
+    made_by: str = ""
     assumed: tuple[str, ...] = field(default_factory=tuple)
 
     @property

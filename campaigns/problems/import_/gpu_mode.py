@@ -1,7 +1,7 @@
 """Tasks of GPU MODE: `task.yml`, `reference.py` with its inputs and answer, and a submission.
 
 Schema: gpu-mode/reference-kernels. `generate_input(**sizes, seed)` makes the `data` of `ref_kernel`
-and of `custom_kernel`, a submission.
+and of `custom_kernel`, a submission; without one the reference is the first to beat.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ import yaml
 
 from campaigns.problems.import_.draft import (
     MOST_CASES,
+    NO_KERNEL,
     DraftError,
+    Number,
     ProblemDraft,
     ReferenceCode,
+    case_name,
     slug_of,
 )
 from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
@@ -74,12 +77,17 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
     """name: of the task. The rest are the texts of its files. Raises DraftError."""
     cases = _cases(task)
     _require(reference, "reference", INPUTS, ANSWER)
-    _require(submission, "solution", KERNEL)
+    eager = not submission.strip()
+    if not eager:
+        _require(submission, "solution", KERNEL)
     sizes = tuple(next(iter(cases.values())))
     text = HEAD + on_any_device(_needed(reference), "_device")
     adapter = ADAPTER.format(
         sizes=", ".join(sizes), given=", ".join(f"{size}={size}" for size in sizes)
     )
+    kernel = _without_task(submission)
+    if eager:
+        kernel = f"{HEAD}{_without_task(needed_by(reference, ANSWER))}\n\n{KERNEL} = {ANSWER}\n"
     plain = slug_of(name) or "task"
     return ProblemDraft(
         name=plain,
@@ -87,9 +95,10 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
         args=(),
         reference=ReferenceCode(reference, ANSWER, (), returns=True),
         cases=cases,
-        kernels={"triton": ("v0.py", _without_task(submission).rstrip("\n") + "\n" + CALL)},
+        kernels={"triton": ("v0.py", kernel.rstrip("\n") + "\n" + CALL)},
         own_ref=text.rstrip("\n") + "\n" + adapter,
         assumed=(
+            *((NO_KERNEL,) if eager else ()),
             f"Inputs are what {INPUTS} makes, as data0, data1, …; tensors that it hands over for "
             "answers are inputs as well, and are not looked at.",
             f"What {KERNEL} returns is copied, and the copy is timed.",
@@ -97,7 +106,7 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
     )
 
 
-def _cases(task: str) -> dict[str, dict[str, int]]:
+def _cases(task: str) -> dict[str, dict[str, Number]]:
     try:
         found: Any = yaml.safe_load(task)
     except yaml.YAMLError as error:
@@ -106,13 +115,15 @@ def _cases(task: str) -> dict[str, dict[str, int]]:
     listed = found.get("benchmarks") or found.get("tests")
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise DraftError("definition", "benchmarks: a list of sizes is needed")
-    cases: dict[str, dict[str, int]] = {}
+    cases: dict[str, dict[str, Number]] = {}
     for each in listed[:MOST_CASES]:
         sizes = {str(key): value for key, value in each.items() if key != "seed"}
-        bad = [k for k, v in sizes.items() if not k.isidentifier() or type(v) is not int]
+        bad = [k for k, v in sizes.items() if not k.isidentifier() or not isinstance(v, Number)]
         if bad or not sizes:
-            raise DraftError("definition", f"benchmarks: {bad or each}; accepted: whole numbers")
-        cases["x".join(map(str, sizes.values()))] = sizes
+            raise DraftError(
+                "definition", f"benchmarks: {bad or each}; accepted: numbers and words"
+            )
+        cases[case_name(sizes.values())] = sizes
     if len({tuple(sizes) for sizes in cases.values()}) != 1:
         raise DraftError("definition", "benchmarks: every one needs the same sizes")
     return cases

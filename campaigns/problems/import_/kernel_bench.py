@@ -9,7 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from campaigns.problems.import_.draft import DraftError, ProblemDraft, ReferenceCode
+from campaigns.problems.import_.draft import (
+    NO_SIZE,
+    DraftError,
+    ProblemDraft,
+    ReferenceCode,
+    case_name,
+)
 from campaigns.problems.import_.module_code import KERNEL_CODE, REFERENCE_CODE, SHARED_CODE
 from campaigns.problems.import_.read_sources import (
     PointerArg,
@@ -21,8 +27,6 @@ from campaigns.problems.import_.read_sources import (
 )
 
 INPUTS, INIT = "get_inputs", "get_init_inputs"
-# For a case without a size of its own: setup needs one parameter.
-NO_SIZE = {"draw": 1}
 ASSUMED = (
     f"Inputs are what {INPUTS} draws. Weights are inputs too: those that the module draws are "
     "drawn with the same mean and spread, those that it fills are drawn around that.",
@@ -68,7 +72,7 @@ def with_inputs_of_its_own(
         title=named["title"],
         args=(),
         reference=reference,
-        cases={"x".join(map(str, sizes.values())) or "given": sizes or NO_SIZE},
+        cases={case_name(sizes.values()): sizes or NO_SIZE},
         kernels={backend: ("v0" + "." + file_name.rsplit(".", 1)[-1], text)},
         own_ref=_own_ref(reference, known),
         assumed=ASSUMED,

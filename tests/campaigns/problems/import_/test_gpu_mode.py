@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.draft import NO_KERNEL, DraftError
 from campaigns.problems.import_.gpu_mode import read_task
 from campaigns.problems.import_.write import written
 
@@ -63,12 +63,28 @@ def test_a_task_is_a_problem_on_any_device():
     assert torch.equal(inputs["out0"], want)
 
 
+def test_a_task_without_a_submission_begins_with_its_reference():
+    task = TASK.replace('"cols": 32,', '"cols": 32, "kind": "even odd", "bias": true,')
+    task = task.replace('"cols": 64,', '"cols": 64, "kind": "odd", "bias": false,')
+    reference = REFERENCE.replace("cols: int,", "cols: int, kind: str, bias: bool,")
+    draft = read_task("scale-rows", task, reference, "")
+    assert draft.assumed[0] == NO_KERNEL
+    assert [*draft.cases] == ["16x32xeven_oddxTrue", "8x64xoddxFalse"]
+    files = written(draft)
+    assert 'kind = "even odd", bias = true' in files["problem.toml"]
+    kernel = {}
+    exec(files["v0.py"], kernel)
+    out = torch.zeros(2, 3)
+    kernel["run_kernel"](data0=torch.ones(2, 3), data1=torch.ones(3), out0=out)
+    assert torch.equal(out, torch.ones(2, 3))
+
+
 @pytest.mark.parametrize(
     ("task", "reference", "submission", "field"),
     [
         ("a: [", REFERENCE, SUBMISSION, "definition"),
         ("tests: 3", REFERENCE, SUBMISSION, "definition"),
-        ('tests: [{"n": "many"}]', REFERENCE, SUBMISSION, "definition"),
+        ('tests: [{"n": [1, 2]}]', REFERENCE, SUBMISSION, "definition"),
         ('tests: [{"n": 1}, {"m": 2}]', REFERENCE, SUBMISSION, "definition"),
         (TASK, "x = 1", SUBMISSION, "reference"),
         (TASK, REFERENCE, "x = 1", "solution"),
