@@ -25,51 +25,64 @@ from campaigns.problems.import_.draft import (
 from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
 
 INPUTS, ANSWER, KERNEL = "generate_input", "ref_kernel", "custom_kernel"
-HEAD = """from __future__ import annotations
-
-from contextlib import nullcontext as DeterministicContext
+OWN_IMPORT = re.compile(
+    r"^(?P<before>\s*)from (?P<module>task|utils) import (?P<names>\([^)]*\)|[^\n]*)", re.MULTILINE
+)
+HEAD = """from contextlib import nullcontext as DeterministicContext
 
 import torch
 
 _device = "cpu"
 """
-ADAPTER = """
+PLACES = """
 
 # What follows was written by kopt.
 def _listed(data):
     return list(data) if isinstance(data, (tuple, list)) else [data]
 
 
-def _answers(data):
-    return _listed(ref_kernel(data[0] if len(data) == 1 else tuple(data)))
+def _put(answers, arguments):
+    for n, answer in enumerate(_listed(answers)):
+        place = next(each for name, each in arguments.items() if name.endswith(f"out{n}"))
+        if place is not answer:
+            place.copy_(answer)
+
+
+def _data(arguments):
+    data = [each for name, each in arguments.items() if name.startswith("data")]
+    return data[0] if len(data) == 1 else tuple(data)
+"""
+ADAPTER = """
+
+def _copied(data):
+    copies = [each.clone() if isinstance(each, torch.Tensor) else each for each in _listed(data)]
+    return copies[0] if len(copies) == 1 else tuple(copies)
 
 
 def setup(*, {sizes}, seed, device):
     global _device
     _device = device
-    data = _listed(generate_input({given}, seed=seed))
-    inputs = {{f"data{{n}}": each for n, each in enumerate(data)}}
-    copies = [each.clone() if isinstance(each, torch.Tensor) else each for each in data]
-    answers = {{f"out{{n}}": torch.empty_like(each) for n, each in enumerate(_answers(copies))}}
-    return {{"inputs": inputs | answers, "outputs": list(answers)}}
+    data = generate_input({given}, seed=seed)
+    copies = _copied(data)
+    answers = _listed(ref_kernel(copies))
+    # An answer may be a tensor of the data, which is then its place.
+    places = {{id(answer): f"_out{{n}}" for n, answer in enumerate(answers)}}
+    names = [f"data{{n}}{{places.get(id(each), '')}}" for n, each in enumerate(_listed(copies))]
+    inputs = dict(zip(names, _listed(data)))
+    known = {{id(each) for each in _listed(copies)}}
+    for n, answer in enumerate(answers):
+        if id(answer) not in known:
+            inputs[f"out{{n}}"] = torch.empty_like(answer)
+    return {{"inputs": inputs, "outputs": [name for name in inputs if "out" in name]}}
 
 
 def reference(**arguments):
-    data = [each for name, each in arguments.items() if name.startswith("data")]
-    places = [each for name, each in arguments.items() if name.startswith("out")]
-    copies = [each.clone() if isinstance(each, torch.Tensor) else each for each in data]
-    for place, answer in zip(places, _answers(copies), strict=True):
-        place.copy_(answer)
+    _put(ref_kernel(_copied(_data(arguments))), arguments)
 """
 CALL = """
 
 def run_kernel(**arguments):
-    data = [each for name, each in arguments.items() if name.startswith("data")]
-    places = [each for name, each in arguments.items() if name.startswith("out")]
-    answers = custom_kernel(data[0] if len(data) == 1 else tuple(data))
-    answers = answers if isinstance(answers, (tuple, list)) else (answers,)
-    for place, answer in zip(places, answers, strict=True):
-        place.copy_(answer)
+    _put(custom_kernel(_data(arguments)), arguments)
 """
 
 
@@ -85,7 +98,7 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
     adapter = ADAPTER.format(
         sizes=", ".join(sizes), given=", ".join(f"{size}={size}" for size in sizes)
     )
-    kernel = _without_task(submission)
+    kernel = f"{HEAD}{_without_task(submission)}"
     if eager:
         kernel = f"{HEAD}{_without_task(needed_by(reference, ANSWER))}\n\n{KERNEL} = {ANSWER}\n"
     plain = slug_of(name) or "task"
@@ -95,12 +108,12 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
         args=(),
         reference=ReferenceCode(reference, ANSWER, (), returns=True),
         cases=cases,
-        kernels={"triton": ("v0.py", kernel.rstrip("\n") + "\n" + CALL)},
-        own_ref=text.rstrip("\n") + "\n" + adapter,
+        kernels={"triton": ("v0.py", kernel.rstrip("\n") + "\n" + PLACES + CALL)},
+        own_ref=text.rstrip("\n") + "\n" + PLACES + adapter,
         assumed=(
             *((NO_KERNEL,) if eager else ()),
-            f"Inputs are what {INPUTS} makes, as data0, data1, …; tensors that it hands over for "
-            "answers are inputs as well, and are not looked at.",
+            f"Inputs are what {INPUTS} makes, as data0, data1, …; one that {ANSWER} returns is "
+            "the answer's place.",
             f"What {KERNEL} returns is copied, and the copy is timed.",
         ),
     )
@@ -142,6 +155,12 @@ def _needed(reference: str) -> str:
 
 
 def _without_task(text: str) -> str:
-    """The text without its imports of the competition's own modules."""
-    own = re.compile(r"^\s*from (task|utils) import .*$", re.MULTILINE)
-    return own.sub("", text)
+    """The text without its imports of the competition's own modules; types of these stay names."""
+
+    def in_its_place(found: re.Match[str]) -> str:
+        names = re.findall(r"\w+", found["names"]) if found["module"] == "task" else []
+        return (
+            found["before"] + "".join(f"{name} = " for name in names) + ("object" if names else "")
+        )
+
+    return OWN_IMPORT.sub(in_its_place, text)

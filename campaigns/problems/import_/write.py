@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from math import prod
 
+from campaigns.evaluator.problem.distributions import GROUPED_WORDS
 from campaigns.problems.import_.draft import DraftArg, Draw, Number, ProblemDraft, Role, case_name
 
 # By dtype of the answer: what rounding once and summing in another order may come to.
@@ -40,7 +41,7 @@ def _toml(draft: ProblemDraft) -> str:
         "schema = 1",
         f'name = "{draft.name}"',
         f"title = {_text(draft.title)}",
-        f'op = "{draft.name}"',
+        f'op = "{_op(draft.name)}"',
         f'dtype = "{draft.dtype}"',
         f"summary = {_text(draft.summary)}",
         "",
@@ -61,6 +62,11 @@ def _toml(draft: ProblemDraft) -> str:
             if name not in draft.cases:
                 lines += _case(name, sizes, ("interpreter",))
     return "\n".join([*lines, ""])
+
+
+def _op(name: str) -> str:
+    """The name without words for rows of groups of different sizes: nothing tells of such here."""
+    return "_".join(word for word in name.split("_") if word not in GROUPED_WORDS) or "rows"
 
 
 def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
