@@ -31,6 +31,7 @@ from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.read_sources import PythonEntry, python_entry, reference_code
 
 ENTRY = "run"
+LONGEST_TITLE = 200
 # How an input of a workload may be made; one from a file (safetensors) is not read.
 MADE = ("random", "scalar", "custom")
 
@@ -60,7 +61,7 @@ def read_definition(text: str, workloads: str = "", solution: str = "") -> Probl
     kernel, assumed = _kernel(solution, reference, entry, args)
     return ProblemDraft(
         name=slug_of(named) or "definition",
-        title=named.replace("_", " "),
+        title=named.replace("_", " ")[:LONGEST_TITLE],
         args=tuple(args),
         reference=code,
         cases=cases,

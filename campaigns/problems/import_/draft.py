@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from zlib import crc32
 
 # What a case may give its setup.
 Number = int | float | str | bool
@@ -14,6 +15,7 @@ MOST_CASES = 8
 NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
 # A problem without sizes: setup needs one parameter, and this one is not looked at.
 NO_SIZE: Mapping[str, Number] = {"draw": 1}
+LONGEST_NAME = 50
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -28,12 +30,15 @@ class DraftError(ValueError):
 
 def slug_of(text: str) -> str:
     """A name as an address and a folder can have it; "" where nothing is left."""
-    return OTHER.sub("_", text).strip("_").lower()
+    return OTHER.sub("_", text).strip("_").lower()[:LONGEST_NAME].rstrip("_")
 
 
 def case_name(values: Iterable[Number]) -> str:
-    """A case is called after its sizes."""
-    return "x".join(slug_of(v) if isinstance(v, str) else str(v) for v in values) or "given"
+    """A case is called after its sizes; a long name ends in digits that tell it from others."""
+    name = "x".join(slug_of(v) if isinstance(v, str) else str(v) for v in values) or "given"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 9]}-{crc32(name.encode()):08x}"
 
 
 class Role(StrEnum):

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from campaigns.evaluator.problem.distributions import PARAM
 from campaigns.problems.import_.draft import (
     MOST_CASES,
     NO_KERNEL,
@@ -24,6 +25,8 @@ from campaigns.problems.import_.draft import (
 )
 from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
 
+# Before the name of a size that means something else here.
+OTHERS = "its_"
 INPUTS, ANSWER, KERNEL = "generate_input", "ref_kernel", "custom_kernel"
 OWN_IMPORT = re.compile(
     r"^(?P<before>\s*)from (?P<module>task|utils) import (?P<names>\([^)]*\)|[^\n]*)", re.MULTILINE
@@ -59,21 +62,23 @@ def _copied(data):
     return copies[0] if len(copies) == 1 else tuple(copies)
 
 
-def setup(*, {sizes}, seed, device):
+def setup(*, seed, device, **sizes):
     global _device
     _device = device
-    data = generate_input({given}, seed=seed)
+    data = generate_input(
+        **{name.removeprefix("its_"): size for name, size in sizes.items()}, seed=seed
+    )
     copies = _copied(data)
     answers = _listed(ref_kernel(copies))
     # An answer may be a tensor of the data, which is then its place.
-    places = {{id(answer): f"_out{{n}}" for n, answer in enumerate(answers)}}
-    names = [f"data{{n}}{{places.get(id(each), '')}}" for n, each in enumerate(_listed(copies))]
+    places = {id(answer): f"_out{n}" for n, answer in enumerate(answers)}
+    names = [f"data{n}{places.get(id(each), '')}" for n, each in enumerate(_listed(copies))]
     inputs = dict(zip(names, _listed(data)))
-    known = {{id(each) for each in _listed(copies)}}
+    known = {id(each) for each in _listed(copies)}
     for n, answer in enumerate(answers):
         if id(answer) not in known:
-            inputs[f"out{{n}}"] = torch.empty_like(answer)
-    return {{"inputs": inputs, "outputs": [name for name in inputs if "out" in name]}}
+            inputs[f"out{n}"] = torch.empty_like(answer)
+    return {"inputs": inputs, "outputs": [name for name in inputs if "out" in name]}
 
 
 def reference(**arguments):
@@ -93,11 +98,7 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
     eager = not submission.strip()
     if not eager:
         _require(submission, "solution", KERNEL)
-    sizes = tuple(next(iter(cases.values())))
     text = HEAD + on_any_device(_needed(reference), "_device")
-    adapter = ADAPTER.format(
-        sizes=", ".join(sizes), given=", ".join(f"{size}={size}" for size in sizes)
-    )
     kernel = f"{HEAD}{_without_task(submission)}"
     if eager:
         kernel = f"{HEAD}{_without_task(needed_by(reference, ANSWER))}\n\n{KERNEL} = {ANSWER}\n"
@@ -109,7 +110,7 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
         reference=ReferenceCode(reference, ANSWER, (), returns=True),
         cases=cases,
         kernels={"triton": ("v0.py", kernel.rstrip("\n") + "\n" + PLACES + CALL)},
-        own_ref=text.rstrip("\n") + "\n" + PLACES + adapter,
+        own_ref=text.rstrip("\n") + "\n" + PLACES + ADAPTER,
         assumed=(
             *((NO_KERNEL,) if eager else ()),
             f"Inputs are what {INPUTS} makes, as data0, data1, …; one that {ANSWER} returns is "
@@ -130,16 +131,19 @@ def _cases(task: str) -> dict[str, dict[str, Number]]:
         raise DraftError("definition", "benchmarks: a list of sizes is needed")
     cases: dict[str, dict[str, Number]] = {}
     for each in listed[:MOST_CASES]:
-        sizes = {str(key): value for key, value in each.items() if key != "seed"}
+        sizes = {_param(str(key)): value for key, value in each.items() if key != "seed"}
         bad = [k for k, v in sizes.items() if not k.isidentifier() or not isinstance(v, Number)]
         if bad or not sizes:
             raise DraftError(
                 "definition", f"benchmarks: {bad or each}; accepted: numbers and words"
             )
         cases[case_name(sizes.values())] = sizes
-    if len({tuple(sizes) for sizes in cases.values()}) != 1:
-        raise DraftError("definition", "benchmarks: every one needs the same sizes")
     return cases
+
+
+def _param(name: str) -> str:
+    """A size under a name that a case of ours may give."""
+    return f"{OTHERS}{name}" if name in (PARAM, "device") else name
 
 
 def _require(text: str, field: str, *names: str) -> None:

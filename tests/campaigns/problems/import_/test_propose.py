@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from campaigns.problems.import_.draft import DraftError, Draw, Role
+from campaigns.problems.import_.draft import DraftError, Draw, Role, case_name, slug_of
 from campaigns.problems.import_.propose import Given, propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import ADD_BIAS, CPP, CUDA, RELU, TRITON
@@ -100,6 +100,13 @@ def test_a_module_in_the_way_of_kernelbench_brings_its_inputs():
     files = written(draft)
     assert "def get_inputs" in files["ref.py"]
     assert "_module = _without_chance(ModelNew(*get_init_inputs()))" in files["v0.py"]
+
+
+def test_long_names_are_cut_and_those_of_cases_stay_apart():
+    assert len(slug_of("conv_" * 30)) == 49
+    names = {case_name([*range(40), last]) for last in range(3)}
+    assert len(names) == 3
+    assert all(len(name) == 50 for name in names)
 
 
 def test_without_a_kernel_the_reference_is_the_first_to_beat():
