@@ -56,7 +56,8 @@ def _toml(draft: ProblemDraft) -> str:
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
-        small = {name: _small(sizes) for name, sizes in draft.cases.items()}
+        smaller = _fewer if draft.own_ref and draft.reference.is_module else _small
+        small = {name: smaller(sizes) for name, sizes in draft.cases.items()}
         kept = {case_name(sizes.values()): sizes for sizes in small.values()}
         for name, sizes in kept.items():
             if name not in draft.cases:
@@ -92,6 +93,12 @@ def _small(given: Mapping[str, Number]) -> dict[str, Number]:
         largest = max(sizes, key=lambda name: sizes[name])
         sizes[largest] = max(LEAST_SIZE, sizes[largest] // 2)
     return {**given, **sizes}
+
+
+def _fewer(given: Mapping[str, Number]) -> dict[str, Number]:
+    """The same sizes but for a small first one, which is the batch of a module."""
+    first, value = next(iter(given.items()))
+    return {**given, first: min(value, LEAST_SIZE) if type(value) is int else value}
 
 
 def _text(words: str) -> str:

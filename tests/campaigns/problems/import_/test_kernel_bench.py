@@ -1,5 +1,7 @@
 """Modules with weights, in the way of KernelBench: these become inputs."""
 
+import tomllib
+
 import pytest
 import torch
 
@@ -109,6 +111,17 @@ def test_the_callers_random_numbers_stay_as_they_are():
 
 def test_only_sizes_that_the_module_is_not_made_with_are_a_cases():
     assert propose(Given("", "", "model.py", MODEL)).cases == {"32": {"rows": 32}}
+
+
+def test_an_interpreter_gets_a_small_batch_and_the_other_sizes_as_they_are():
+    wide = MODEL.replace(
+        "rows, width)]", "rows, width)[:, :width].reshape(rows, length // 64, -1)]"
+    )
+    wide = wide.replace("rows = 32", "rows = 4096\nlength = 64")
+    described = tomllib.loads(files(Given("", "", "model.py", wide))["problem.toml"])
+    found = {tuple(case["on"]): case["params"] for case in described["case"]}
+    assert found[("interpreter",)] == {"rows": 16, "length": 64}
+    assert found[("cpu", "gpu")] == {"rows": 4096, "length": 64}
 
 
 def test_a_model_new_has_the_weights_of_the_same_keys():
