@@ -31,7 +31,7 @@ INPUTS, ANSWER, KERNEL = "generate_input", "ref_kernel", "custom_kernel"
 OWN_IMPORT = re.compile(
     r"^(?P<before>\s*)from (?P<module>task|utils) import (?P<names>\([^)]*\)|[^\n]*)", re.MULTILINE
 )
-HEAD = """from contextlib import nullcontext as DeterministicContext
+HEAD = """from contextlib import nullcontext as _nothing
 
 import torch
 
@@ -159,12 +159,14 @@ def _needed(reference: str) -> str:
 
 
 def _without_task(text: str) -> str:
-    """The text without its imports of the competition's own modules; types of these stay names."""
+    """The text without its imports of the competition's own modules.
+
+    Types of these stay names, and what a host of it would set up around a call does nothing.
+    """
 
     def in_its_place(found: re.Match[str]) -> str:
-        names = re.findall(r"\w+", found["names"]) if found["module"] == "task" else []
-        return (
-            found["before"] + "".join(f"{name} = " for name in names) + ("object" if names else "")
-        )
+        names = re.findall(r"\w+", found["names"])
+        stands = "object" if found["module"] == "task" else "_nothing"
+        return found["before"] + " = ".join([*names, stands] if names else [])
 
     return OWN_IMPORT.sub(in_its_place, text)

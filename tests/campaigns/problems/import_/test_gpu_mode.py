@@ -73,6 +73,13 @@ def test_a_size_that_means_something_else_here_gets_another_name():
     assert inputs["data0"].shape == (4, 8)
 
 
+def test_what_the_host_of_a_competition_sets_up_does_nothing():
+    reference = REFERENCE.replace("DeterministicContext", "DisableSomething")
+    made = {}
+    exec(written(read_task("t", TASK, reference, ""))["ref.py"], made)
+    assert made["setup"](rows=4, cols=8, seed=1, device="cpu")["outputs"] == ["out0"]
+
+
 def test_a_size_with_a_default_may_be_left_out():
     task = TASK.replace('"rows": 8, ', "")
     draft = read_task("t", task, REFERENCE.replace("rows: int,", "").replace("rows,", "3,"), "")
