@@ -11,8 +11,9 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
-from campaigns.problems.import_.gpu_mode import read_task
+from campaigns.problems.import_.gpu_mode import KERNEL, read_task
 from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
 
@@ -22,14 +23,15 @@ DEFINITION = (
     argument(
         "definition",
         type=Path,
-        help="JSON of FlashInfer Trace or SOL-ExecBench, or a task.yml of GPU MODE with its "
-        "reference.py beside it",
+        help="JSON of FlashInfer Trace or SOL-ExecBench; a task.yml of GPU MODE with its "
+        "reference.py beside it; a tuning file (T1) of Kernel Tuner or KTT with its kernel",
     ),
+    argument("--reference", type=Path, help="of a tuning file (T1): Python with the right answer"),
     argument("--workloads", type=Path, help="of a JSON: its workloads, JSON lines"),
     argument(
         "--solution",
         type=Path,
-        help="a solution in Triton; default: torch eager, of a task the submission.py beside it",
+        help="a solution in Triton; default: a task's submission.py, else torch eager",
     ),
     FOLDER,
     KEPT,
@@ -71,6 +73,7 @@ class NewProblem(BaseCommand):
         self,
         *,
         definition: Path,
+        reference: Path | None,
         workloads: Path | None,
         solution: Path | None,
         folder: Path | None,
@@ -79,14 +82,25 @@ class NewProblem(BaseCommand):
         if definition.suffix in (".yml", ".yaml"):
             beside = definition.resolve().parent
             own = solution or beside / "submission.py"
-            task, reference, submission = map(
-                self._text, (definition, beside / "reference.py", own)
-            )
-            read = partial(read_task, beside.name, task, reference, submission)
+            task, right = self._text(definition), self._text(beside / "reference.py")
+            submission = self._text(own) if solution or own.exists() else ""
+            if not solution and f"def {KERNEL}(" not in submission:
+                submission = ""
+            read = partial(read_task, beside.name, task, right, submission)
         else:
+            text = self._text(definition)
+            if is_tuning_file(text):
+                return self._offer(
+                    partial(self._tuned, definition, text, reference), folder, yes=yes
+                )
             files = (definition, workloads, solution)
             read = partial(read_definition, *(self._text(one) if one else "" for one in files))
         self._offer(read, folder, yes=yes)
+
+    def _tuned(self, definition: Path, text: str, reference: Path | None) -> ProblemDraft:
+        kernel = self._text(definition.parent / kernel_file(text))
+        right = (reference.name, self._text(reference)) if reference else ("", "")
+        return read_tuning(text, kernel, right)
 
     def _offer(
         self, read_in: Callable[[], ProblemDraft], folder: Path | None, *, yes: bool

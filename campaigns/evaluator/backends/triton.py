@@ -204,7 +204,8 @@ def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
     arguments = {
         arg.name: arg.value
         if isinstance(arg, ScalarArg)
-        else torch.empty(arg.shape, dtype=getattr(torch, arg.dtype))
+        # Integers may say what is read of other tensors, so that any would not do.
+        else torch.zeros(arg.shape, dtype=getattr(torch, arg.dtype))
         for arg in example.args
     }
     entry_of(load_candidate(path), example, path.name)(**arguments)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.problems.import_.draft import (
@@ -16,17 +17,23 @@ from campaigns.problems.import_.draft import (
     FLOATS,
     MOST_CASES,
     NO_KERNEL,
+    NO_SIZE,
     DraftArg,
     DraftError,
     Draw,
+    Number,
     ProblemDraft,
     Role,
+    case_name,
     slug_of,
 )
 from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.read_sources import PythonEntry, python_entry, reference_code
 
 ENTRY = "run"
+LONGEST_TITLE = 200
+# How an input of a workload may be made; one from a file (safetensors) is not read.
+MADE = ("random", "scalar", "custom")
 
 
 def read_definition(text: str, workloads: str = "", solution: str = "") -> ProblemDraft:
@@ -40,7 +47,13 @@ def read_definition(text: str, workloads: str = "", solution: str = "") -> Probl
     if not isinstance(reference, str):
         raise DraftError("definition", f"reference: Python with {ENTRY}(…) is needed")
     code = reference_code(reference, "reference", ENTRY)
+    given = _workloads(workloads)
+    scalars = _scalars(inputs, given)
+    varied = {name for name, values in scalars.items() if len({*values}) > 1}
+    cases = _cases(axes, given, varied)
     args = [_arg(name, each, axes, Role.INPUT) for name, each in inputs.items()]
+    values = {name: name if name in varied else each[0] for name, each in scalars.items()}
+    args = [replace(a, value=values.get(a.name, a.value)) for a in args]
     outputs = _table(found, "outputs")
     args += [_arg(name, each, axes, Role.OUTPUT) for name, each in outputs.items()]
     named = str(found.get("name", "definition"))
@@ -48,13 +61,14 @@ def read_definition(text: str, workloads: str = "", solution: str = "") -> Probl
     kernel, assumed = _kernel(solution, reference, entry, args)
     return ProblemDraft(
         name=slug_of(named) or "definition",
-        title=named.replace("_", " "),
+        title=named.replace("_", " ")[:LONGEST_TITLE],
         args=tuple(args),
         reference=code,
-        cases=_cases(axes, workloads),
+        cases=cases,
         kernels={"triton": ("v0.py", kernel)},
         summary=str(found.get("description", "")),
         assumed=assumed,
+        made_by=_made_by(found, code.text, axes, args),
     )
 
 
@@ -84,6 +98,8 @@ def _arg(name: str, said: Mapping[str, Any], axes: Mapping[str, Any], role: Role
         raise DraftError("definition", f"{name}: dtype {dtype!r}; accepted: {', '.join(DTYPES)}")
     if shape is None and role is Role.INPUT:
         return DraftArg(name, Role.NUMBER, dtype, value=1.0 if dtype in FLOATS else 1)
+    if shape is None:
+        shape = []
     if not isinstance(shape, list):
         raise DraftError("definition", f"{name}: shape: a list of axes is needed")
     sizes = tuple(_size(name, axis, axes) for axis in shape)
@@ -93,8 +109,8 @@ def _arg(name: str, said: Mapping[str, Any], axes: Mapping[str, Any], role: Role
 
 def _size(name: str, axis: object, axes: Mapping[str, Any]) -> str | int:
     """An axis as a size: a name, a constant, or an expression of names."""
-    if isinstance(axis, int):
-        return axis
+    if isinstance(axis, int) or (isinstance(axis, str) and axis.isdigit()):
+        return int(axis)
     said = axes.get(axis) if isinstance(axis, str) else None
     if said is None:
         raise DraftError("definition", f"{name}: axis {axis!r}; accepted: {', '.join(axes)}")
@@ -123,29 +139,85 @@ def _expression(axis: str, text: str, axes: Mapping[str, Any]) -> str:
     return f"({ast.unparse(tree)})"
 
 
-def _cases(axes: Mapping[str, Any], workloads: str) -> dict[str, dict[str, int]]:
-    names = [name for name, said in axes.items() if said.get("type") == "var"]
-    cases: dict[str, dict[str, int]] = {}
-    for sizes in _given_sizes(workloads):
-        if set(names) <= set(sizes):
-            own = {name: sizes[name] for name in names}
-            cases["x".join(map(str, own.values())) or "given"] = own
-    if not cases:
-        raise DraftError(
-            "workloads", f"no workload gives {', '.join(names) or 'a case'}; needed: JSON lines"
-        )
-    return dict(list(cases.items())[:MOST_CASES])
+@dataclass(frozen=True, slots=True)
+class _Workload:
+    """One line of the workloads. line: its number. sizes: axes. inputs: how each is made."""
+
+    line: int
+    sizes: Mapping[str, int]
+    inputs: Mapping[str, Any]
 
 
-def _given_sizes(workloads: str) -> Iterator[dict[str, int]]:
-    for number, line in enumerate(workloads.splitlines(), 1):
+def _workloads(text: str) -> list[_Workload]:
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         said = _object(f"workloads line {number}", line)
-        axes = (said.get("workload") or said).get("axes")
-        if not isinstance(axes, dict):
-            raise DraftError("workloads", f"line {number}: axes: an object is needed")
-        yield {name: size for name, size in axes.items() if isinstance(size, int) and size > 0}
+        said = said.get("workload") or said
+        axes, inputs = said.get("axes"), said.get("inputs") or {}
+        if not isinstance(axes, dict) or not isinstance(inputs, dict):
+            raise DraftError("workloads", f"line {number}: axes, inputs: objects are needed")
+        sizes = {name: size for name, size in axes.items() if type(size) is int and size > 0}
+        found.append(_Workload(number, sizes, inputs))
+    return found
+
+
+def _cases(
+    axes: Mapping[str, Any], given: Sequence[_Workload], varied: Collection[str]
+) -> dict[str, Mapping[str, Number]]:
+    """varied: numbers that differ between workloads, so that they are a case's."""
+    names = [name for name, said in axes.items() if said.get("type") == "var"]
+    cases: dict[str, Mapping[str, Number]] = {}
+    for each in given:
+        numbers = {name: each.inputs[name]["value"] for name in varied if name in each.inputs}
+        if set(names) <= set(each.sizes) and len(numbers) == len(varied):
+            own = {name: each.sizes[name] for name in names} | numbers
+            cases[case_name(own.values())] = own or NO_SIZE
+    if not cases and not names:
+        return {case_name(()): NO_SIZE}
+    if not cases:
+        raise DraftError("workloads", f"no workload gives {', '.join(names)}; needed: JSON lines")
+    return dict(list(cases.items())[:MOST_CASES])
+
+
+def _scalars(inputs: Mapping[str, Any], given: Sequence[_Workload]) -> dict[str, list[Number]]:
+    """The number of each input that is one, in every workload. Raises DraftError."""
+    found: dict[str, list[Number]] = {}
+    for each in given:
+        for name, said in each.inputs.items():
+            if name not in inputs:
+                continue
+            kind = said.get("type") if isinstance(said, dict) else None
+            if kind not in MADE:
+                raise DraftError(
+                    "workloads",
+                    f"line {each.line}: {name}: type {kind!r}; accepted: {', '.join(MADE)}",
+                )
+            if kind == "scalar" and not isinstance(said.get("value"), int | float):
+                raise DraftError("workloads", f"line {each.line}: {name}: a number is needed")
+            if kind == "scalar":
+                found.setdefault(name, []).append(said["value"])
+    return found
+
+
+def _made_by(
+    found: Mapping[str, Any], reference: str, axes: Mapping[str, Any], args: Sequence[DraftArg]
+) -> str:
+    """A call of the reference's own function for inputs, if it has one (SOL-ExecBench)."""
+    name = found.get("custom_inputs_entrypoint")
+    if name is None:
+        return ""
+    functions = [n.name for n in ast.parse(reference).body if isinstance(n, ast.FunctionDef)]
+    if name not in functions:
+        raise DraftError(
+            "definition",
+            f"custom_inputs_entrypoint: {name!r:.60}; the reference defines: "
+            f"{', '.join(functions)}",
+        )
+    given = [f'"{axis}": {_size(name, axis, axes)}' for axis in axes]
+    given += [f'"{arg.name}": {arg.value}' for arg in args if arg.role is Role.NUMBER]
+    return f"{name}({{{', '.join(given)}}}, device)"
 
 
 def _kernel(

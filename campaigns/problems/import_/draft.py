@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from zlib import crc32
 
+# What a case may give its setup.
+Number = int | float | str | bool
 # More example calls or workloads than these are not made cases.
 MOST_CASES = 8
 NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
+# A problem without sizes: setup needs one parameter, and this one is not looked at.
+NO_SIZE: Mapping[str, Number] = {"draw": 1}
+LONGEST_NAME = 50
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -24,7 +30,15 @@ class DraftError(ValueError):
 
 def slug_of(text: str) -> str:
     """A name as an address and a folder can have it; "" where nothing is left."""
-    return OTHER.sub("_", text).strip("_").lower()
+    return OTHER.sub("_", text).strip("_").lower()[:LONGEST_NAME].rstrip("_")
+
+
+def case_name(values: Iterable[Number]) -> str:
+    """A case is called after its sizes; a long name ends in digits that tell it from others."""
+    name = "x".join(slug_of(v) if isinstance(v, str) else str(v) for v in values) or "given"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 9]}-{crc32(name.encode()):08x}"
 
 
 class Role(StrEnum):
@@ -56,7 +70,7 @@ class DraftArg:
 
     shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
-    integers, high left out. scale, shift: of the other draws.
+    integers, high left out. scale, shift: of the other draws. dtype: "" where only a run tells it.
     """
 
     name: str
@@ -95,7 +109,8 @@ class ReferenceCode:
 class ProblemDraft:
     """All of a problem. kernels: backend → (file name, text). cases: name → sizes.
 
-    own_ref: the whole of ref.py, where it is not written from the rest.
+    own_ref: the whole of ref.py, where it is not written from the rest. made_by: source of a call
+    of sizes and `device` that gives the inputs by name, where the reference makes them itself.
     assumed: what was assumed, one sentence each, for the person who confirms it.
     """
 
@@ -103,10 +118,11 @@ class ProblemDraft:
     title: str
     args: tuple[DraftArg, ...]
     reference: ReferenceCode
-    cases: Mapping[str, Mapping[str, int]]
+    cases: Mapping[str, Mapping[str, Number]]
     kernels: Mapping[str, tuple[str, str]]
     summary: str = ""
     own_ref: str = ""
+    made_by: str = ""
     assumed: tuple[str, ...] = field(default_factory=tuple)
 
     @property
@@ -116,8 +132,9 @@ class ProblemDraft:
 
     @property
     def dtype(self) -> str:
-        """What the answer is in, as far as the inputs tell: the first of floats, else the first."""
-        kinds = [arg.dtype for arg in self.args if arg.role is not Role.NUMBER]
-        outputs = [a.dtype for a in self.args if a.role in (Role.OUTPUT, Role.IN_PLACE) and a.shape]
-        floats = [kind for kind in (*outputs, *kinds) if kind in FLOATS]
-        return next(iter((*floats, *kinds)), "float32")
+        """What the answer is in: floats of the outputs, then of the inputs, else its integers."""
+        tensors = [arg for arg in self.args if arg.role is not Role.NUMBER and arg.dtype]
+        outputs = [arg.dtype for arg in tensors if arg.role in (Role.OUTPUT, Role.IN_PLACE)]
+        kinds = [*outputs, *(arg.dtype for arg in tensors)]
+        first = next((kind for kind in kinds if kind in FLOATS), next(iter(kinds), "float32"))
+        return "uint8" if first == "bool" else first

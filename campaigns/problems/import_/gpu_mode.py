@@ -1,7 +1,7 @@
 """Tasks of GPU MODE: `task.yml`, `reference.py` with its inputs and answer, and a submission.
 
 Schema: gpu-mode/reference-kernels. `generate_input(**sizes, seed)` makes the `data` of `ref_kernel`
-and of `custom_kernel`, a submission.
+and of `custom_kernel`, a submission; without one the reference is the first to beat.
 """
 
 from __future__ import annotations
@@ -12,61 +12,82 @@ from typing import Any
 
 import yaml
 
+from campaigns.evaluator.problem.distributions import PARAM
 from campaigns.problems.import_.draft import (
     MOST_CASES,
+    NO_KERNEL,
     DraftError,
+    Number,
     ProblemDraft,
     ReferenceCode,
+    case_name,
     slug_of,
 )
 from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
 
+# Before the name of a size that means something else here.
+OTHERS = "its_"
 INPUTS, ANSWER, KERNEL = "generate_input", "ref_kernel", "custom_kernel"
-HEAD = """from __future__ import annotations
-
-from contextlib import nullcontext as DeterministicContext
+OWN_IMPORT = re.compile(
+    r"^(?P<before>\s*)from (?P<module>task|utils) import (?P<names>\([^)]*\)|[^\n]*)", re.MULTILINE
+)
+HEAD = """from contextlib import nullcontext as _nothing
 
 import torch
 
 _device = "cpu"
 """
-ADAPTER = """
+PLACES = """
 
 # What follows was written by kopt.
 def _listed(data):
     return list(data) if isinstance(data, (tuple, list)) else [data]
 
 
-def _answers(data):
-    return _listed(ref_kernel(data[0] if len(data) == 1 else tuple(data)))
+def _put(answers, arguments):
+    for n, answer in enumerate(_listed(answers)):
+        place = next(each for name, each in arguments.items() if name.endswith(f"out{n}"))
+        if place is not answer:
+            place.copy_(answer)
 
 
-def setup(*, {sizes}, seed, device):
+def _data(arguments):
+    data = [each for name, each in arguments.items() if name.startswith("data")]
+    return data[0] if len(data) == 1 else tuple(data)
+"""
+ADAPTER = """
+
+def _copied(data):
+    copies = [each.clone() if isinstance(each, torch.Tensor) else each for each in _listed(data)]
+    return copies[0] if len(copies) == 1 else tuple(copies)
+
+
+def setup(*, seed, device, **sizes):
     global _device
     _device = device
-    data = _listed(generate_input({given}, seed=seed))
-    inputs = {{f"data{{n}}": each for n, each in enumerate(data)}}
-    copies = [each.clone() if isinstance(each, torch.Tensor) else each for each in data]
-    answers = {{f"out{{n}}": torch.empty_like(each) for n, each in enumerate(_answers(copies))}}
-    return {{"inputs": inputs | answers, "outputs": list(answers)}}
+    data = generate_input(
+        **{name.removeprefix("its_"): size for name, size in sizes.items()}, seed=seed
+    )
+    copies = _copied(data)
+    answers = _listed(ref_kernel(copies))
+    # An answer may be a tensor of the data, which is then its place.
+    places = {id(answer): f"_out{n}" for n, answer in enumerate(answers)}
+    names = [f"data{n}{places.get(id(each), '')}" for n, each in enumerate(_listed(copies))]
+    inputs = dict(zip(names, _listed(data)))
+    known = {id(each) for each in _listed(copies)}
+    for n, answer in enumerate(answers):
+        if id(answer) not in known:
+            inputs[f"out{n}"] = torch.empty_like(answer)
+    return {"inputs": inputs, "outputs": [name for name in inputs if "out" in name]}
 
 
 def reference(**arguments):
-    data = [each for name, each in arguments.items() if name.startswith("data")]
-    places = [each for name, each in arguments.items() if name.startswith("out")]
-    copies = [each.clone() if isinstance(each, torch.Tensor) else each for each in data]
-    for place, answer in zip(places, _answers(copies), strict=True):
-        place.copy_(answer)
+    _put(ref_kernel(_copied(_data(arguments))), arguments)
 """
 CALL = """
 
 def run_kernel(**arguments):
-    data = [each for name, each in arguments.items() if name.startswith("data")]
-    places = [each for name, each in arguments.items() if name.startswith("out")]
-    answers = custom_kernel(data[0] if len(data) == 1 else tuple(data))
-    answers = answers if isinstance(answers, (tuple, list)) else (answers,)
-    for place, answer in zip(places, answers, strict=True):
-        place.copy_(answer)
+    _put(custom_kernel(_data(arguments)), arguments)
 """
 
 
@@ -74,12 +95,13 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
     """name: of the task. The rest are the texts of its files. Raises DraftError."""
     cases = _cases(task)
     _require(reference, "reference", INPUTS, ANSWER)
-    _require(submission, "solution", KERNEL)
-    sizes = tuple(next(iter(cases.values())))
+    eager = not submission.strip()
+    if not eager:
+        _require(submission, "solution", KERNEL)
     text = HEAD + on_any_device(_needed(reference), "_device")
-    adapter = ADAPTER.format(
-        sizes=", ".join(sizes), given=", ".join(f"{size}={size}" for size in sizes)
-    )
+    kernel = f"{HEAD}{_without_task(submission)}"
+    if eager:
+        kernel = f"{HEAD}{_without_task(needed_by(reference, ANSWER))}\n\n{KERNEL} = {ANSWER}\n"
     plain = slug_of(name) or "task"
     return ProblemDraft(
         name=plain,
@@ -87,17 +109,18 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
         args=(),
         reference=ReferenceCode(reference, ANSWER, (), returns=True),
         cases=cases,
-        kernels={"triton": ("v0.py", _without_task(submission).rstrip("\n") + "\n" + CALL)},
-        own_ref=text.rstrip("\n") + "\n" + adapter,
+        kernels={"triton": ("v0.py", kernel.rstrip("\n") + "\n" + PLACES + CALL)},
+        own_ref=text.rstrip("\n") + "\n" + PLACES + ADAPTER,
         assumed=(
-            f"Inputs are what {INPUTS} makes, as data0, data1, …; tensors that it hands over for "
-            "answers are inputs as well, and are not looked at.",
+            *((NO_KERNEL,) if eager else ()),
+            f"Inputs are what {INPUTS} makes, as data0, data1, …; one that {ANSWER} returns is "
+            "the answer's place.",
             f"What {KERNEL} returns is copied, and the copy is timed.",
         ),
     )
 
 
-def _cases(task: str) -> dict[str, dict[str, int]]:
+def _cases(task: str) -> dict[str, dict[str, Number]]:
     try:
         found: Any = yaml.safe_load(task)
     except yaml.YAMLError as error:
@@ -106,16 +129,21 @@ def _cases(task: str) -> dict[str, dict[str, int]]:
     listed = found.get("benchmarks") or found.get("tests")
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise DraftError("definition", "benchmarks: a list of sizes is needed")
-    cases: dict[str, dict[str, int]] = {}
+    cases: dict[str, dict[str, Number]] = {}
     for each in listed[:MOST_CASES]:
-        sizes = {str(key): value for key, value in each.items() if key != "seed"}
-        bad = [k for k, v in sizes.items() if not k.isidentifier() or type(v) is not int]
+        sizes = {_param(str(key)): value for key, value in each.items() if key != "seed"}
+        bad = [k for k, v in sizes.items() if not k.isidentifier() or not isinstance(v, Number)]
         if bad or not sizes:
-            raise DraftError("definition", f"benchmarks: {bad or each}; accepted: whole numbers")
-        cases["x".join(map(str, sizes.values()))] = sizes
-    if len({tuple(sizes) for sizes in cases.values()}) != 1:
-        raise DraftError("definition", "benchmarks: every one needs the same sizes")
+            raise DraftError(
+                "definition", f"benchmarks: {bad or each}; accepted: numbers and words"
+            )
+        cases[case_name(sizes.values())] = sizes
     return cases
+
+
+def _param(name: str) -> str:
+    """A size under a name that a case of ours may give."""
+    return f"{OTHERS}{name}" if name in (PARAM, "device") else name
 
 
 def _require(text: str, field: str, *names: str) -> None:
@@ -131,6 +159,14 @@ def _needed(reference: str) -> str:
 
 
 def _without_task(text: str) -> str:
-    """The text without its imports of the competition's own modules."""
-    own = re.compile(r"^\s*from (task|utils) import .*$", re.MULTILINE)
-    return own.sub("", text)
+    """The text without its imports of the competition's own modules.
+
+    Types of these stay names, and what a host of it would set up around a call does nothing.
+    """
+
+    def in_its_place(found: re.Match[str]) -> str:
+        names = re.findall(r"\w+", found["names"])
+        stands = "object" if found["module"] == "task" else "_nothing"
+        return found["before"] + " = ".join([*names, stands] if names else [])
+
+    return OWN_IMPORT.sub(in_its_place, text)

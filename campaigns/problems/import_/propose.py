@@ -31,6 +31,7 @@ from campaigns.problems.import_.example_calls import (
     read_call,
     returned_values,
 )
+from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
 from campaigns.problems.import_.own_setup import own_setup, with_own_setup
 from campaigns.problems.import_.read_sources import (
     OUTPUT_NAMES,
@@ -84,6 +85,8 @@ def propose(given: Given) -> ProblemDraft:
         return with_own_setup(named, function, kernel, given.reference or given.kernel, sizes)
     entry = python_entry(given.kernel, given.file_name, given.entry) if suffix == ".py" else None
     reference = _reference(given, entry)
+    if (pair := _pair(given, backend, entry, reference)) is not None:
+        return pair
     reference, entry = _made_with(given, reference, entry)
     examples = _examples(given, entry, reference)
     assumed: list[str] = []
@@ -113,6 +116,18 @@ def propose(given: Given) -> ProblemDraft:
         kernels={backend: (file_name, text)},
         assumed=tuple(assumed),
     )
+
+
+def _pair(
+    given: Given, backend: str, entry: PythonEntry | None, reference: ReferenceCode
+) -> ProblemDraft | None:
+    """A problem whose module brings its inputs, if the reference is one and no call is given."""
+    if given.calls or not is_pair(reference, reference.text):
+        return None
+    kernel = (backend, given.file_name, given.kernel)
+    named = {"name": _name(given), "title": _title(given)}
+    takes = entry or tuple(solve_parameters(given.kernel, given.file_name))
+    return with_inputs_of_its_own(named, kernel, takes, reference)
 
 
 def _name(given: Given) -> str:
@@ -246,7 +261,7 @@ def _python_args(
     if entry.returns:
         numbers = range(1, entry.answers + 1) if entry.answers > 1 else [""]
         for number in numbers:
-            args.append(DraftArg(_free(f"out{number}", args), Role.OUTPUT, shape=None))
+            args.append(DraftArg(_free(f"out{number}", args), Role.OUTPUT, "", None))
         assumed.append("What the reference returns is the output, in its shape and dtype.")
     elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
         listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)

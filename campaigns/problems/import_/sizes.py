@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.draft import DraftError, case_name
 from campaigns.problems.import_.example_calls import TensorValue, Value
 
 SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
@@ -30,7 +30,7 @@ class Sizes:
         found: dict[str, dict[str, int]] = {}
         for index in range(len(self._examples)):
             sizes = {name: values[index] for name, values in self._values.items()}
-            found["x".join(map(str, sizes.values())) or "given"] = sizes
+            found[case_name(sizes.values())] = sizes
         return found
 
     def called(self, name: str) -> str | None:

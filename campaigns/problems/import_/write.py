@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from campaigns.problems.import_.draft import DraftArg, Draw, ProblemDraft, Role
+from campaigns.evaluator.problem.distributions import GROUPED_WORDS
+from campaigns.problems.import_.draft import DraftArg, Draw, Number, ProblemDraft, Role, case_name
 
 # By dtype of the answer: what rounding once and summing in another order may come to.
 TOLERANCE = {
@@ -20,10 +22,10 @@ INTERPRETED = 1 << 14
 LEAST_SIZE = 16
 
 
-# Weights of a module are arguments of a kernel, and which ones only a run would tell.
+# Only a module that brings its inputs (`kernel_bench.py`) has its weights made into inputs.
 OWN_STATE = (
     "if next(_right.parameters(), None) is not None:",
-    '    raise ValueError("the module has parameters; needed: a function that takes them")',
+    '    raise ValueError("the module has weights; needed: get_inputs() beside it")',
 )
 
 
@@ -39,7 +41,7 @@ def _toml(draft: ProblemDraft) -> str:
         "schema = 1",
         f'name = "{draft.name}"',
         f"title = {_text(draft.title)}",
-        f'op = "{draft.name}"',
+        f'op = "{_op(draft.name)}"',
         f'dtype = "{draft.dtype}"',
         f"summary = {_text(draft.summary)}",
         "",
@@ -49,31 +51,54 @@ def _toml(draft: ProblemDraft) -> str:
         "[tolerance]",
         f"atol = {atol!r}",
         f"rtol = {rtol!r}",
+        *_own_tolerances(draft),
     ]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
-        small = {name: _small(sizes) for name, sizes in draft.cases.items()}
-        kept = {"x".join(map(str, sizes.values())): sizes for sizes in small.values()}
+        smaller = _fewer if draft.own_ref and draft.reference.is_module else _small
+        small = {name: smaller(sizes) for name, sizes in draft.cases.items()}
+        kept = {case_name(sizes.values()): sizes for sizes in small.values()}
         for name, sizes in kept.items():
             if name not in draft.cases:
                 lines += _case(name, sizes, ("interpreter",))
     return "\n".join([*lines, ""])
 
 
-def _case(name: str, sizes: Mapping[str, int], on: tuple[str, ...]) -> list[str]:
-    listed = ", ".join(f"{key} = {value}" for key, value in sizes.items())
+def _op(name: str) -> str:
+    """The name without words for rows of groups of different sizes: nothing tells of such here."""
+    return "_".join(word for word in name.split("_") if word not in GROUPED_WORDS) or "rows"
+
+
+def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
+    """Of outputs in other floats than the problem's."""
+    for arg in draft.args:
+        written = arg.role in (Role.OUTPUT, Role.IN_PLACE) and arg.dtype != draft.dtype
+        if written and arg.dtype in TOLERANCE:
+            atol, rtol = TOLERANCE[arg.dtype]
+            table = f"[tolerance.outputs.{arg.name}]"
+            yield from ("", table, f"atol = {atol!r}", f"rtol = {rtol!r}")
+
+
+def _case(name: str, sizes: Mapping[str, Number], on: tuple[str, ...]) -> list[str]:
+    listed = ", ".join(f"{key} = {json.dumps(value)}" for key, value in sizes.items())
     kinds = ", ".join(f'"{kind}"' for kind in on)
     return ["", "[[case]]", f'name = "{name}"', f"on = [{kinds}]", f"params = {{ {listed} }}"]
 
 
-def _small(sizes: Mapping[str, int]) -> dict[str, int]:
+def _small(given: Mapping[str, Number]) -> dict[str, Number]:
     """The same sizes halved, the largest first, until an interpreter can do with them."""
-    found = dict(sizes)
-    while prod(found.values()) > INTERPRETED and max(found.values()) > LEAST_SIZE:
-        largest = max(found, key=lambda name: found[name])
-        found[largest] = max(LEAST_SIZE, found[largest] // 2)
-    return found
+    sizes = {name: value for name, value in given.items() if type(value) is int}
+    while prod(sizes.values()) > INTERPRETED and max(sizes.values()) > LEAST_SIZE:
+        largest = max(sizes, key=lambda name: sizes[name])
+        sizes[largest] = max(LEAST_SIZE, sizes[largest] // 2)
+    return {**given, **sizes}
+
+
+def _fewer(given: Mapping[str, Number]) -> dict[str, Number]:
+    """The same sizes but for a small first one, which is the batch of a module."""
+    first, value = next(iter(given.items()))
+    return {**given, first: min(value, LEAST_SIZE) if type(value) is int else value}
 
 
 def _text(words: str) -> str:
@@ -108,6 +133,8 @@ def _sizes(draft: ProblemDraft) -> str:
 
 
 def _inputs(draft: ProblemDraft) -> list[str]:
+    if draft.made_by:
+        return _made(draft)
     lines = [
         f"def _inputs(*, {_sizes(draft)}, seed, device):",
         "    random = torch.Generator(device=device).manual_seed(seed)",
@@ -121,12 +148,33 @@ def _inputs(draft: ProblemDraft) -> list[str]:
     return [*lines, "    }", "", ""]
 
 
+def _made(draft: ProblemDraft) -> list[str]:
+    """Inputs that the reference makes itself, with random numbers that the seed gives."""
+    lines = [
+        f"def _inputs(*, {_sizes(draft)}, seed, device):",
+        '    with torch.random.fork_rng([device] if device.startswith("cuda") else []):',
+        "        torch.manual_seed(seed)",
+        f"        _given = {draft.made_by}",
+        "    return {",
+    ]
+    for arg in draft.args:
+        if arg.role is Role.NUMBER:
+            lines.append(f'        "{arg.name}": _given.get("{arg.name}", {arg.value}),')
+        elif arg.role is not Role.OUTPUT:
+            lines.append(f'        "{arg.name}": _given["{arg.name}"],')
+    return [*lines, "    }", "", ""]
+
+
+def _shape(arg: DraftArg) -> str:
+    return f"({', '.join(map(str, arg.shape))},)" if arg.shape else "()"
+
+
 def _drawn(arg: DraftArg) -> str:
-    shape = ", ".join(map(str, arg.shape or ()))
+    shape = _shape(arg)
     where = "generator=random, device=device"
     if arg.draw is Draw.INTEGERS:
         kind = "bool" if arg.dtype == "bool" else arg.dtype
-        return f"torch.randint({arg.low}, {arg.high}, ({shape},), {where}).to(torch.{kind})"
+        return f"torch.randint({arg.low}, {arg.high}, {shape}, {where}).to(torch.{kind})"
     made = f"torch.{'rand' if arg.draw is Draw.UNIFORM else 'randn'}({shape}, {where})"
     if arg.scale != 1.0:
         made += f" * {arg.scale!r}"
@@ -184,8 +232,7 @@ def _setup(draft: ProblemDraft, returned: list[DraftArg]) -> list[str]:
         ]
     for arg in draft.args:
         if arg.role is Role.OUTPUT and arg.shape is not None:
-            shape = ", ".join(map(str, arg.shape))
-            made = f"torch.empty({shape}, dtype=torch.{arg.dtype}, device=device)"
+            made = f"torch.empty({_shape(arg)}, dtype=torch.{arg.dtype}, device=device)"
             lines.append(f'    inputs["{arg.name}"] = {made}')
     order = ", ".join(f'"{arg.name}"' for arg in draft.args)
     outputs = ", ".join(

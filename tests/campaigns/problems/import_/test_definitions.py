@@ -4,6 +4,7 @@ import json
 import tomllib
 
 import pytest
+import torch
 
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, Role
@@ -57,6 +58,60 @@ def test_a_solution_is_the_kernel():
     assert "out.copy_(scaled(" in text
 
 
+def lines(*workloads):
+    return "\n".join(json.dumps(each) for each in workloads)
+
+
+def inputs_of(draft, **sizes):
+    made = {}
+    exec(written(draft)["ref.py"], made)
+    return made["setup"](seed=1, device="cpu", **sizes)["inputs"]
+
+
+def test_numbers_are_those_of_the_workloads():
+    one = {"axes": {"M": 16}, "inputs": {"factor": {"type": "scalar", "value": 0.5}}}
+    assert inputs_of(read(workloads=lines(one)), M=4)["factor"] == 0.5
+    other = {"axes": {"M": 16}, "inputs": {"factor": {"type": "scalar", "value": 0.25}}}
+    draft = read(workloads=lines(one, other))
+    assert [*draft.cases.values()] == [{"M": 16, "factor": 0.5}, {"M": 16, "factor": 0.25}]
+    assert inputs_of(draft, M=4, factor=0.25)["factor"] == 0.25
+
+
+def test_sizes_may_be_written_as_words_and_a_loss_has_none():
+    change = {
+        "inputs": {"x": {"shape": ["M", "1"], "dtype": "float32"}},
+        "outputs": {"out": {"shape": [], "dtype": "float32"}},
+        "reference": "def run(x):\n    return x.sum()\n",
+    }
+    inputs = inputs_of(read(change), M=4)
+    assert inputs["x"].shape == (4, 1)
+    assert inputs["out"].shape == ()
+
+
+def test_a_definition_without_sizes_is_one_case():
+    change = {"axes": {"N": {"type": "const", "value": 64}, "W": DEFINITION["axes"]["W"]}}
+    change["inputs"] = {"x": {"shape": ["W"], "dtype": "float32"}}
+    change["outputs"] = {"out": {"shape": ["W"], "dtype": "float32"}}
+    change["reference"] = "def run(x):\n    return x * 2\n"
+    draft = read(change, workloads="")
+    assert [*draft.cases] == ["given"]
+    assert inputs_of(draft, draw=1)["x"].shape == (128,)
+
+
+def test_a_reference_may_make_the_inputs_itself():
+    change = {
+        "custom_inputs_entrypoint": "made",
+        "reference": DEFINITION["reference"]
+        + "\n\ndef made(sizes, device):\n"
+        + "    x = torch.rand(sizes['M'], sizes['W'], device=device) + 5\n"
+        + "    return {'x': x, 'weight': torch.ones(sizes['W'], device=device)}\n",
+    }
+    inputs = inputs_of(read(change), M=4)
+    assert inputs["x"].min() >= 5
+    assert inputs["factor"] == 1.0
+    assert not torch.equal(inputs["x"], torch.zeros_like(inputs["x"]))
+
+
 @pytest.mark.parametrize(
     ("change", "workloads", "solution", "field"),
     [
@@ -73,6 +128,9 @@ def test_a_solution_is_the_kernel():
         ),
         ({}, "", "", "workloads"),
         ({}, "{", "", "workloads line 1"),
+        ({"custom_inputs_entrypoint": "absent"}, WORKLOADS, "", "definition"),
+        ({}, '{"axes": {"M": 2}, "inputs": {"x": {"type": "safetensors"}}}', "", "workloads"),
+        ({}, '{"axes": {"M": 2}, "inputs": {"factor": {"type": "scalar"}}}', "", "workloads"),
         ({}, WORKLOADS, json.dumps({"spec": {"language": "cuda"}, "sources": [{}]}), "solution"),
     ],
 )

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from campaigns.problems.import_.draft import DraftError, Draw, Role
+from campaigns.problems.import_.draft import DraftError, Draw, Role, case_name, slug_of
 from campaigns.problems.import_.propose import Given, propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import ADD_BIAS, CPP, CUDA, RELU, TRITON
@@ -98,9 +98,15 @@ def test_a_module_in_the_way_of_kernelbench_brings_its_inputs():
     draft = propose(Given("new.py", kernel, "model.py", reference))
     assert draft.cases == {"8x16": {"batch": 8, "dim": 16}}
     files = written(draft)
-    assert "_right = Model(0.5)" in files["ref.py"]
-    assert "_module = ModelNew(0.5)" in files["v0.py"]
-    assert "_module(x=x)" in files["v0.py"]
+    assert "def get_inputs" in files["ref.py"]
+    assert "_module = _without_chance(ModelNew(*get_init_inputs()))" in files["v0.py"]
+
+
+def test_long_names_are_cut_and_those_of_cases_stay_apart():
+    assert len(slug_of("conv_" * 30)) == 49
+    names = {case_name([*range(40), last]) for last in range(3)}
+    assert len(names) == 3
+    assert all(len(name) == 50 for name in names)
 
 
 def test_without_a_kernel_the_reference_is_the_first_to_beat():

@@ -1,0 +1,180 @@
+"""Problems in the way of KernelBench: a module, `get_inputs` and `get_init_inputs`.
+
+Schema: ScalingIntelligence/KernelBench. The weights of `Model` become inputs of the problem, and
+those of a `ModelNew` are the ones of the same keys. All of it runs where the judge runs `ref.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from campaigns.problems.import_.draft import (
+    NO_SIZE,
+    DraftError,
+    ProblemDraft,
+    ReferenceCode,
+    case_name,
+)
+from campaigns.problems.import_.module_code import KERNEL_CODE, REFERENCE_CODE, SHARED_CODE
+from campaigns.problems.import_.read_sources import (
+    PointerArg,
+    PythonEntry,
+    needed_by,
+    on_any_device,
+    parsed,
+    runs_at_import,
+)
+
+INPUTS, INIT = "get_inputs", "get_init_inputs"
+ASSUMED = (
+    f"Inputs are what {INPUTS} draws. Weights are inputs too: those that the module draws are "
+    "drawn with the same mean and spread, those that it fills are drawn around that.",
+    "The module is in the mode that it is made in, its Dropout drops nothing, and the running "
+    "statistics of its norms are no answers.",
+)
+
+
+def is_pair(reference: ReferenceCode, text: str) -> bool:
+    """Whether a reference brings its inputs in the way of KernelBench."""
+    return reference.is_module and bool(_function(ast.parse(text), INPUTS))
+
+
+def with_inputs_of_its_own(
+    named: Mapping[str, str],
+    kernel: tuple[str, str, str],
+    entry: PythonEntry | tuple[PointerArg, ...],
+    reference: ReferenceCode,
+) -> ProblemDraft:
+    """A problem whose inputs and weights its own module makes.
+
+    named: name and title. kernel: backend, file name and text. entry: of Python, the function or
+    module; else the parameters of `solve`. Raises DraftError.
+    """
+    backend, file_name, text = kernel
+    takes = _takes(entry)
+    sizes = free_sizes(reference.text, reference.name)
+    constants = {name for name, _ in _constants(ast.parse(reference.text))}
+    if takes is not None:
+        _require_numbers(entry, {*constants, *reference.takes})
+    answer = "answer" if any(name.startswith("out") for name in reference.takes) else "out"
+    known: dict[str, object] = {
+        "_MODULE": reference.name,
+        "_TAKES": reference.takes,
+        "_ANSWER": answer,
+        "_KERNEL": takes,
+        "_SIZES": tuple(sizes),
+    }
+    if isinstance(entry, PythonEntry) and entry.is_module:
+        text = _module_kernel(text, file_name, entry, reference, answer)
+    return ProblemDraft(
+        name=named["name"],
+        title=named["title"],
+        args=(),
+        reference=reference,
+        cases={case_name(sizes.values()): sizes or NO_SIZE},
+        kernels={backend: ("v0" + "." + file_name.rsplit(".", 1)[-1], text)},
+        own_ref=_own_ref(reference, known),
+        assumed=ASSUMED,
+    )
+
+
+def _own_ref(reference: ReferenceCode, known: Mapping[str, object]) -> str:
+    text = reference.text
+    if runs_at_import(text):
+        text = needed_by(text, reference.name, INPUTS, INIT)
+    moved = on_any_device(text, "_device").rstrip("\n")
+    future = "from __future__ import annotations\n"
+    head = future if future in moved else ""
+    body = moved.replace(future, "", 1) if head else moved
+    named = "\n".join(f"{name} = {value!r}" for name, value in known.items())
+    return f'{head}_device = "cpu"\n{body}\n\n\n{SHARED_CODE}{named}\n\n\n{REFERENCE_CODE}'
+
+
+def _module_kernel(
+    text: str, file_name: str, entry: PythonEntry, reference: ReferenceCode, answer: str
+) -> str:
+    """The file of a `ModelNew` with a `run_kernel` that hands it its weights."""
+    if runs_at_import(text):
+        text = needed_by(text, entry.name, INIT)
+    own = _function(parsed(text, file_name), INIT) is not None
+    if not own and _function(ast.parse(reference.text), INIT):
+        text, own = f"{text.rstrip()}\n\n\n{needed_by(reference.text, INIT)}", True
+    made = f"{entry.name}(*{INIT}())" if own else f"{entry.name}()"
+    known = {"_TAKES": reference.takes, "_OWN": entry.takes, "_ANSWER": answer}
+    named = "\n".join(f"{name} = {value!r}" for name, value in known.items())
+    called = KERNEL_CODE.format(made=made, name=entry.name)
+    return f"{text.rstrip()}\n\n\n{SHARED_CODE}{named}\n\n\n{called}"
+
+
+def _takes(
+    entry: PythonEntry | tuple[PointerArg, ...],
+) -> tuple[tuple[str, str], ...] | None:
+    """Names and kinds of a kernel's arguments; None where it takes what there is."""
+    if isinstance(entry, PythonEntry):
+        return None if entry.is_module else tuple((name, "any") for name in entry.takes)
+    return tuple(
+        (one.name, "number" if not one.pointer else "output" if one.written else "input")
+        for one in entry
+    )
+
+
+def _require_numbers(entry: PythonEntry | tuple[PointerArg, ...], known: set[str]) -> None:
+    numbers = [] if isinstance(entry, PythonEntry) else [e.name for e in entry if not e.pointer]
+    lower = {name.lower() for name in known}
+    for name in numbers:
+        if name.lower() not in lower:
+            raise DraftError(
+                "kernel",
+                f"solve: {name}: no constant of the reference is called so; "
+                f"accepted: {', '.join(sorted(known))}",
+            )
+
+
+def free_sizes(text: str, module: str) -> dict[str, int]:
+    """The whole numbers at the top of a file that `get_inputs` alone reads: sizes of a case.
+
+    What the module is made with keeps its value, as its weights have shapes of these.
+    """
+    tree = ast.parse(text)
+    constants = dict(_constants(tree))
+    function = _function(tree, INPUTS)
+    if function is None:
+        return {}
+    elsewhere = {name for node in tree.body if node is not function for name in _read(node)}
+    read = list(dict.fromkeys(_read(function)))
+    return {
+        name: constants[name]
+        for name in read
+        if constants.get(name, 0) > 0 and name not in elsewhere and name != module
+    }
+
+
+def _constants(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Whole numbers that the top of a module gives a name, once each."""
+    seen: dict[str, int] = {}
+    twice: set[str] = set()
+    for node in tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(target.elts, node.value.elts, strict=False))
+            for name, value in pairs:
+                if isinstance(name, ast.Name):
+                    twice |= {name.id} & {*seen}
+                    if isinstance(value, ast.Constant) and type(value.value) is int:
+                        seen[name.id] = value.value
+    yield from ((name, value) for name, value in seen.items() if name not in twice)
+
+
+def _read(node: ast.AST) -> Iterator[str]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
+            yield one.id
+
+
+def _function(tree: ast.Module, name: str) -> ast.FunctionDef | None:
+    functions = (n for n in tree.body if isinstance(n, ast.FunctionDef))
+    return next((node for node in functions if node.name == name), None)
