@@ -13,6 +13,7 @@ from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
 from campaigns.problems.import_.gpu_mode import read_task
 from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.same_package import bundled
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
 
@@ -121,6 +122,7 @@ class NewProblem(BaseCommand):
         return Given(
             file_name=kernel.name if kernel else "",
             kernel=self._text(kernel) if kernel else "",
+            whole=bundled(kernel, self._text(kernel)) if kernel else "",
             reference_file=reference.name if reference else "",
             reference=self._text(reference) if reference else "",
             entry=options["entry"],

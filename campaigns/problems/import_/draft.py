@@ -56,7 +56,7 @@ class DraftArg:
 
     shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
-    integers, high left out. scale, shift: of the other draws.
+    integers, high left out; high may be a size. scale, shift: of the other draws.
     """
 
     name: str
@@ -66,7 +66,7 @@ class DraftArg:
     draw: Draw = Draw.NORMAL
     value: str | int | float | bool = 0
     low: int = 0
-    high: int = 2
+    high: str | int = 2
     scale: float = 1.0
     shift: float = 0.0
 
@@ -96,6 +96,7 @@ class ProblemDraft:
     """All of a problem. kernels: backend → (file name, text). cases: name → sizes.
 
     own_ref: the whole of ref.py, where it is not written from the rest.
+    fixed: arguments that every call gives the same, as source; they are none of `args`.
     assumed: what was assumed, one sentence each, for the person who confirms it.
     """
 
@@ -107,6 +108,7 @@ class ProblemDraft:
     kernels: Mapping[str, tuple[str, str]]
     summary: str = ""
     own_ref: str = ""
+    fixed: tuple[tuple[str, str], ...] = ()
     assumed: tuple[str, ...] = field(default_factory=tuple)
 
     @property

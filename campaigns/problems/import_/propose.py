@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from campaigns.evaluator.builds.python_entry import ENTRY
+from campaigns.problems.import_.autograd import launching_entry
 from campaigns.problems.import_.draft import (
     FLOATS,
     MOST_CASES,
@@ -23,10 +26,11 @@ from campaigns.problems.import_.draft import (
     Role,
     slug_of,
 )
-from campaigns.problems.import_.entries import wrapped
+from campaigns.problems.import_.entries import fixed_arguments, wrapped
 from campaigns.problems.import_.example_calls import (
     TensorValue,
     Value,
+    called_name,
     find_calls,
     read_call,
     returned_values,
@@ -36,15 +40,14 @@ from campaigns.problems.import_.read_sources import (
     OUTPUT_NAMES,
     PointerArg,
     PythonEntry,
-    needed_by,
     parsed,
-    python_entry,
     reference_code,
-    runs_at_import,
     solve_parameters,
 )
+from campaigns.problems.import_.same_package import importable
 from campaigns.problems.import_.sizes import Example, Sizes
 
+T = TypeVar("T")
 BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
 
 
@@ -54,6 +57,7 @@ class Given:
 
     entry, function: the names of the kernel's and the reference's function, where they are not
     plain. calls: example calls as source, one each. outputs: names of what a call writes.
+    whole: the kernel with what it needs of other files in it, where it needs any.
     """
 
     file_name: str
@@ -66,6 +70,7 @@ class Given:
     outputs: tuple[str, ...] = ()
     name: str = ""
     title: str = ""
+    whole: str = ""
 
 
 def propose(given: Given) -> ProblemDraft:
@@ -82,12 +87,14 @@ def propose(given: Given) -> ProblemDraft:
         named = {"name": _name(given), "title": _title(given)}
         kernel, sizes = (given.file_name, given.kernel), [c for c in given.calls if "(" not in c]
         return with_own_setup(named, function, kernel, given.reference or given.kernel, sizes)
-    entry = python_entry(given.kernel, given.file_name, given.entry) if suffix == ".py" else None
+    entry = _entry(given) if suffix == ".py" else None
     reference = _reference(given, entry)
     reference, entry = _made_with(given, reference, entry)
     examples = _examples(given, entry, reference)
     assumed: list[str] = []
     if entry is not None:
+        entry = replace(entry, fixed=tuple(fixed_arguments(entry.takes, examples)))
+        assumed += [f"{name} is always {source}." for name, source in entry.fixed]
         args, cases = _python_args(given, entry, reference, examples, assumed)
     else:
         listed = solve_parameters(given.kernel, given.file_name)
@@ -95,10 +102,9 @@ def propose(given: Given) -> ProblemDraft:
     file_name = f"v0{'.cpp' if backend == 'cpp' else suffix}"
     text = given.kernel
     if entry is not None:
-        if runs_at_import(text):
-            text = needed_by(text, entry.name)
-            assumed.append(f"What {given.file_name} does when it is imported is left out.")
+        text, left_out = importable(given.whole or given.kernel, given.file_name, entry.name)
         text = wrapped(text, entry, args)
+        assumed += left_out
     if entry is not None and entry.name != ENTRY:
         assumed.append(
             f"{entry.name} is called by a {ENTRY} that is added at the end of the file"
@@ -111,8 +117,29 @@ def propose(given: Given) -> ProblemDraft:
         reference=reference,
         cases=cases,
         kernels={backend: (file_name, text)},
+        fixed=entry.fixed if entry else (),
         assumed=tuple(assumed),
     )
+
+
+def _entry(given: Given) -> PythonEntry:
+    """The function that is named, or the only one; of several the one that an example calls."""
+
+    def read(name: str) -> PythonEntry:
+        return launching_entry(given.kernel, given.file_name, name)
+
+    return _named_by_calls(given.entry, given.calls, read)
+
+
+def _named_by_calls(name: str, calls: Sequence[str], read: Callable[[str], T]) -> T:
+    """What `read` gives for a name; where it needs one, for a name that an example calls."""
+    try:
+        return read(name)
+    except DraftError:
+        for called in () if name else map(called_name, calls):
+            with contextlib.suppress(DraftError):
+                return read(called)
+        raise
 
 
 def _name(given: Given) -> str:
@@ -135,7 +162,9 @@ def _eager(given: Given) -> ProblemDraft:
 
 def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:
     if given.reference.strip():
-        return reference_code(given.reference, given.reference_file or "reference", given.function)
+        file = given.reference_file or "reference"
+        read = partial(reference_code, given.reference, file)
+        return _named_by_calls(given.function, given.calls, read)
     if not given.file_name.endswith(".py"):
         raise DraftError("reference", "a function or an nn.Module in Python is needed")
     found = reference_code(given.kernel, given.file_name, given.function)
@@ -173,7 +202,7 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
     found: list[Example] = []
     if given.calls:
         for text in given.calls:
-            name = _called(text)
+            name = called_name(text)
             names = takes.get(name, entry.takes if entry else ref.takes)
             found.append(_named(names, *read_call(text, _scope(given))))
         return found
@@ -193,16 +222,6 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
         )
     most = max(len(one) for one in usable)
     return [one for one in usable if len(one) == most][:MOST_CASES]
-
-
-def _called(text: str) -> str:
-    """The name of what the last statement calls, or constructs before it calls it."""
-    with contextlib.suppress(SyntaxError, IndexError, AttributeError):
-        node = ast.parse(text.strip()).body[-1].value  # type: ignore[attr-defined]
-        while isinstance(node, ast.Call):
-            node = node.func
-        return str(node.attr if isinstance(node, ast.Attribute) else node.id)
-    return ""
 
 
 def _scope(given: Given) -> dict[str, Value]:
@@ -234,10 +253,13 @@ def _python_args(
     names = Sizes(examples)
     defaults = dict(entry.defaults)
     args: list[DraftArg] = []
-    for name in entry.takes:
+    fixed = dict(entry.fixed)
+    for name in (one for one in entry.takes if one not in fixed):
         values = [example[name] for example in examples if name in example]
-        if not values and name in defaults:
+        if not values and name in defaults and name in reference.takes:
             values = [_default(defaults[name])]
+        if not values and name in entry.optional:
+            continue
         if not values:
             raise DraftError("call", f"{name}: no example call gives it")
         if values[0] is None:
@@ -251,7 +273,7 @@ def _python_args(
     elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
         listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)
         raise DraftError("outputs", f"which of these does a call write? {listed}")
-    _require_taken(reference, args)
+    _require_taken(reference, args, fixed)
     return args, names.cases
 
 
@@ -264,9 +286,12 @@ def _free(name: str, args: Sequence[DraftArg]) -> str:
     return name if name not in taken else f"{name}_"
 
 
-def _require_taken(reference: ReferenceCode, args: Sequence[DraftArg]) -> None:
+def _require_taken(
+    reference: ReferenceCode, args: Sequence[DraftArg], fixed: Mapping[str, str]
+) -> None:
     """The reference's arguments are the kernel's, by name or, where they differ, by order."""
     known = [arg.name for arg in args if arg.role is not Role.OUTPUT or arg.shape is not None]
+    known += fixed
     needed = [name for name in reference.takes if name not in reference.optional]
     if not set(needed) <= set(known) and len(needed) > len(known):
         raise DraftError(
@@ -356,6 +381,5 @@ def _arg(
         )
     elif draw is Draw.NONE:
         draw = Draw.INTEGERS
-    return DraftArg(
-        name, Role.INPUT, first.dtype, shape, draw, 0, first.low, first.high, scale, shift
-    )
+    high = names.bound([tensor.high for tensor in tensors])
+    return DraftArg(name, Role.INPUT, first.dtype, shape, draw, 0, first.low, high, scale, shift)

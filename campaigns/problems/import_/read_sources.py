@@ -23,7 +23,8 @@ class PythonEntry:
     """A function, or an nn.Module, that launches a kernel.
 
     returns: whether it returns its outputs, and `answers` how many. made_with: of a module, see
-    `ReferenceCode`.
+    `ReferenceCode`. optional: arguments with a default. fixed: arguments that are the same source
+    text in every call. applied: whether it is an autograd.Function, called by position.
     """
 
     name: str
@@ -33,6 +34,9 @@ class PythonEntry:
     is_module: bool = False
     made_with: str = ""
     answers: int = 1
+    optional: frozenset[str] = frozenset()
+    fixed: tuple[tuple[str, str], ...] = ()
+    applied: bool = False
 
 
 def parsed(text: str, file_name: str) -> ast.Module:
@@ -69,11 +73,11 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     launchers = [name for name, node in plain.items() if _launches(node, jitted)]
     for name in (wanted, ENTRY) if wanted else (ENTRY,):
         if name in plain:
-            return _entry(plain[name])
+            return function_entry(plain[name])
     if wanted:
         raise DraftError("entry", f"{wanted!r}; {file_name} defines: {', '.join(plain) or 'none'}")
     if len(launchers) == 1:
-        return _entry(plain[launchers[0]])
+        return function_entry(plain[launchers[0]])
     if not launchers:
         raise DraftError(
             "kernel",
@@ -85,14 +89,17 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     )
 
 
-def _entry(node: ast.FunctionDef) -> PythonEntry:
+def function_entry(node: ast.FunctionDef, name: str = "", skipped: int = 0) -> PythonEntry:
+    """name, skipped: of an autograd.Function whose forward it is, and how many it is not given."""
     returned = _returned(node)
     return PythonEntry(
-        node.name,
-        _takes(node.args),
+        name or node.name,
+        _takes(node.args)[skipped:],
         tuple(_defaults(node.args)),
         bool(returned),
         answers=_count(returned),
+        optional=_optional(node.args),
+        applied=bool(name),
     )
 
 
@@ -223,7 +230,17 @@ def _binds(node: ast.stmt) -> set[str]:
         return {(one.asname or one.name).split(".")[0] for one in node.names}
     if isinstance(node, ast.Assign):
         return {t.id for n in node.targets for t in ast.walk(n) if isinstance(t, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
+    if isinstance(node, ast.If | ast.Try):
+        return set().union(*map(_binds, inner_statements(node)))
     return set()
+
+
+def inner_statements(node: ast.If | ast.Try) -> list[ast.stmt]:
+    """What a statement at the top level does in one case or another."""
+    handled = [one for handler in getattr(node, "handlers", []) for one in handler.body]
+    return [*node.body, *node.orelse, *handled, *getattr(node, "finalbody", [])]
 
 
 def _only_reference(found: dict[str, ast.AST], jitted: set[str]) -> str:

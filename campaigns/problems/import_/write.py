@@ -140,11 +140,12 @@ def _call(draft: ProblemDraft, source: str) -> str:
     """A call of the reference with arguments that `source` gives by name."""
     names = [arg.name for arg in draft.args if not _is_returned(arg)]
     code = draft.reference
+    values = {name: source.format(name) for name in names} | dict(draft.fixed)
     needed = [name for name in code.takes if name not in code.optional]
     if not code.by_name:
-        listed = [source.format(name) for name in code.takes if name in names]
-    elif set(needed) <= set(names):
-        listed = [f"{name}={source.format(name)}" for name in code.takes if name in names]
+        listed = [values[name] for name in code.takes if name in values]
+    elif set(needed) <= set(values):
+        listed = [f"{name}={values[name]}" for name in code.takes if name in values]
     else:
         listed = [source.format(name) for name in names[: len(needed)]]
     return f"_right({', '.join(listed)})"
