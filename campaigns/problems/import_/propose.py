@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.problems.import_.autograd import launching_entry
+from campaigns.problems.import_.c_entry import with_solve
 from campaigns.problems.import_.draft import (
     FLOATS,
     MOST_CASES,
@@ -97,10 +98,13 @@ def propose(given: Given) -> ProblemDraft:
         assumed += [f"{name} is always {source}." for name, source in entry.fixed]
         args, cases = _python_args(given, entry, reference, examples, assumed)
     else:
-        listed = solve_parameters(given.kernel, given.file_name)
+        whole, called = with_solve(given.whole or given.kernel, given.file_name, given.entry)
+        listed = solve_parameters(whole, given.file_name)
         args, cases, reference = _c_args(given, listed, reference, examples, assumed)
     file_name = f"v0{'.cpp' if backend == 'cpp' else suffix}"
-    text = given.kernel
+    if entry is None:
+        text = whole
+        assumed += [f"{called} is called by a solve that is added at the end."] if called else []
     if entry is not None:
         text, left_out = importable(given.whole or given.kernel, given.file_name, entry.name)
         text = wrapped(text, entry, args)
@@ -331,6 +335,9 @@ def _c_args(
             args.append(DraftArg(arg.name, Role.OUTPUT, arg.dtype, None))
         else:
             raise DraftError("call", f"{arg.name}: no example call gives it")
+    if not any(arg.role is Role.INPUT for arg in args):
+        pointers = ", ".join(arg.name for arg in listed if arg.pointer)
+        raise DraftError("outputs", f"which of these does a call write? {pointers}")
     if not any(arg.role is Role.OUTPUT for arg in args):
         raise DraftError("outputs", "every pointer of solve is const; which one does it write?")
     takes = tuple(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.builds.signature import ELEMENTS, Parameter, read_parameters
+from campaigns.evaluator.builds.signature import ENTRY as SOLVE
 from campaigns.problems.import_.draft import DraftError, ReferenceCode
 
 # What an argument is called that a call writes, where nothing else tells.
@@ -274,18 +275,22 @@ def _module_code(text: str, node: ast.ClassDef) -> ReferenceCode:
 
 @dataclass(frozen=True, slots=True)
 class PointerArg:
-    """A parameter of `solve`: its dtype, or that of a number, and whether a call may write it."""
+    """A parameter of `solve`: its dtype, or that of a number, and whether a call may write it.
+
+    spelt: its type in the source, without const and star.
+    """
 
     name: str
     dtype: str
     pointer: bool
     written: bool
+    spelt: str
 
 
-def solve_parameters(text: str, file_name: str) -> list[PointerArg]:
+def solve_parameters(text: str, file_name: str, name: str = SOLVE) -> list[PointerArg]:
     """The parameters of a C++ or CUDA kernel's `solve`. Raises DraftError."""
     try:
-        found = read_parameters(text, file_name)
+        found = read_parameters(text, file_name, name)
     except BuildFailed as error:
         raise DraftError("kernel", str(error)) from None
     lines = text.splitlines()
@@ -304,4 +309,4 @@ def _pointer(one: Parameter, line: str, file_name: str) -> PointerArg:
         )
     before = line[: line.rfind(one.name)] if one.name in line else line
     own = before.rsplit(",", 1)[-1]
-    return PointerArg(one.name, dtype, one.pointer, one.pointer and "const" not in own)
+    return PointerArg(one.name, dtype, one.pointer, one.pointer and "const" not in own, one.type)

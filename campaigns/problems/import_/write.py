@@ -50,6 +50,8 @@ def _toml(draft: ProblemDraft) -> str:
         f"atol = {atol!r}",
         f"rtol = {rtol!r}",
     ]
+    if not {"triton"} & {*draft.kernels} and not _takes_sizes(draft):
+        lines += ["", "[check]", "free = []"]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
@@ -59,6 +61,11 @@ def _toml(draft: ProblemDraft) -> str:
             if name not in draft.cases:
                 lines += _case(name, sizes, ("interpreter",))
     return "\n".join([*lines, ""])
+
+
+def _takes_sizes(draft: ProblemDraft) -> bool:
+    """Whether a kernel in C++ or CUDA is told any size; else all are built into it."""
+    return any(arg.role is Role.NUMBER and isinstance(arg.value, str) for arg in draft.args)
 
 
 def _case(name: str, sizes: Mapping[str, int], on: tuple[str, ...]) -> list[str]:
