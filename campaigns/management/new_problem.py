@@ -44,7 +44,12 @@ NEW = (
     ),
     argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
     argument("--function", default="", help="the reference's function or nn.Module in it"),
-    argument("--entry", default="", help="the function that launches the kernel"),
+    argument(
+        "--entry",
+        default="",
+        help="the function that launches the kernel; of CUDA also a launch, such as "
+        "'add<<<(n + 255) / 256, 256>>>'",
+    ),
     argument(
         "--call",
         action="append",

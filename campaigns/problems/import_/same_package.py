@@ -113,23 +113,24 @@ def importable(text: str, file_name: str, name: str) -> tuple[str, list[str]]:
 def _require_here(text: str, file_name: str) -> None:
     """Raise DraftError for a module that a kernel imports and that is not installed."""
     for node in parsed(text, file_name).body:
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         if isinstance(node, ast.Import):
-            names = [one.name for one in node.names]
-        relative = isinstance(node, ast.ImportFrom) and node.level > 0
-        for name in names:
-            if relative or not _is_here(name.split(".")[0]):
-                wanted = ", ".join(
-                    one.name for one in node.names if isinstance(node, ast.ImportFrom)
-                )
+            imported = [("", one.name) for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            taken = ", ".join(one.name for one in node.names)
+            imported = [(f"{taken} of ", f"{'.' * node.level}{node.module or ''}")]
+        else:
+            continue
+        for taken, module in imported:
+            if not _is_here(module.split(".")[0]):
                 raise DraftError(
                     "kernel",
-                    f"{file_name}: needs {wanted + ' of ' if wanted else ''}"
-                    f"{'.' if relative else ''}{name}, which is not installed; accepted: torch, "
+                    f"{file_name}: needs {taken}{module}, which is not installed; accepted: torch, "
                     "triton and Python's own modules. Put what is used of it into the file, or "
                     "give `problem new` the file in its repository",
                 )
 
 
 def _is_here(top: str) -> bool:
-    return top in sys.stdlib_module_names or importlib.util.find_spec(top) is not None
+    """Whether a package is installed; one of the kernel's own, "", is not."""
+    known = top in sys.stdlib_module_names
+    return known or (bool(top) and importlib.util.find_spec(top) is not None)
