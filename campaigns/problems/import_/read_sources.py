@@ -15,6 +15,8 @@ from campaigns.problems.import_.draft import DraftError, ReferenceCode
 
 # What an argument is called that a call writes, where nothing else tells.
 ON_GPU = re.compile(r"""(['"])cuda(?::\d+)?\1""")
+# Plain char may be signed or not.
+BYTES = {"unsigned char": "uint8", "signed char": "int8"}
 LAUNCHED = {"jit", "autotune", "heuristics"}
 OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 
@@ -300,7 +302,7 @@ def solve_parameters(text: str, file_name: str, name: str = SOLVE) -> list[Point
 def _pointer(one: Parameter, line: str, file_name: str) -> PointerArg:
     if one.type == "void":
         raise DraftError("kernel", f"{file_name}:{one.line}: {one.name}: void* says no dtype")
-    usual = "" if one.pointer else "int32"
+    usual = BYTES.get(one.type, "") if one.pointer else "int32"
     dtype = next((name for name, known in ELEMENTS.items() if one.type in known), usual)
     if not dtype:
         accepted = ", ".join(spellings[0] for spellings in ELEMENTS.values())

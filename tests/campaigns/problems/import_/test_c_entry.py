@@ -77,3 +77,11 @@ def test_sizes_that_are_built_into_a_kernel_are_not_moved():
 def test_an_unknown_function_is_answered_with_those_that_there_are():
     with pytest.raises(DraftError, match="defines: add, add_rows, main"):
         proposed(KERNEL + LAUNCHER, entry="other")
+
+
+def test_unsigned_char_is_uint8():
+    kernel = KERNEL.replace("float", "unsigned char")
+    call = "add_bias(torch.randint(0, 9, (32, 48)), torch.randint(0, 9, (48,)))"
+    named = call.replace("32", "n").replace("48", "c")
+    draft = proposed(kernel, call=f"n, c = 32, 48; {named}", entry="add<<<n, 256>>>")
+    assert {arg.dtype for arg in draft.args if arg.role is not Role.NUMBER} == {"uint8"}
