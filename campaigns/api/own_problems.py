@@ -11,7 +11,8 @@ from campaigns.api import measured, reading
 from campaigns.api.campaigns import MAY_START
 from campaigns.evaluator.problem import ProblemError
 from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.propose import propose
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
 from knowledge.curation.errors import CurationError, Forbidden

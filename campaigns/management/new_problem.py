@@ -11,8 +11,10 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
+from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.gpu_mode import KERNEL, read_task
-from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.propose import propose
+from campaigns.problems.import_.same_package import bundled
 from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
@@ -45,7 +47,12 @@ NEW = (
     ),
     argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
     argument("--function", default="", help="the reference's function or nn.Module in it"),
-    argument("--entry", default="", help="the function that launches the kernel"),
+    argument(
+        "--entry",
+        default="",
+        help="the function that launches the kernel; of CUDA also a launch, such as "
+        "'add<<<(n + 255) / 256, 256>>>'",
+    ),
     argument(
         "--call",
         action="append",
@@ -135,6 +142,7 @@ class NewProblem(BaseCommand):
         return Given(
             file_name=kernel.name if kernel else "",
             kernel=self._text(kernel) if kernel else "",
+            whole=bundled(kernel, self._text(kernel)) if kernel else "",
             reference_file=reference.name if reference else "",
             reference=self._text(reference) if reference else "",
             entry=options["entry"],

@@ -123,24 +123,36 @@ def _describe(arg: TensorArg | ScalarArg) -> str:
     return f"{ELEMENTS[arg.dtype][0]}* {arg.name}"
 
 
-def read_parameters(text: str, file_name: str) -> list[Parameter]:
+def read_parameters(text: str, file_name: str, entry: str = ENTRY) -> list[Parameter]:
     """Parameters of the one function named `solve`. Raises BuildFailed when there is none."""
+    root = _root(text, file_name)
+    found = _find_function(root, entry)
+    if found is None:
+        raise BuildFailed(f'{file_name}: no function extern "C" void {entry}(…) is defined')
+    listed = found.child_by_field_name("parameters")
+    children = listed.named_children if listed is not None else []
+    aliases = dict(_aliases(root))
+    return [_parameter(node, aliases) for node in children if node.type == "parameter_declaration"]
+
+
+def function_names(text: str, file_name: str) -> dict[str, str]:
+    """Every function that is defined, by name, and what stands before its name."""
+    return {
+        _text(name): _text(node)[: name.start_byte - node.start_byte]
+        for node, name, _ in _functions(_root(text, file_name))
+    }
+
+
+def _root(text: str, file_name: str) -> Node:
     try:
         import tree_sitter_cpp
         from tree_sitter import Language, Parser
     except ImportError as error:
         raise Unsupported(f"{error.name} is not installed (pip install {error.name})") from None
     try:
-        root = parse_within(Parser(Language(tree_sitter_cpp.language())), text)
+        return parse_within(Parser(Language(tree_sitter_cpp.language())), text)
     except TooSlow as error:
         raise BuildFailed(f"{file_name}: {error}") from None
-    found = _find_function(root)
-    if found is None:
-        raise BuildFailed(f'{file_name}: no function extern "C" void {ENTRY}(…) is defined')
-    listed = found.child_by_field_name("parameters")
-    children = listed.named_children if listed is not None else []
-    aliases = dict(_aliases(root))
-    return [_parameter(node, aliases) for node in children if node.type == "parameter_declaration"]
 
 
 def _walk(node: Node) -> Iterator[Node]:
@@ -151,18 +163,22 @@ def _walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(node.named_children))
 
 
-def _find_function(root: Node) -> Node | None:
+def _find_function(root: Node, entry: str) -> Node | None:
     """The declarator of the entry: of functions with its name, the one that C can call."""
-    found = []
+    named = [each for each in _functions(root) if _text(each[1]) == entry]
+    return min(named, key=lambda each: _how_hidden(each[0]))[2] if named else None
+
+
+def _functions(root: Node) -> Iterator[tuple[Node, Node, Node]]:
+    """The definition, name and declarator of each function."""
     for node in _walk(root):
         declarator = node.child_by_field_name("declarator")
         if node.type != "function_definition" or declarator is None:
             continue
         name = declarator.child_by_field_name("declarator")
         # A method's name is a field or is qualified; it is never the entry.
-        if name is not None and name.type == "identifier" and _text(name) == ENTRY:
-            found.append((_how_hidden(node), declarator))
-    return min(found, key=lambda each: each[0])[1] if found else None
+        if name is not None and name.type == "identifier":
+            yield node, name, declarator
 
 
 def _how_hidden(node: Node) -> int:

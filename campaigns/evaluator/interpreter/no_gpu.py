@@ -44,14 +44,28 @@ def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
 
 
 def _types(text: str) -> Iterator[str]:
-    """`b` of every `a.b` that is not torch's; none of a source that does not parse."""
+    """`b` of every `a.b` that is not torch's; none of a source that does not parse.
+
+    A table from torch's types to Triton's names all of them, whichever its kernels get.
+    """
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    tables = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    pairs = (pair for table in tables for pair in zip(table.keys, table.values, strict=True))
+    listed = {value for key, value in pairs if _of_torch(key) and _same_name(key, value)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "torch":
+        if isinstance(node, ast.Attribute) and not _of_torch(node) and node not in listed:
             yield node.attr
+
+
+def _of_torch(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "torch"
+
+
+def _same_name(one: ast.AST | None, other: ast.AST) -> bool:
+    return getattr(one, "attr", "") == getattr(other, "attr", None)
 
 
 def mark_blanks() -> None:

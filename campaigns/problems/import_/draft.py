@@ -70,7 +70,8 @@ class DraftArg:
 
     shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
-    integers, high left out. scale, shift: of the other draws. dtype: "" where only a run tells it.
+    integers, high left out; high may be a size. scale, shift: of the other draws. dtype: "" where
+    only a run tells it.
     """
 
     name: str
@@ -80,7 +81,7 @@ class DraftArg:
     draw: Draw = Draw.NORMAL
     value: str | int | float | bool = 0
     low: int = 0
-    high: int = 2
+    high: str | int = 2
     scale: float = 1.0
     shift: float = 0.0
 
@@ -111,6 +112,7 @@ class ProblemDraft:
 
     own_ref: the whole of ref.py, where it is not written from the rest. made_by: source of a call
     of sizes and `device` that gives the inputs by name, where the reference makes them itself.
+    fixed: arguments that every call gives the same, as source; they are none of `args`.
     assumed: what was assumed, one sentence each, for the person who confirms it.
     """
 
@@ -123,6 +125,7 @@ class ProblemDraft:
     summary: str = ""
     own_ref: str = ""
     made_by: str = ""
+    fixed: tuple[tuple[str, str], ...] = ()
     assumed: tuple[str, ...] = field(default_factory=tuple)
 
     @property

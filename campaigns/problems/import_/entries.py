@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from campaigns.evaluator.builds.python_entry import ENTRY
-from campaigns.problems.import_.draft import DraftArg, Role
+from campaigns.problems.import_.draft import DTYPES, DraftArg, DraftError, Role
 from campaigns.problems.import_.read_sources import PythonEntry
+from campaigns.problems.import_.sizes import Example
+
+
+def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
+    """Arguments that are texts, tuples or dtypes, and their source. Raises DraftError."""
+    for name in takes:
+        values = [example[name] for example in examples if name in example]
+        if values and isinstance(values[0], str | tuple):
+            if any(value != values[0] for value in values):
+                raise DraftError("call", f"{name}: differs between calls; accepted: one value")
+            yield name, f"torch.{values[0]}" if values[0] in DTYPES else repr(values[0])
 
 
 def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
@@ -15,9 +26,7 @@ def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
         return text
     outputs = [arg.name for arg in args if arg.role is Role.OUTPUT]
     listed = ", ".join(arg.name for arg in args)
-    given = ", ".join(
-        f"{arg.name}={arg.name}" for arg in args if not (entry.returns and arg.name in outputs)
-    )
+    own = [arg.name for arg in args if not (entry.returns and arg.name in outputs)]
     inner = entry.name if entry.name != ENTRY else "_returning"
     lines = [text.rstrip("\n"), "", ""]
     if entry.is_module:
@@ -26,7 +35,7 @@ def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
     if entry.name == ENTRY:
         lines += [f"_returning = {ENTRY}", "", ""]
     lines += [f"def {ENTRY}({listed}):"]
-    call = f"{inner}({given})"
+    call = _applied(entry, own) if entry.applied else f"{inner}({_by_name(entry, own)})"
     if not entry.returns:
         lines += [f"    {call}", ""]
     elif len(outputs) == 1:
@@ -38,3 +47,22 @@ def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def _by_name(entry: PythonEntry, own: Sequence[str]) -> str:
+    same = [f"{name}={name}" for name in own]
+    return ", ".join([*same, *(f"{name}={source}" for name, source in entry.fixed)])
+
+
+def _applied(entry: PythonEntry, own: Sequence[str]) -> str:
+    """A call of an autograd.Function, which takes no arguments by name. Raises DraftError."""
+    fixed = dict(entry.fixed)
+    defaults = {name: repr(value) for name, value in entry.defaults}
+    last = max((entry.takes.index(name) for name in (*own, *fixed)), default=-1)
+    given = []
+    for name in entry.takes[: last + 1]:
+        source = name if name in own else fixed.get(name, defaults.get(name))
+        if source is None:
+            raise DraftError("call", f"{name}: is needed: {entry.name}.apply takes it by position")
+        given.append(source)
+    return f"{entry.name}.apply({', '.join(given)})"

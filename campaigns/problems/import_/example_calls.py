@@ -7,6 +7,7 @@ shapes and numbers; names are looked up in what is assigned before it.
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -83,6 +84,18 @@ def read_call(text: str, names: Mapping[str, Value] | None = None) -> Arguments:
     return _arguments(value, scope)
 
 
+def called_name(text: str) -> str:
+    """The name of what the last statement calls, or constructs before it calls it."""
+    with contextlib.suppress(SyntaxError, IndexError, AttributeError):
+        node = ast.parse(text.strip()).body[-1].value  # type: ignore[attr-defined]
+        while isinstance(node, ast.Call):
+            node = node.func
+            if isinstance(node, ast.Attribute) and node.attr == "apply":
+                node = node.value
+        return str(node.attr if isinstance(node, ast.Attribute) else node.id)
+    return ""
+
+
 def find_calls(tree: ast.Module, name: str) -> Iterator[Arguments]:
     """Every understood call of `name` in a module: at its top level and in its functions."""
     module: dict[str, Value] = {}
@@ -139,11 +152,16 @@ def _defaults(function: ast.FunctionDef) -> dict[str, Value]:
 
 def _arguments(call: ast.Call, scope: Mapping[str, Value]) -> Arguments:
     try:
-        listed = [_value(node, scope) for node in call.args]
-        named = {k.arg: _value(k.value, scope) for k in call.keywords if k.arg}
+        listed = [_argument(node, scope) for node in call.args]
+        named = {k.arg: _argument(k.value, scope) for k in call.keywords if k.arg}
     except _Unknown as unknown:
         raise DraftError("call", f"{unknown} is not understood") from None
     return listed, named
+
+
+def _argument(node: ast.expr, scope: Mapping[str, Value]) -> Value:
+    """As `_value`; None is an argument that is not given."""
+    return None if isinstance(node, ast.Constant) and node.value is None else _value(node, scope)
 
 
 def _assign(statement: ast.stmt, scope: dict[str, Value]) -> None:

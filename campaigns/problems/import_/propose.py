@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from campaigns.evaluator.builds.python_entry import ENTRY
+from campaigns.problems.import_.autograd import launching_entry
+from campaigns.problems.import_.c_entry import with_solve
 from campaigns.problems.import_.draft import (
     FLOATS,
     MOST_CASES,
@@ -23,50 +27,31 @@ from campaigns.problems.import_.draft import (
     Role,
     slug_of,
 )
-from campaigns.problems.import_.entries import wrapped
+from campaigns.problems.import_.entries import fixed_arguments, wrapped
 from campaigns.problems.import_.example_calls import (
     TensorValue,
     Value,
+    called_name,
     find_calls,
     read_call,
     returned_values,
 )
+from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
 from campaigns.problems.import_.own_setup import own_setup, with_own_setup
 from campaigns.problems.import_.read_sources import (
     OUTPUT_NAMES,
     PointerArg,
     PythonEntry,
-    needed_by,
     parsed,
-    python_entry,
     reference_code,
-    runs_at_import,
     solve_parameters,
 )
+from campaigns.problems.import_.same_package import importable
 from campaigns.problems.import_.sizes import Example, Sizes
 
+T = TypeVar("T")
 BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a person gives. reference: a file's name and text; empty where the kernel's file has it.
-
-    entry, function: the names of the kernel's and the reference's function, where they are not
-    plain. calls: example calls as source, one each. outputs: names of what a call writes.
-    """
-
-    file_name: str
-    kernel: str
-    reference_file: str = ""
-    reference: str = ""
-    entry: str = ""
-    function: str = ""
-    calls: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    name: str = ""
-    title: str = ""
 
 
 def propose(given: Given) -> ProblemDraft:
@@ -83,7 +68,7 @@ def propose(given: Given) -> ProblemDraft:
         named = {"name": _name(given), "title": _title(given)}
         kernel, sizes = (given.file_name, given.kernel), [c for c in given.calls if "(" not in c]
         return with_own_setup(named, function, kernel, given.reference or given.kernel, sizes)
-    entry = python_entry(given.kernel, given.file_name, given.entry) if suffix == ".py" else None
+    entry = _entry(given) if suffix == ".py" else None
     reference = _reference(given, entry)
     if (pair := _pair(given, backend, entry, reference)) is not None:
         return pair
@@ -91,17 +76,21 @@ def propose(given: Given) -> ProblemDraft:
     examples = _examples(given, entry, reference)
     assumed: list[str] = []
     if entry is not None:
+        entry = replace(entry, fixed=tuple(fixed_arguments(entry.takes, examples)))
+        assumed += [f"{name} is always {source}." for name, source in entry.fixed]
         args, cases = _python_args(given, entry, reference, examples, assumed)
     else:
-        listed = solve_parameters(given.kernel, given.file_name)
+        whole, called = with_solve(given.whole or given.kernel, given.file_name, given.entry)
+        listed = solve_parameters(whole, given.file_name)
         args, cases, reference = _c_args(given, listed, reference, examples, assumed)
     file_name = f"v0{'.cpp' if backend == 'cpp' else suffix}"
-    text = given.kernel
+    if entry is None:
+        text = whole
+        assumed += [f"{called} is called by a solve that is added at the end."] if called else []
     if entry is not None:
-        if runs_at_import(text):
-            text = needed_by(text, entry.name)
-            assumed.append(f"What {given.file_name} does when it is imported is left out.")
+        text, left_out = importable(given.whole or given.kernel, given.file_name, entry.name)
         text = wrapped(text, entry, args)
+        assumed += left_out
     if entry is not None and entry.name != ENTRY:
         assumed.append(
             f"{entry.name} is called by a {ENTRY} that is added at the end of the file"
@@ -114,6 +103,7 @@ def propose(given: Given) -> ProblemDraft:
         reference=reference,
         cases=cases,
         kernels={backend: (file_name, text)},
+        fixed=entry.fixed if entry else (),
         assumed=tuple(assumed),
     )
 
@@ -128,6 +118,26 @@ def _pair(
     named = {"name": _name(given), "title": _title(given)}
     takes = entry or tuple(solve_parameters(given.kernel, given.file_name))
     return with_inputs_of_its_own(named, kernel, takes, reference)
+
+
+def _entry(given: Given) -> PythonEntry:
+    """The function that is named, or the only one; of several the one that an example calls."""
+
+    def read(name: str) -> PythonEntry:
+        return launching_entry(given.kernel, given.file_name, name)
+
+    return _named_by_calls(given.entry, given.calls, read)
+
+
+def _named_by_calls(name: str, calls: Sequence[str], read: Callable[[str], T]) -> T:
+    """What `read` gives for a name; where it needs one, for a name that an example calls."""
+    try:
+        return read(name)
+    except DraftError:
+        for called in () if name else map(called_name, calls):
+            with contextlib.suppress(DraftError):
+                return read(called)
+        raise
 
 
 def _name(given: Given) -> str:
@@ -150,7 +160,9 @@ def _eager(given: Given) -> ProblemDraft:
 
 def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:
     if given.reference.strip():
-        return reference_code(given.reference, given.reference_file or "reference", given.function)
+        file = given.reference_file or "reference"
+        read = partial(reference_code, given.reference, file)
+        return _named_by_calls(given.function, given.calls, read)
     if not given.file_name.endswith(".py"):
         raise DraftError("reference", "a function or an nn.Module in Python is needed")
     found = reference_code(given.kernel, given.file_name, given.function)
@@ -188,7 +200,7 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
     found: list[Example] = []
     if given.calls:
         for text in given.calls:
-            name = _called(text)
+            name = called_name(text)
             names = takes.get(name, entry.takes if entry else ref.takes)
             found.append(_named(names, *read_call(text, _scope(given))))
         return found
@@ -208,16 +220,6 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
         )
     most = max(len(one) for one in usable)
     return [one for one in usable if len(one) == most][:MOST_CASES]
-
-
-def _called(text: str) -> str:
-    """The name of what the last statement calls, or constructs before it calls it."""
-    with contextlib.suppress(SyntaxError, IndexError, AttributeError):
-        node = ast.parse(text.strip()).body[-1].value  # type: ignore[attr-defined]
-        while isinstance(node, ast.Call):
-            node = node.func
-        return str(node.attr if isinstance(node, ast.Attribute) else node.id)
-    return ""
 
 
 def _scope(given: Given) -> dict[str, Value]:
@@ -249,10 +251,13 @@ def _python_args(
     names = Sizes(examples)
     defaults = dict(entry.defaults)
     args: list[DraftArg] = []
-    for name in entry.takes:
+    fixed = dict(entry.fixed)
+    for name in (one for one in entry.takes if one not in fixed):
         values = [example[name] for example in examples if name in example]
-        if not values and name in defaults:
+        if not values and name in defaults and name in reference.takes:
             values = [_default(defaults[name])]
+        if not values and name in entry.optional:
+            continue
         if not values:
             raise DraftError("call", f"{name}: no example call gives it")
         if values[0] is None:
@@ -266,7 +271,7 @@ def _python_args(
     elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
         listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)
         raise DraftError("outputs", f"which of these does a call write? {listed}")
-    _require_taken(reference, args)
+    _require_taken(reference, args, fixed)
     return args, names.cases
 
 
@@ -279,9 +284,12 @@ def _free(name: str, args: Sequence[DraftArg]) -> str:
     return name if name not in taken else f"{name}_"
 
 
-def _require_taken(reference: ReferenceCode, args: Sequence[DraftArg]) -> None:
+def _require_taken(
+    reference: ReferenceCode, args: Sequence[DraftArg], fixed: Mapping[str, str]
+) -> None:
     """The reference's arguments are the kernel's, by name or, where they differ, by order."""
     known = [arg.name for arg in args if arg.role is not Role.OUTPUT or arg.shape is not None]
+    known += fixed
     needed = [name for name in reference.takes if name not in reference.optional]
     if not set(needed) <= set(known) and len(needed) > len(known):
         raise DraftError(
@@ -321,6 +329,9 @@ def _c_args(
             args.append(DraftArg(arg.name, Role.OUTPUT, arg.dtype, None))
         else:
             raise DraftError("call", f"{arg.name}: no example call gives it")
+    if not any(arg.role is Role.INPUT for arg in args):
+        pointers = ", ".join(arg.name for arg in listed if arg.pointer)
+        raise DraftError("outputs", f"which of these does a call write? {pointers}")
     if not any(arg.role is Role.OUTPUT for arg in args):
         raise DraftError("outputs", "every pointer of solve is const; which one does it write?")
     takes = tuple(
@@ -371,6 +382,5 @@ def _arg(
         )
     elif draw is Draw.NONE:
         draw = Draw.INTEGERS
-    return DraftArg(
-        name, Role.INPUT, first.dtype, shape, draw, 0, first.low, first.high, scale, shift
-    )
+    high = names.bound([tensor.high for tensor in tensors])
+    return DraftArg(name, Role.INPUT, first.dtype, shape, draw, 0, first.low, high, scale, shift)

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.builds.signature import ELEMENTS, Parameter, read_parameters
+from campaigns.evaluator.builds.signature import ENTRY as SOLVE
 from campaigns.problems.import_.draft import DraftError, ReferenceCode
 
 # What an argument is called that a call writes, where nothing else tells.
 ON_GPU = re.compile(r"""(['"])cuda(?::\d+)?\1""")
+# Plain char may be signed or not.
+BYTES = {"unsigned char": "uint8", "signed char": "int8"}
 LAUNCHED = {"jit", "autotune", "heuristics"}
 OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 
@@ -23,7 +26,8 @@ class PythonEntry:
     """A function, or an nn.Module, that launches a kernel.
 
     returns: whether it returns its outputs, and `answers` how many. made_with: of a module, see
-    `ReferenceCode`.
+    `ReferenceCode`. optional: arguments with a default. fixed: arguments that are the same source
+    text in every call. applied: whether it is an autograd.Function, called by position.
     """
 
     name: str
@@ -33,6 +37,9 @@ class PythonEntry:
     is_module: bool = False
     made_with: str = ""
     answers: int = 1
+    optional: frozenset[str] = frozenset()
+    fixed: tuple[tuple[str, str], ...] = ()
+    applied: bool = False
 
 
 def parsed(text: str, file_name: str) -> ast.Module:
@@ -69,11 +76,11 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     launchers = [name for name, node in plain.items() if _launches(node, jitted)]
     for name in (wanted, ENTRY) if wanted else (ENTRY,):
         if name in plain:
-            return _entry(plain[name])
+            return function_entry(plain[name])
     if wanted:
         raise DraftError("entry", f"{wanted!r}; {file_name} defines: {', '.join(plain) or 'none'}")
     if len(launchers) == 1:
-        return _entry(plain[launchers[0]])
+        return function_entry(plain[launchers[0]])
     if not launchers:
         raise DraftError(
             "kernel",
@@ -85,14 +92,17 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     )
 
 
-def _entry(node: ast.FunctionDef) -> PythonEntry:
+def function_entry(node: ast.FunctionDef, name: str = "", skipped: int = 0) -> PythonEntry:
+    """name, skipped: of an autograd.Function whose forward it is, and how many it is not given."""
     returned = _returned(node)
     return PythonEntry(
-        node.name,
-        _takes(node.args),
+        name or node.name,
+        _takes(node.args)[skipped:],
         tuple(_defaults(node.args)),
         bool(returned),
         answers=_count(returned),
+        optional=_optional(node.args),
+        applied=bool(name),
     )
 
 
@@ -223,7 +233,17 @@ def _binds(node: ast.stmt) -> set[str]:
         return {(one.asname or one.name).split(".")[0] for one in node.names}
     if isinstance(node, ast.Assign):
         return {t.id for n in node.targets for t in ast.walk(n) if isinstance(t, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
+    if isinstance(node, ast.If | ast.Try):
+        return set().union(*map(_binds, inner_statements(node)))
     return set()
+
+
+def inner_statements(node: ast.If | ast.Try) -> list[ast.stmt]:
+    """What a statement at the top level does in one case or another."""
+    handled = [one for handler in getattr(node, "handlers", []) for one in handler.body]
+    return [*node.body, *node.orelse, *handled, *getattr(node, "finalbody", [])]
 
 
 def _only_reference(found: dict[str, ast.AST], jitted: set[str]) -> str:
@@ -257,18 +277,22 @@ def _module_code(text: str, node: ast.ClassDef) -> ReferenceCode:
 
 @dataclass(frozen=True, slots=True)
 class PointerArg:
-    """A parameter of `solve`: its dtype, or that of a number, and whether a call may write it."""
+    """A parameter of `solve`: its dtype, or that of a number, and whether a call may write it.
+
+    spelt: its type in the source, without const and star.
+    """
 
     name: str
     dtype: str
     pointer: bool
     written: bool
+    spelt: str
 
 
-def solve_parameters(text: str, file_name: str) -> list[PointerArg]:
+def solve_parameters(text: str, file_name: str, name: str = SOLVE) -> list[PointerArg]:
     """The parameters of a C++ or CUDA kernel's `solve`. Raises DraftError."""
     try:
-        found = read_parameters(text, file_name)
+        found = read_parameters(text, file_name, name)
     except BuildFailed as error:
         raise DraftError("kernel", str(error)) from None
     lines = text.splitlines()
@@ -278,7 +302,7 @@ def solve_parameters(text: str, file_name: str) -> list[PointerArg]:
 def _pointer(one: Parameter, line: str, file_name: str) -> PointerArg:
     if one.type == "void":
         raise DraftError("kernel", f"{file_name}:{one.line}: {one.name}: void* says no dtype")
-    usual = "" if one.pointer else "int32"
+    usual = BYTES.get(one.type, "") if one.pointer else "int32"
     dtype = next((name for name, known in ELEMENTS.items() if one.type in known), usual)
     if not dtype:
         accepted = ", ".join(spellings[0] for spellings in ELEMENTS.values())
@@ -287,4 +311,4 @@ def _pointer(one: Parameter, line: str, file_name: str) -> PointerArg:
         )
     before = line[: line.rfind(one.name)] if one.name in line else line
     own = before.rsplit(",", 1)[-1]
-    return PointerArg(one.name, dtype, one.pointer, one.pointer and "const" not in own)
+    return PointerArg(one.name, dtype, one.pointer, one.pointer and "const" not in own, one.type)

@@ -8,6 +8,8 @@ from campaigns.problems.import_.draft import DraftError, case_name
 from campaigns.problems.import_.example_calls import TensorValue, Value
 
 SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
+# A few classes may be as many as rows by chance.
+LEAST_BOUND = 16
 Example = Mapping[str, Value]
 
 
@@ -55,6 +57,10 @@ class Sizes:
         if any(value != first for value in values):
             raise DraftError("call", f"a number differs between calls and is no size: {values}")
         return first if isinstance(first, int | float | bool) else 0
+
+    def bound(self, values: Sequence[int]) -> str | int:
+        """What integers stay below: a size, such as a vocabulary's, where it is one."""
+        return (values[0] >= LEAST_BOUND and self._of(tuple(values))) or values[0]
 
     def _size(self, values: tuple[int, ...], written: str) -> str | int:
         if values == (1,) * len(values):

@@ -53,6 +53,8 @@ def _toml(draft: ProblemDraft) -> str:
         f"rtol = {rtol!r}",
         *_own_tolerances(draft),
     ]
+    if not {"triton"} & {*draft.kernels} and not _takes_sizes(draft):
+        lines += ["", "[check]", "free = []"]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
@@ -63,6 +65,11 @@ def _toml(draft: ProblemDraft) -> str:
             if name not in draft.cases:
                 lines += _case(name, sizes, ("interpreter",))
     return "\n".join([*lines, ""])
+
+
+def _takes_sizes(draft: ProblemDraft) -> bool:
+    """Whether a kernel in C++ or CUDA is told any size; else all are built into it."""
+    return any(arg.role is Role.NUMBER and isinstance(arg.value, str) for arg in draft.args)
 
 
 def _op(name: str) -> str:
@@ -188,11 +195,12 @@ def _call(draft: ProblemDraft, source: str) -> str:
     """A call of the reference with arguments that `source` gives by name."""
     names = [arg.name for arg in draft.args if not _is_returned(arg)]
     code = draft.reference
+    values = {name: source.format(name) for name in names} | dict(draft.fixed)
     needed = [name for name in code.takes if name not in code.optional]
     if not code.by_name:
-        listed = [source.format(name) for name in code.takes if name in names]
-    elif set(needed) <= set(names):
-        listed = [f"{name}={source.format(name)}" for name in code.takes if name in names]
+        listed = [values[name] for name in code.takes if name in values]
+    elif set(needed) <= set(values):
+        listed = [f"{name}={values[name]}" for name in code.takes if name in values]
     else:
         listed = [source.format(name) for name in names[: len(needed)]]
     return f"_right({', '.join(listed)})"

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.propose import propose
 from campaigns.reports.highlight import highlighted
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import ProposedProblem, propose_problem

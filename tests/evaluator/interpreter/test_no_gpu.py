@@ -28,3 +28,14 @@ def test_it_names_a_type_that_an_interpreter_computes_wrongly(name):
     assert refuses([], text, "cpu").startswith(f"Triton's interpreter computes {name} wrongly")
     assert refuses([], text, "cuda:0") == ""
     assert refuses([], text.replace("tl.", "torch."), "cpu") == ""
+
+
+def test_a_table_from_torchs_types_names_none_that_a_kernel_gets():
+    table = "NAMES = {torch.bfloat16: tl.bfloat16, torch.float16: tl.float16}\n"
+    assert refuses([], table, "cpu") == ""
+    for other in (
+        "x.to(tl.bfloat16)",
+        "{torch.float16: tl.bfloat16}",
+        "{tl.bfloat16: tl.bfloat16}",
+    ):
+        assert refuses([], f"{table}y = {other}\n", "cpu") != ""

@@ -14,8 +14,9 @@ from campaigns.evaluator.problem import describe, load_problem
 from campaigns.problems.import_.as_read import as_read
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import ProblemDraft
+from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.gpu_mode import read_task
-from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 from campaigns.steps.problems.keep_problem import written_files
 from tests.evaluator import small

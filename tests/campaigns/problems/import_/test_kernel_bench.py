@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.propose import Given, propose
+from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 
 MODEL = """

@@ -1,0 +1,77 @@
+"""C++ and CUDA files without a `solve`: one is added that calls a function or launches a kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, function_names
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.read_sources import PointerArg, solve_parameters
+
+LAUNCH = re.compile(r"\s*(\w+)\s*<<<(.+)>>>\s*", re.DOTALL)
+KERNEL = "__global__"
+
+
+def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str]:
+    """The source with a `solve` at its end, and the name that it calls; "" where it has its own.
+
+    wanted: a function, or a launch such as `add<<<(n + 255) / 256, 256>>>`; "": the only function
+    that `solve` could call. Raises DraftError, which says what to give.
+    """
+    try:
+        found = function_names(text, file_name)
+    except BuildFailed as error:
+        raise DraftError("kernel", str(error)) from None
+    if wanted in ("", ENTRY) and ENTRY in found:
+        return text, ""
+    launch = LAUNCH.fullmatch(wanted)
+    name = launch.group(1) if launch else wanted
+    if name and name not in found:
+        raise DraftError("entry", f"{name!r}; {file_name} defines: {', '.join(found) or 'none'}")
+    callable_ = {each: params for each in found if (params := _plain(text, file_name, each))}
+    hosts = [each for each in callable_ if KERNEL not in found[each] and each != "main"]
+    if not name:
+        name = hosts[0] if len(hosts) == 1 else ""
+    if name in callable_ and (launch or KERNEL not in found[name]):
+        grid = f"<<<{launch.group(2)}>>>" if launch else ""
+        return f"{text.rstrip()}\n\n{_solve(name, grid, callable_[name])}\n", name
+    kernels = {each: callable_[each] for each in callable_ if KERNEL in found[each]}
+    field = "entry" if hosts or kernels else "kernel"
+    raise DraftError(field, _accepted(file_name, hosts, kernels))
+
+
+def _plain(text: str, file_name: str, name: str) -> list[PointerArg]:
+    """The parameters of a function that takes pointers and numbers only, and a pointer at least."""
+    try:
+        listed = solve_parameters(text, file_name, name)
+    except DraftError:
+        return []
+    return listed if any(one.pointer for one in listed) else []
+
+
+def _solve(name: str, grid: str, listed: Sequence[PointerArg]) -> str:
+    given = ", ".join(_declared(one) for one in listed)
+    called = ", ".join(one.name for one in listed)
+    return f'extern "C" void {ENTRY}({given}) {{\n  {name}{grid}({called});\n}}'
+
+
+def _declared(one: PointerArg) -> str:
+    if not one.pointer:
+        return f"{one.spelt} {one.name}"
+    return f"{'' if one.written else 'const '}{one.spelt}* {one.name}"
+
+
+def _accepted(file_name: str, hosts: Sequence[str], kernels: dict[str, list[PointerArg]]) -> str:
+    ways = [", ".join(hosts)] if hosts else []
+    ways += _launches(kernels)
+    accepted = "; or ".join(ways) or f'extern "C" void {ENTRY}(const float* x, float* y, int n)'
+    return f'{file_name} defines no extern "C" void {ENTRY}(…); accepted: {accepted}'
+
+
+def _launches(kernels: dict[str, list[PointerArg]]) -> Iterator[str]:
+    for name, listed in kernels.items():
+        number = next((one.name for one in listed if one.spelt in INTEGERS), "1024")
+        taken = ", ".join(one.name for one in listed)
+        yield f'a launch of {name}({taken}), such as "{name}<<<({number} + 255) / 256, 256>>>"'

@@ -1,0 +1,162 @@
+"""Kernels as they lie in a repository: autograd functions, helpers beside them, many launchers."""
+
+import pytest
+
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.propose import propose
+from campaigns.problems.import_.same_package import bundled
+from campaigns.problems.import_.write import written
+from tests.campaigns.problems.import_.sources import TRITON
+
+FUNCTION = (
+    TRITON.split("def scaled_ref")[0]
+    + """
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias=None, mode="plain", factor=2.0):
+        return scaled(x, weight, bias, factor)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return scaled_back(dy), None, None, None, None
+
+
+def scaled_back(dy):
+    scale_rows[(1,)](dy, dy, dy, 1, BLOCK=1)
+    return dy
+
+
+scale = Scale.apply
+"""
+)
+REFERENCE = (
+    "import torch\n\n\ndef half(x):\n    return x / 2\n\n\n"
+    "def scale_right(x, weight):\n    return x * weight\n"
+)
+CALL = "scale_right(torch.randn(8, 16), torch.randn(16))"
+
+
+def proposed(call, kernel=FUNCTION, **more):
+    return propose(Given("scale.py", kernel, "ref.py", REFERENCE, calls=(call,), **more))
+
+
+def added(draft):
+    return draft.kernels["triton"][1].split("def run_kernel")[1]
+
+
+def test_the_only_autograd_function_is_called_by_position():
+    assert "Scale.apply(x, weight)" in added(proposed(CALL, function="scale_right"))
+
+
+def test_of_several_references_the_one_that_the_example_calls_is_taken():
+    assert proposed(CALL).reference.name == "scale_right"
+
+
+def test_a_name_for_an_autograd_function_stands_for_it():
+    draft = proposed(
+        "scale(torch.randn(8, 16), torch.randn(16))", entry="scale", function="scale_right"
+    )
+    assert "Scale.apply(x, weight)" in added(draft)
+
+
+def test_of_several_launchers_the_one_that_the_example_calls_is_taken():
+    kernel = FUNCTION.replace("torch.autograd.Function", "object")
+    call = "scaled(torch.randn(8, 16), torch.randn(16))"
+    draft = proposed(call, kernel, function="scale_right")
+    assert "scaled(x=x, weight=weight)" in added(draft)
+    with pytest.raises(DraftError, match="accepted: scaled, scaled_back"):
+        proposed(CALL, kernel)
+
+
+def test_a_text_is_the_same_in_every_call_and_a_default_before_it_is_given():
+    call = "Scale.apply(torch.randn(8, 16), torch.randn(16), None, 'llama', 3.0)"
+    draft = proposed(call, function="scale_right")
+    assert "Scale.apply(x, weight, None, 'llama', factor)" in added(draft)
+    assert "mode is always 'llama'." in draft.assumed
+    assert "mode" not in written(draft)["ref.py"]
+
+
+def test_a_fixed_argument_reaches_a_reference_that_takes_it():
+    reference = "import torch\n\n\ndef cast(x, kind):\n    return x.to(kind)\n"
+    kernel = TRITON.split("def scaled(")[0] + (
+        "def cast(x, kind):\n    y = x.to(kind)\n    scale_rows[(1,)](x, x, y, 1, BLOCK=1)\n"
+        "    return y\n"
+    )
+    call = "cast(torch.randn(8, 16), torch.float16)"
+    draft = propose(Given("cast.py", kernel, "ref.py", reference, calls=(call,)))
+    assert "cast(x=x, kind=torch.float16)" in added(draft)
+    assert "_right(x=x, kind=torch.float16)" in written(draft)["ref.py"]
+
+
+def put(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+def in_package(tmp_path, line):
+    """A kernel that takes its block from a helper of its own package, and that whole."""
+    ops = tmp_path / "pack" / "ops"
+    ops.mkdir(parents=True)
+    kernel = FUNCTION.replace(
+        "import triton.language as tl\n", f"import triton.language as tl\n{line}\n", 1
+    )
+    kernel = kernel.replace("triton.next_power_of_2(x.shape[1])", "block_of(x.shape[1])")
+    put(
+        ops,
+        scale=kernel,
+        sizes="import missing_package\nfrom ..base import ROUND\n\n\n"
+        "def block_of(n):\n    return ROUND(n)\n\n\ndef other():\n    missing_package.run()\n",
+    )
+    put(tmp_path / "pack", base="import triton\n\nROUND = triton.next_power_of_2\n")
+    return kernel, bundled(ops / "scale.py", kernel)
+
+
+@pytest.mark.parametrize(
+    "line", ["from .sizes import block_of", "from pack.ops.sizes import block_of"]
+)
+def test_what_a_kernel_takes_of_its_own_package_is_put_into_its_file(tmp_path, line):
+    kernel, whole = in_package(tmp_path, line)
+    text = proposed(CALL, kernel, whole=whole).kernels["triton"][1]
+    assert "def block_of(n):\n    return ROUND(n)" in text
+    assert "ROUND = triton.next_power_of_2" in text
+    assert "missing_package" not in text
+    compile(text, "v0.py", "exec")
+
+
+def test_an_import_that_cannot_be_followed_is_refused_with_what_to_do(tmp_path):
+    kernel, _ = in_package(tmp_path, "from .sizes import block_of")
+    with pytest.raises(DraftError, match=r"needs block_of of \.sizes, which is not installed"):
+        proposed(CALL, kernel)
+
+
+def test_an_import_that_the_kernel_does_not_need_is_left_out():
+    kernel = FUNCTION + "\nimport missing_package\n\n\ndef bench():\n    missing_package.run()\n"
+    draft = proposed(CALL, kernel)
+    assert "missing_package" not in draft.kernels["triton"][1]
+    assert any("does not need is left out" in words for words in draft.assumed)
+
+
+def test_what_is_defined_in_one_case_or_another_is_kept_whole():
+    kernel = FUNCTION.replace("block = triton.next_power_of_2", "block = rounded") + (
+        "\nif hasattr(triton, 'next_power_of_2'):\n    rounded = triton.next_power_of_2\n"
+        "else:\n    rounded = int\n\nprint('imported')\n"
+    )
+    text = proposed(CALL, kernel).kernels["triton"][1]
+    assert "else:\n    rounded = int" in text
+    assert "print(" not in text
+
+
+def test_included_files_beside_a_kernel_are_put_in_once(tmp_path):
+    (tmp_path / "a.h").write_text('#pragma once\n#include "b.h"\nint a();\n')
+    (tmp_path / "b.h").write_text("int b();\n")
+    text = bundled(tmp_path / "k.cu", '#include "a.h"\n#include "b.h"\n#include <math.h>\n')
+    assert (text.count("int a();"), text.count("int b();")) == (1, 1)
+    assert "#include <math.h>" in text
+
+
+def test_a_bound_of_integers_that_is_a_size_moves_with_it():
+    call = "scale_right(torch.randn(8, 512), torch.randint(0, 512, (8,)))"
+    assert "torch.randint(0, D, (N,)" in written(proposed(call))["ref.py"]
+    few = "scale_right(torch.randn(8, 512), torch.randint(0, 8, (8,)))"
+    assert "torch.randint(0, 8, (N,)" in written(proposed(few))["ref.py"]
