@@ -43,6 +43,7 @@ from campaigns.steps.problems.find_problem import find_problem
 from campaigns.syntax.findings.find import findings_of
 
 BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
+BACKENDS = (*BACKEND_OF.values(), "torch")
 LARGEST_SOURCE = 1 << 20
 # How many of the last lines that a crashed candidate printed are shown; `--json` has them all.
 LAST_WORDS = 8
@@ -71,7 +72,7 @@ class Command(BaseCommand):
         return (
             argument("candidate", type=Path),
             argument("--problem", required=True, help="a shipped problem or a problem folder"),
-            argument("--backend", help="cpp, cuda or triton; default: by the file's ending"),
+            argument("--backend", help="cpp, cuda, torch or triton; default: by the file's ending"),
             argument("--against", type=Path, help="a file to compare it with, in paired runs"),
             argument(
                 "--case",
@@ -225,8 +226,8 @@ class Command(BaseCommand):
 
     def _backend(self, options: dict[str, Any]) -> str:
         backend = options["backend"] or BACKEND_OF.get(options["candidate"].suffix)
-        accepted = ", ".join(sorted(set(BACKEND_OF.values())))
-        if backend not in BACKEND_OF.values():
+        accepted = ", ".join(sorted(BACKENDS))
+        if backend not in BACKENDS:
             if not options["backend"]:
                 endings = ", ".join(BACKEND_OF)
                 name = options["candidate"].name
