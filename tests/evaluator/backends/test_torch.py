@@ -95,6 +95,21 @@ def test_it_says_where_an_error_is(judge_torch, text, outcome, said):
     assert said in f"{report.reason} {report.build_log} {report.runner_log}"
 
 
+def test_it_is_compared_with_a_kernel_of_another_backend(judge_torch):
+    report = judge_torch(HONEST, incumbent=small.source(), incumbent_backend="cpp")
+    assert report.outcome is Outcome.PASSED, report.reason
+    case = report.cases[0]
+    assert len(case.candidate.samples_us) == len(case.incumbent.samples_us)
+    assert case.candidate.timer is case.incumbent.timer is Timer.CALLS
+
+
+def test_it_is_not_timed_against_what_is_interpreted(judge_torch):
+    triton = Source("k.py", "def run_kernel(x, y, N):\n    y.copy_(x * 2)\n")
+    report = judge_torch(HONEST, incumbent=triton, incumbent_backend="triton")
+    assert report.outcome is Outcome.PASSED, report.reason
+    assert report.cases[0].candidate is None
+
+
 def test_it_has_no_sanitizer_and_no_code_of_its_own(judge_torch):
     assert judge_torch(HONEST, sanitize=True).outcome is Outcome.PASSED
     read = judge_torch(HONEST, read_code=True)
