@@ -19,6 +19,7 @@ from campaigns.records.submissions import takes_candidates
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_drift import drift_of
+from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.checklist import checklist
 from campaigns.reports.campaign.course import course_of
@@ -111,6 +112,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "takes_candidates": takes_candidates(found),
         "waiting": SimpleLazyObject(lambda: waiting_sheets(found)),
         "proposers": SimpleLazyObject(lambda: proposer_rows(sheet, timezone.now())),
+        "baselines": SimpleLazyObject(lambda: baseline_rows(found)),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.
