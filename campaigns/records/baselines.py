@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
-from campaigns.models import Campaign, Evaluation, EvaluationKind
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.evaluation import TORCH
 from campaigns.problems.torch_source import compiled_source, eager_source, library_source
 from campaigns.records.round.reproduction import REPRODUCED_IN
@@ -21,6 +21,14 @@ def may_be_measured(evaluation: Evaluation) -> bool:
     """Whether a worker may take it now: it goes on when the campaign is done, not while paused."""
     campaign = evaluation.campaign
     return campaign.state in REPRODUCED_IN and not campaign.pause_requested
+
+
+def waiting_beside(campaign: Campaign) -> tuple[int, ...]:
+    """The keys of what a finished campaign has yet to be compared with."""
+    if not campaign.is_finished:
+        return ()
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+    return tuple(rows.filter(state=EvaluationState.QUEUED).values_list("pk", flat=True))
 
 
 def source_of(evaluation: Evaluation) -> Source:
