@@ -14,7 +14,9 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
+from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import PAUSABLE
+from campaigns.records.baselines import wants_baselines
 from campaigns.records.submissions import takes_candidates
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
@@ -84,6 +86,7 @@ def campaign_page(
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),
         **intake_from(found.intake).shown,
+        "Beside the best": ", ".join(TORCH.values()) if wants_baselines(found) else "nothing",
     }
     if found.state == CampaignState.DRAFT:
         context |= {

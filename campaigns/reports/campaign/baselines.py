@@ -9,7 +9,7 @@ from typing import Any
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.evaluation import TORCH
-from campaigns.records.baselines import evaluations_of
+from campaigns.records.baselines import evaluations_of, wants_baselines
 from campaigns.records.round.judged_rounds import standard_of
 from campaigns.records.round.reports import report_of
 from campaigns.rules.noise.gain import Gain
@@ -107,7 +107,9 @@ class BaselineRow:
 
 
 def baseline_rows(campaign: Campaign) -> tuple[BaselineRow, ...]:
-    """A row for each that was asked for, whatever came of it; one query, and one for the cases."""
+    """A row for each that was asked for, whatever came of it; none where nobody asked."""
+    if not wants_baselines(campaign):
+        return ()
     return tuple(_row(campaign, one) for one in evaluations_of(campaign).values())
 
 

@@ -124,7 +124,7 @@ def create_campaign(wish: Wish) -> Campaign:
             goal=goal.stored,
             findings_policy=stored_policy(findings_policy),
             own_kernels=_own_kernels(wish),
-            intake={**wish.intake.stored, WANTED: wish.baselines},
+            intake=wish.intake.stored | ({WANTED: True} if wish.baselines else {}),
             seed=secrets.randbits(31) if wish.seed is None else wish.seed,
             created_by=wish.created_by,
         )
