@@ -23,6 +23,14 @@ def may_be_measured(evaluation: Evaluation) -> bool:
     return campaign.state in REPRODUCED_IN and not campaign.pause_requested
 
 
+def is_over(campaign: Campaign) -> bool:
+    """Whether nothing about it changes by itself any more: finished, and torch measured."""
+    if not (campaign.is_finished and wants_baselines(campaign)):
+        return campaign.is_finished
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+    return not rows.exclude(state=EvaluationState.DONE).exists()
+
+
 def waiting_beside(campaign: Campaign) -> tuple[int, ...]:
     """The keys of what a finished campaign has yet to be compared with."""
     if not campaign.is_finished:

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Evaluation, EvaluationKind
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
@@ -101,3 +101,18 @@ def test_the_trail_tells_the_same(page, beside):
     assert "- torch.compile: not measured: build failed: No working C++ compiler" in text
     assert "N/A — not measured in this campaign" not in text
     assert HOSTILE not in text
+
+
+def test_a_finished_page_goes_on_until_torch_is_measured(page, beside):
+    address, headers = reverse("campaign", args=[beside.pk]), {"HX-Request": "true"}
+    assert page.get(address, headers=headers).status_code == 286
+    assert "hx-get" not in poll_of(page.get(address).content.decode())
+    Evaluation.objects.create(
+        candidate=beside.incumbent, kind=EvaluationKind.EAGER, attempt=2, state="queued"
+    )
+    assert page.get(address, headers=headers).status_code == 200
+    assert "hx-get" in poll_of(page.get(address).content.decode())
+
+
+def poll_of(body: str) -> str:
+    return re.search(r'<div id="poll".*?</div>', body, re.DOTALL).group()
