@@ -45,6 +45,7 @@ def judge_torch(judge):
     return run
 
 
+@pytest.mark.sentinel
 def test_it_is_run_and_timed_on_a_cpu(judge_torch):
     report = judge_torch(HONEST)
     assert report.outcome is Outcome.PASSED, report.reason
