@@ -61,6 +61,7 @@ OPTIONAL = (
         "findings",
         "own_kernels",
         "require_sanitizers",
+        "no_baselines",
     ),
     *HOURS,
     *INTAKE,
@@ -90,6 +91,9 @@ class NewCampaignSerializer(fields.Serializer):
         help_text="names of kernels that a header or a macro defines",
     )
     require_sanitizers = fields.BooleanField(required=False)
+    no_baselines = fields.BooleanField(
+        required=False, help_text="whether torch is not measured beside the best"
+    )
     max_wall_h = fields.FloatField(
         required=False, allow_null=True, help_text="hours, pauses left out"
     )
@@ -183,9 +187,6 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
     name = _text(body, "problem")
     if name not in problems:
         raise CurationError("problem", f"{name!r}; accepted: {', '.join(problems)}")
-    required = body.get("require_sanitizers", False)
-    if not isinstance(required, bool):
-        raise CurationError("require_sanitizers", f"{required!r:.60}; accepted: true, false")
     try:
         goal = parse_goal(_text(body, "target")) if "target" in body else None
     except GoalError as error:
@@ -199,11 +200,19 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
         goal=goal,
         findings=_findings(body.get("findings", {})),
         own_kernels=_names(body.get("own_kernels", [])),
-        require_sanitizers=required,
+        require_sanitizers=_flag(body, "require_sanitizers"),
+        baselines=not _flag(body, "no_baselines"),
         title=_text(body, "title") if "title" in body else "",
         intake=_intake(body),
         created_by=user,
     )
+
+
+def _flag(body: dict[str, Any], name: str) -> bool:
+    found = body.get(name, False)
+    if not isinstance(found, bool):
+        raise CurationError(name, f"{found!r:.60}; accepted: true, false")
+    return found
 
 
 def _proposers(body: dict[str, Any]) -> Budgets:

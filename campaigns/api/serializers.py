@@ -19,6 +19,7 @@ from campaigns.records.round.verdicts import (
     results_of,
 )
 from campaigns.records.target.targets import target_of
+from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.rounds.standings import standing_facts, standing_of
 from campaigns.rules.target.intake import intake_from
 from knowledge.api.records import Read
@@ -75,6 +76,32 @@ class CampaignSerializer(fields.ModelSerializer):
         )
 
 
+class BaselineCaseSerializer(fields.Serializer):
+    """One case of torch and of the kernel beside it, in µs; gain: of the kernel, a fraction."""
+
+    case = fields.CharField()
+    time_us = fields.FloatField()
+    kernel_us = fields.FloatField()
+    gain = GainSerializer()
+
+
+class BaselineSerializer(fields.Serializer):
+    """torch measured beside the kernel of a round; without a gain `why` says why there is none."""
+
+    baseline = fields.CharField(source="kind")
+    name = fields.CharField()
+    evaluation = fields.IntegerField()
+    beside_round = fields.IntegerField(source="beside")
+    beside_best = fields.BooleanField(source="is_best")
+    outcome = fields.CharField()
+    why = fields.CharField()
+    timer = fields.CharField()
+    time_us = fields.FloatField(allow_null=True)
+    kernel_us = fields.FloatField(allow_null=True)
+    gain = GainSerializer(allow_null=True)
+    cases = BaselineCaseSerializer(many=True)
+
+
 class WholeCampaignSerializer(CampaignSerializer):
     """With its target and what was agreed on at its beginning."""
 
@@ -91,11 +118,13 @@ class WholeCampaignSerializer(CampaignSerializer):
         fields.DictField(child=fields.CharField()), lambda c: intake_from(c.intake).stored
     )
 
+    baselines = Read(BaselineSerializer(many=True), baseline_rows)
+
     class Meta(CampaignSerializer.Meta):
         fields = (
             *CampaignSerializer.Meta.fields,
             *("target", "missing", "findings_policy", "own_kernels"),
-            *("require_sanitizers", "intake"),
+            *("require_sanitizers", "intake", "baselines"),
         )
 
 

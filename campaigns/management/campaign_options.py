@@ -53,6 +53,11 @@ WISH = (
         help="accept a candidate only after a sanitizer of the backend has run",
     ),
     argument(
+        "--no-baselines",
+        action="store_true",
+        help="do not measure torch eager, torch.compile and the library's kernel beside the best",
+    ),
+    argument(
         "--proposers",
         metavar="KIND[=ROUNDS],…",
         help=f"who may propose: {', '.join(ProposerKind)}, each with its most rounds where "

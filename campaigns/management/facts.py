@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
+from campaigns.models.evaluation import TORCH
 from campaigns.records.round.candidate_findings import (
     finding_counts,
     finding_facts,
@@ -25,6 +26,7 @@ from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import borne_of
 from campaigns.records.submissions import budgets_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
+from campaigns.reports.campaign.baselines import baseline_lines, baseline_rows
 from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.course import course_facts, course_lines
 from campaigns.reports.campaign.lineage import commit_facts, lineage_of
@@ -85,6 +87,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         "by_proposer": [row.facts for row in proposer_rows(sheet, timezone.now())],
         "waiting": [waiting.facts for waiting in waiting_sheets(campaign)],
         **course_facts(campaign),
+        "baselines": [row.facts for row in baseline_rows(campaign)],
         "goal": campaign.goal,
         "dispatch": dispatch_of(campaign.incumbent.round).facts if campaign.incumbent else None,
         "findings_policy": stored_policy(policy_of(campaign)),
@@ -179,6 +182,7 @@ def campaign_text(campaign: Campaign) -> str:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):
         lines.append(f"result: {result}")
+    lines += baseline_lines(campaign)
     drift = drift_of(campaign)
     lines += [_doubt_line(doubt) for doubt in doubts_of(campaign)]
     lines += [f"caution: {sheet.excess}"] if sheet.excess else []
@@ -237,6 +241,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
                         "void": e.void.sentence if hasattr(e, "void") else "",
                     }
                     for e in candidate.evaluations.all()
+                    if e.kind not in TORCH
                 ],
             }
             for candidate in round_.candidates.prefetch_related("evaluations__void")

@@ -23,10 +23,11 @@ class Cause(models.TextChoices):
 class DeviceWait(Guarded):
     """It stands until a measurement begins or a person resumes the campaign, and is then sealed.
 
-    is_reproduction: a reproduction waits apart from its campaign and pauses nothing, so pause_at is
-    null. device, worker, card, cause, why: of the newest look, which planned the next for look_at.
-    why has no full stop. looks: device that others use → its next look in ISO form, as each worker
-    looks at its own; one that is only held is tried at every ring.
+    is_reproduction: a reproduction, or torch beside the incumbent, waits apart from its campaign
+    and pauses nothing, so pause_at is null. device, worker, card, cause, why: of the newest look,
+    which planned the next for look_at. why has no full stop. looks: device that others use → its
+    next look in ISO form, as each worker looks at its own; one that is only held is tried at every
+    ring.
     """
 
     SEALED = models.Q(ended_at__isnull=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from django.db import models
 
@@ -30,10 +31,27 @@ class EvaluationKind(models.TextChoices):
     REMEASURE = "remeasure"
     REPORT = "report"
     REPRODUCE = "reproduce"
+    # A reference implementation in torch beside the candidate.
+    EAGER = "eager"
+    COMPILE = "compile"
+    COMPILE_MAX = "compile-max-autotune"
+    LIBRARY = "library"
 
 
-# What is measured about a closed round: the final comparison, and the same on another device.
-AFTER_THE_ROUND = frozenset({EvaluationKind.REPORT, EvaluationKind.REPRODUCE})
+# The reference implementations, and what people call them. In such an evaluation they are the
+# candidate of the report, and its incumbent is the candidate of the row: so an outcome is theirs.
+TORCH: Mapping[str, str] = {
+    EvaluationKind.EAGER: "torch eager",
+    EvaluationKind.COMPILE: "torch.compile",
+    EvaluationKind.COMPILE_MAX: "torch.compile, max-autotune",
+    EvaluationKind.LIBRARY: "the library's kernel",
+}
+
+# What no campaign waits for, and what a finished one may still have.
+BESIDE = frozenset({EvaluationKind.REPRODUCE, *TORCH})
+
+# What is measured about a closed round: the final comparison, and what goes on beside.
+AFTER_THE_ROUND = frozenset({EvaluationKind.REPORT, *BESIDE})
 
 # What goes on beside a search, for it. What is lost or broken there, the search asks for anew.
 HELP = frozenset({EvaluationKind.SHARE, EvaluationKind.BUILD})

@@ -67,6 +67,11 @@ class Problem(Guarded):
         return tuple(map(str, self._declared.get("flags", {}).get(backend, ())))
 
     @property
+    def library(self) -> str:
+        """The call of torch that is the library's kernel for it, from problem.toml; "" if none."""
+        return str(self._declared.get("library", ""))
+
+    @property
     def halves(self) -> dict[str, Half]:
         """Case → the step and direction that it measures; empty if problem.toml names no steps."""
         return {

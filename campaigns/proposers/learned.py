@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from campaigns.evaluator.contract import Param
 from campaigns.models import Campaign, Evaluation, Round
+from campaigns.models.evaluation import TORCH
 from campaigns.proposers.base import Advice, TriedElsewhere
 from campaigns.proposers.evidence import bottleneck_of, read_facts
 from campaigns.records.round.case_shapes import shapes_of
@@ -181,7 +182,11 @@ def _rivals(rows: Iterable[Experience]) -> dict[tuple[int | None, int | None], s
 
 def _compiler(campaign: Campaign) -> str:
     """The one that this campaign's last measurement was built with."""
-    own = Evaluation.objects.filter(candidate__round__campaign=campaign).exclude(report={})
+    own = (
+        Evaluation.objects.filter(candidate__round__campaign=campaign)
+        .exclude(report={})
+        .exclude(kind__in=TORCH)
+    )
     return str(own.order_by("-pk").values_list(COMPILER_PATH, flat=True).first() or "")
 
 

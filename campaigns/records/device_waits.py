@@ -14,11 +14,10 @@ from campaigns.models import (
     CampaignState,
     DeviceWait,
     Evaluation,
-    EvaluationKind,
     EvaluationState,
     Worker,
 )
-from campaigns.models.evaluation import HELP
+from campaigns.models.evaluation import BESIDE, HELP
 from campaigns.models.transitions import WORKING
 
 # The next measurement is taken within moments where nothing is in its way, and a look that is due
@@ -45,9 +44,9 @@ class Queue:
 
 
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    """What a campaign may wait for; a reproduction, or help with a search, goes beside it."""
+    """What a campaign may wait for; what goes on `BESIDE` it, or helps a search, is left out."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind__in=(EvaluationKind.REPRODUCE, *HELP))
+    return rows.exclude(kind__in=(*BESIDE, *HELP))
 
 
 def wait_of(campaign: Campaign) -> DeviceWait | None:
@@ -56,8 +55,8 @@ def wait_of(campaign: Campaign) -> DeviceWait | None:
 
 
 def wait_for(evaluation: Evaluation) -> DeviceWait | None:
-    """The wait that this evaluation shares: its campaign's, or that of the reproductions."""
-    beside = evaluation.kind == EvaluationKind.REPRODUCE
+    """The wait that this evaluation shares: its campaign's, or that of what goes on beside."""
+    beside = evaluation.kind in BESIDE
     return evaluation.campaign.device_waits.filter(ended_at=None, is_reproduction=beside).first()
 
 

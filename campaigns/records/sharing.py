@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
-from campaigns.models.evaluation import HELP
+from campaigns.models.evaluation import BESIDE, HELP
 from campaigns.models.transitions import WORKING
 
 # What waits beside the campaigns, perhaps for one certain device.
-BESIDE = (*HELP, EvaluationKind.REPRODUCE)
+NOT_AWAITED = (*HELP, *BESIDE)
 
 
 def help_of(search: Evaluation, *kinds: EvaluationKind) -> QuerySet[Evaluation]:
@@ -31,4 +31,4 @@ def is_wanted_elsewhere(campaign: Campaign) -> bool:
         candidate__round__campaign__state__in=WORKING,
         candidate__round__campaign__pause_requested=False,
     )
-    return waiting.exclude(kind__in=BESIDE).exists()
+    return waiting.exclude(kind__in=NOT_AWAITED).exists()

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 
 from campaigns.models import Campaign, Evaluation, EvaluationKind
-from campaigns.models.evaluation import AFTER_THE_ROUND
+from campaigns.models.evaluation import AFTER_THE_ROUND, TORCH
 
 HOUR = timedelta(hours=1)
 # A wait for a device that others use is the host's doing, and no budget pays for it (law 8).
@@ -62,9 +62,9 @@ def _device(campaign: Campaign, until: datetime) -> timedelta:
 
 
 def _on_a_device(campaign: Campaign) -> QuerySet[Evaluation]:
-    """All but builds, which hold none."""
+    """All but builds, which hold none, and torch beside the incumbent, which is not its search."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind=EvaluationKind.BUILD)
+    return rows.exclude(kind__in=(EvaluationKind.BUILD, *TORCH))
 
 
 def _between(begun: datetime | None, ended: datetime | None, until: datetime) -> timedelta:

@@ -17,6 +17,7 @@ from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
 from campaigns.records.round.reports import machine_code_of, report_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import CampaignTarget
+from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.campaign.limits import limits_of
 from campaigns.reports.campaign.lineage import lineage_of
 from campaigns.reports.campaign.pictures import Link, pictures
@@ -76,6 +77,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "attributions": attributions_of(report),
         "code": machine_code_of(best.candidate) if best else None,
         "audit": audit_of(sheet),
+        "baselines": baseline_rows(campaign),
         "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,
         "guard": intake_from(campaign.intake).guard_policy,

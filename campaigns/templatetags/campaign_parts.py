@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Timing
 from campaigns.models import EvaluationKind, StandingWord
+from campaigns.models.evaluation import TORCH
 from campaigns.models.standing import MEANINGS
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.verdicts import TimeSpread
@@ -63,6 +64,7 @@ KINDS = {
     EvaluationKind.REMEASURE: "second session",
     EvaluationKind.REPORT: "last comparison with v0",
     EvaluationKind.REPRODUCE: "on another device",
+    **TORCH,
 }
 # First part of a page's path → the navigation entry that it belongs to.
 PLACES = {

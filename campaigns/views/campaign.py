@@ -14,11 +14,14 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
+from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import PAUSABLE
+from campaigns.records.baselines import is_over, wants_baselines
 from campaigns.records.submissions import takes_candidates
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_drift import drift_of
+from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.checklist import checklist
 from campaigns.reports.campaign.course import course_of
@@ -53,7 +56,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     now = timezone.now()
     version = campaign_version(found, heartbeat_of(found, now))
     since = request.GET.get("since", "")
-    over = STOP_POLLING if found.is_finished else None
+    over = STOP_POLLING if is_over(found) else None
     if since == str(version):
         return HttpResponse(status=over or 204)
     context = _context(request, campaign_sheet(found, now), version)
@@ -83,6 +86,7 @@ def campaign_page(
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),
         **intake_from(found.intake).shown,
+        "Beside the best": ", ".join(TORCH.values()) if wants_baselines(found) else "nothing",
     }
     if found.state == CampaignState.DRAFT:
         context |= {
@@ -111,6 +115,8 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "takes_candidates": takes_candidates(found),
         "waiting": SimpleLazyObject(lambda: waiting_sheets(found)),
         "proposers": SimpleLazyObject(lambda: proposer_rows(sheet, timezone.now())),
+        "is_over": is_over(found),
+        "baselines": SimpleLazyObject(lambda: baseline_rows(found)),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.

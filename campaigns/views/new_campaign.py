@@ -43,7 +43,7 @@ HOURS = ("hours", "device_hours")
 PROPOSERS = {kind: (str(USUAL[kind] or "") if kind in USUAL else "0") for kind in ProposerKind}
 ROUNDS_OF = {f"rounds_{kind}": usual for kind, usual in PROPOSERS.items()}
 INTAKE = Intake().stored
-ADVANCED = (*HOURS, "target", "own_kernels", "require_sanitizers")
+ADVANCED = (*HOURS, "target", "own_kernels", "require_sanitizers", "no_baselines")
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
 # The answer to the partial restart that rounds without a gain lead to.
 RESTARTS = {
@@ -68,6 +68,7 @@ LABELS = {
     "restart": "Restart with half of the history hidden",
     "own_kernels": "Kernels of headers or macros that count as own",
     "require_sanitizers": "Require sanitizers",
+    "no_baselines": "Without torch beside the best",
     "guard": "Guard",
     "git_branch": "Git branch",
     "reference_project": "Reference project",
@@ -194,6 +195,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         "restart": asked.get("restart", str(RestartPolicy.TAKE)),
         "own_kernels": asked.get("own_kernels", ""),
         "require_sanitizers": asked.get("require_sanitizers", ""),
+        "no_baselines": asked.get("no_baselines", ""),
         **{name: asked.get(name, usual) for name, usual in INTAKE.items()},
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
     }
@@ -300,6 +302,7 @@ def _create(
         findings=_findings(values),
         own_kernels=_own_kernels(values),
         require_sanitizers=_requires(values),
+        baselines=not values["no_baselines"],
         proposers=_proposers(values),
         created_by=request.user,
     )
@@ -339,4 +342,5 @@ def _command(values: dict[str, str]) -> str:
         said = values[name].strip()
         parts += [f"--{name.replace('_', '-')}", said] if said not in ("", usual) else []
     parts += ["--require-sanitizers"] if _requires(values) else []
+    parts += ["--no-baselines"] if values["no_baselines"] else []
     return shlex.join(part for part in parts)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
+from campaigns.models.evaluation import TORCH
 from campaigns.records.round.candidate_findings import finding_counts, finding_facts
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.reports import machine_code_in, report_of
@@ -159,8 +160,8 @@ def _measured_source(measured: Evaluation, candidate: Candidate | None) -> Sourc
 
 
 def _evaluations(round_: Round) -> list[Evaluation]:
-    """Every evaluation of the round, the newest first."""
-    rows = Evaluation.objects.filter(candidate__round=round_)
+    """Every evaluation of the round's candidates, the newest first."""
+    rows = Evaluation.objects.filter(candidate__round=round_).exclude(kind__in=TORCH)
     return list(rows.select_related("candidate", "worker", "void").order_by("-pk"))
 
 

@@ -14,6 +14,7 @@ from django.db import close_old_connections, connection
 
 from campaigns.devices.discover import Device
 from campaigns.records.passport.passport_due import passport_wanted
+from campaigns.steps.baselines.remind_of_baselines import remind_of_baselines
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.worker_beat import worker_beat
@@ -63,7 +64,7 @@ class Heartbeat(threading.Thread):
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + RECONCILE_EVERY_S
-        for look in (reconcile, reproduce):
+        for look in (reconcile, reproduce, remind_of_baselines):
             for campaign, following in look():
                 notify(campaign, following)
         for row in release_rounds():

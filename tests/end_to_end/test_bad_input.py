@@ -160,7 +160,7 @@ def test_it_ends_a_campaign_whose_problem_can_not_be_run(
     problem = small.write_problem(tmp_path, ref=ref)
     (problem / "v0.cpp").write_text(v0)
     wish = ["--problem", str(problem), "--backend", "cpp"]
-    answer = run("campaign", "run", "--local", *wish, "--json")
+    answer = run("campaign", "run", "--local", *wish, "--no-baselines", "--json")
     assert answer.code == (NOT_ACCEPTED if reason == AbortReason.BASELINE_FAILED else USAGE)
     assert (answer.data["state"], answer.data["stop_reason"]) == ("aborted", reason)
     assert answer.data["gain"] is None

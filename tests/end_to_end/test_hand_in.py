@@ -45,7 +45,17 @@ def test_a_better_kernel_is_accepted_a_wrong_one_is_not_and_the_rest_is_refused(
     protocol = replace(small.QUICK, blocks=6, burst_ms=4.0)
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", protocol)
     wish = ("--problem", "softmax", "--backend", "cpp", "--case", "2048x256")
-    made = run("campaign", "new", *wish, "--proposers", "person", "--rounds", "6", "--json")
+    made = run(
+        "campaign",
+        "new",
+        *wish,
+        "--no-baselines",
+        "--proposers",
+        "person",
+        "--rounds",
+        "6",
+        "--json",
+    )
     assert made.code == 0, made.lines
     campaign = Campaign.objects.get(pk=made.data["campaign"])
     device = choose_device("tester")

@@ -41,7 +41,7 @@ def test_r38_the_second_reaches_the_best_of_the_first_in_half_of_its_rounds(
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", protocol)
     wish = ["--problem", "softmax", "--backend", "cpp", "--rounds", "8"]
     for _ in range(2):
-        answer = run("campaign", "run", "--local", *wish, "--json")
+        answer = run("campaign", "run", "--local", *wish, "--no-baselines", "--json")
         assert answer.code == 0, answer.lines
     first, second = Campaign.objects.order_by("pk")
     total = math.prod(accepted(first).values())

@@ -7,7 +7,6 @@ what only a GPU can tell of one that compiles is not judged.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import sys
@@ -16,13 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from campaigns.evaluator.backends.base import Backend, CallPlan, register
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.memory_files import empty, fill, held
+from campaigns.evaluator.builds.python_calls import bound_calls, load_candidate
 from campaigns.evaluator.builds.python_entry import entry_of
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
@@ -139,7 +138,7 @@ class TritonKernel:
     def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
         if self._run is None:
             raise RuntimeError("plan before load")
-        calls = [_bind(self._run, keywords(layout, memory, k)) for k in range(slots)]
+        calls = bound_calls(self._run, layout, memory, slots)
         if not self._on_gpu:
             return HostPlan(calls)
         import torch
@@ -153,28 +152,6 @@ def compiler_version() -> str:
         return f"triton {metadata.version('triton')}"
     except metadata.PackageNotFoundError:
         return ""
-
-
-def keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
-    return {
-        arg.name: arg.value if isinstance(arg, ScalarArg) else memory.tensor(layout, slot, arg)
-        for arg in layout.args
-    }
-
-
-def load_candidate(path: Path) -> ModuleType:
-    """Execute the candidate's module."""
-    spec = importlib.util.spec_from_file_location("candidate", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path.name} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["candidate"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _bind(run: Callable[..., None], arguments: dict[str, Any]) -> Callable[[], None]:
-    return lambda: run(**arguments)
 
 
 def compile_for(target: str, path: Path, example: Layout) -> list[Any]:

@@ -84,6 +84,7 @@ class Job:
 
     device: "cpu" or "cuda:<index>". target: what compilers build for ("native", "sm_90a", ...).
     incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
+    incumbent_backend: where it is another one than the candidate's; "" is the same.
     timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
     its smallest case instead, and nothing else (campaigns/evaluator/sanitizers). read_code: build
     it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
@@ -102,6 +103,7 @@ class Job:
     candidate: Source
     scratch: Path
     incumbent: Source | None = None
+    incumbent_backend: str = ""
     protocol: Protocol = field(default_factory=Protocol)
     timed: bool = True
     sanitize: bool = False
@@ -110,3 +112,11 @@ class Job:
     noise_floor: float = 0.01
     stream: str = ""
     schema: int = SCHEMA
+
+    @property
+    def arms(self) -> dict[str, tuple[str, Source]]:
+        """ "candidate" and, where there is one, "incumbent" → backend and source."""
+        found = {"candidate": (self.backend, self.candidate)}
+        if self.incumbent is not None:
+            found["incumbent"] = (self.incumbent_backend or self.backend, self.incumbent)
+        return found

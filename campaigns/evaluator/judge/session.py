@@ -105,15 +105,17 @@ class MeasuringSession:
 
     @property
     def can_be_timed(self) -> bool:
-        """Whether this backend's times mean anything on this device."""
-        kind = "cpu" if self._device.type == "cpu" else "gpu"
-        return kind in base.get(self._job.backend).kinds
+        """Whether the times of all arms mean anything on this device."""
+        return not any(map(self._is_interpreted, self._job.arms))
+
+    def _is_interpreted(self, arm: str) -> bool:
+        backend, _ = self._job.arms[arm]
+        return ("cpu" if self._device.type == "cpu" else "gpu") not in base.get(backend).kinds
 
     def build_notes(self) -> list[str]:
         """What the backend says of how the sources are built, each once."""
-        note = base.get(self._job.backend).note
-        arms = filter(None, (self._job.candidate, self._job.incumbent))
-        return list(dict.fromkeys(said for source in arms if (said := note(source))))
+        notes = (base.get(backend).note(source) for backend, source in self._job.arms.values())
+        return list(dict.fromkeys(filter(None, notes)))
 
     def attach(self) -> None:
         """Share one arena with each runner; the runner locks itself down after this."""
@@ -123,10 +125,11 @@ class MeasuringSession:
         """Build and load every arm; the candidate's code first runs here."""
         limits = self._job.protocol.limits
         first = self._arenas.layouts[self._job.cases[0].name]
-        backend = base.get(self._job.backend)
-        sources = [one for one in (self._job.candidate, self._job.incumbent) if one is not None]
         layouts = self._arenas.layouts.values()
-        refused = [backend.refuses(layouts, each.text, self._job.device) for each in sources]
+        refused = [
+            base.get(backend).refuses(layouts, source.text, self._job.device)
+            for backend, source in self._job.arms.values()
+        ]
         if short := {arg.dtype for each in layouts for arg in each.tensors} & set(BUILT_ONLY):
             refused.append(f"{min(short)} is judged on no device yet")
 
@@ -142,7 +145,7 @@ class MeasuringSession:
         for channel in self._channels.values():
             # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
             channel.phase = Phase.BUILD
-            channel.interpreted = not self.can_be_timed
+            channel.interpreted = self._is_interpreted(channel.name)
             channel.begin(Ask.BUILD, first)
         if not any(refused):
             self._make_sets()

@@ -30,6 +30,8 @@ LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
 
 def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
     """What the candidate is made of on this host; with a note where that cannot be had."""
+    if job.backend not in LISTS:
+        return MachineCode("", note=f"the machine code of {job.backend} is not the candidate's own")
     tool = f"{LISTS[job.backend]}, {job.target}"
     try:
         if job.backend == "triton":

@@ -5,6 +5,7 @@ Only the description is read here; `ref.py` is code and is loaded by the judge.
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from collections.abc import Mapping
 from math import inf
@@ -86,6 +87,7 @@ def load_problem(folder: Path) -> ProblemSpec:
         check=_check(where, data.get("check", {}), cases),
         weights=_weights(where, data.get("weights", [])),
         flags=_flags(where, data.get("flags", {}), data["files"]),
+        library=_library(where, data.get("library", "")),
     )
 
 
@@ -195,6 +197,20 @@ def _check(where: str, value: Any, cases: tuple[ProblemCase, ...]) -> CheckSpec:
     known = tuple(dict.fromkeys(name for case in cases for name in case.params))
     free = tuple(_one_of(table, "free", name, known) for name in value.get("free", ()))
     return CheckSpec(sets, "sets" in value, free if "free" in value else None, align)
+
+
+def _library(where: str, value: Any) -> str:
+    """One expression; what it does is judged like any candidate's code."""
+    if value == "":
+        return ""
+    try:
+        if isinstance(value, str) and isinstance(ast.parse(value, mode="eval").body, ast.Call):
+            return value
+    except (SyntaxError, ValueError):
+        pass
+    raise ProblemError(
+        f"{where}: library: {value!r:.80}; accepted: a call such as torch.mm(A, B, out=C)"
+    )
 
 
 def _weights(where: str, value: Any) -> tuple[str, ...]:

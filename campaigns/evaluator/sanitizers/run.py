@@ -86,6 +86,8 @@ class Subject:
 def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
     """What each sanitizer of the backend says; the inputs are those in slot 0 of `memory`."""
     backend = subject.job.backend
+    if backend not in NAMES:
+        return (Sanitized("sanitizers", False, note=f"there is none for {backend}"),)
     if backend == "triton":
         return (Sanitized(MEMCHECK, False, note=_triton_words(subject.job.device)),)
     if off := fair.turned_off(subject.source) or subject.place.no_sanitizers:

@@ -173,7 +173,7 @@ class Crew:
 
 
 def arms_of(job: Job) -> tuple[str, ...]:
-    return ARMS if job.incumbent is not None else (CANDIDATE,)
+    return tuple(job.arms)
 
 
 def orders_of(job: Job) -> dict[str, Job]:
@@ -181,11 +181,14 @@ def orders_of(job: Job) -> dict[str, Job]:
 
     A kernel that knew that it is the incumbent could hold itself back, to let another seem faster.
     """
-    blind = replace(job, problem=Path(), scratch=Path(), cases=(), incumbent=None)
-    told = {CANDIDATE: blind, JUDGE: job}
-    if job.incumbent is not None:
-        told[INCUMBENT] = replace(blind, candidate=job.incumbent)
-    return told
+    blind = replace(
+        job, problem=Path(), scratch=Path(), cases=(), incumbent=None, incumbent_backend=""
+    )
+    told = {
+        arm: replace(blind, backend=backend, candidate=source)
+        for arm, (backend, source) in job.arms.items()
+    }
+    return {**told, JUDGE: job}
 
 
 def in_any_order(names: Iterable[str]) -> list[str]:

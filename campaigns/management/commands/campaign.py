@@ -311,6 +311,7 @@ class Command(ImportVerbs):
                     findings=findings,
                     own_kernels=tuple(wish["own_kernel"]),
                     require_sanitizers=wish["require_sanitizers"],
+                    baselines=not wish["no_baselines"],
                     proposers=parse_budgets(wish["proposers"]),
                     intake=Intake(**{name: wish[name] for name in INTAKE}),
                     title=wish["title"],

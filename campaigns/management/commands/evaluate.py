@@ -43,6 +43,7 @@ from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.steps.problems.find_problem import find_problem
 from campaigns.syntax.findings.find import findings_of
 
+BACKENDS = (*BACKEND_OF.values(), "torch")
 LARGEST_SOURCE = 1 << 20
 # How many of the last lines that a crashed candidate printed are shown; `--json` has them all.
 LAST_WORDS = 8
@@ -71,8 +72,11 @@ class Command(BaseCommand):
         return (
             argument("candidate", type=Path),
             argument("--problem", required=True, help="a shipped problem or a problem folder"),
-            argument("--backend", help="cpp, cuda or triton; default: by the file's ending"),
+            argument("--backend", help="cpp, cuda, torch or triton; default: by the file's ending"),
             argument("--against", type=Path, help="a file to compare it with, in paired runs"),
+            argument(
+                "--against-backend", help="of --against, where it is not the candidate's: torch, …"
+            ),
             argument(
                 "--case",
                 action="append",
@@ -182,8 +186,12 @@ class Command(BaseCommand):
             self.fail(ExitCode.NOT_FOUND, str(error))
         except (ProblemError, DeviceError) as error:
             self.fail(ExitCode.USAGE, str(error))
-        backend = self._backend(options)
-        self._refuse_without_device(backend, device)
+        backend = self._backend(options["backend"], options["candidate"])
+        other = options["against_backend"] or backend
+        if options["against"] and other != backend:
+            other = self._backend(other, options["against"])
+        for one in {backend, other}:
+            self._refuse_without_device(one, device)
         return {
             "spec": spec,
             "device": device,
@@ -193,6 +201,7 @@ class Command(BaseCommand):
             "incumbent": self._source(options["against"], tuple(options["against_flag"]))
             if options["against"]
             else None,
+            "incumbent_backend": other,
         }
 
     def _job(self, options: dict[str, Any], facts: dict[str, Any], scratch: Path) -> Job:
@@ -207,6 +216,7 @@ class Command(BaseCommand):
             cases=facts["cases"],
             candidate=facts["candidate"],
             incumbent=facts["incumbent"],
+            incumbent_backend=facts["incumbent_backend"],
             scratch=scratch,
             protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
             timed=not options["no_timing"],
@@ -223,14 +233,15 @@ class Command(BaseCommand):
                 f"backend: {backend} needs a {accepted}, this is {device.name}{without}",
             )
 
-    def _backend(self, options: dict[str, Any]) -> str:
-        backend = options["backend"] or BACKEND_OF.get(options["candidate"].suffix)
-        accepted = ", ".join(sorted(set(BACKEND_OF.values())))
-        if backend not in BACKEND_OF.values():
-            if not options["backend"]:
+    def _backend(self, named: str | None, path: Path) -> str:
+        backend = named or BACKEND_OF.get(path.suffix)
+        accepted = ", ".join(sorted(BACKENDS))
+        if backend not in BACKENDS:
+            if not named:
                 endings = ", ".join(BACKEND_OF)
-                name = options["candidate"].name
-                self.fail(ExitCode.USAGE, f"{name}: accepted: a name in {endings}, or --backend")
+                self.fail(
+                    ExitCode.USAGE, f"{path.name}: accepted: a name in {endings}, or --backend"
+                )
             self.fail(ExitCode.USAGE, f"backend: {backend!r}; accepted: {accepted}")
         return str(backend)
 

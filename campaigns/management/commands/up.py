@@ -86,6 +86,7 @@ class Command(BaseCommand):
                 backend=DEMO_BACKEND[device.kind],
                 cases=DEMO_CASES[device.kind],
                 policy=StopPolicy(max_rounds=DEMO_ROUNDS),
+                baselines=True,
                 title=f"Demo: row softmax on {platform.name}"[:200],
             )
         )

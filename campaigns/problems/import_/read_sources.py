@@ -231,6 +231,8 @@ def _binds(node: ast.stmt) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(one.asname or one.name).split(".")[0] for one in node.names}
+    if isinstance(node, ast.AnnAssign):
+        return {node.target.id} if isinstance(node.target, ast.Name) else set()
     if isinstance(node, ast.Assign):
         return {t.id for n in node.targets for t in ast.walk(n) if isinstance(t, ast.Name)}
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):

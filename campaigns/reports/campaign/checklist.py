@@ -10,6 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
+from campaigns.models.evaluation import TORCH
 from campaigns.records.passport.passports import state_of
 from campaigns.records.round.reports import report_of
 from campaigns.records.target.ceilings import ceilings_of
@@ -118,11 +119,15 @@ def _problem(campaign: Campaign) -> ChecklistItem:
 def _tools(campaign: Campaign) -> ChecklistItem:
     """Whether the last evaluation of this backend on the platform found its tools."""
     question = "Do the tools work on that device?"
-    done = Evaluation.objects.filter(
-        state=EvaluationState.DONE,
-        candidate__round__campaign__platform=campaign.platform,
-        candidate__round__campaign__backend=campaign.backend,
-    ).exclude(outcome="")
+    done = (
+        Evaluation.objects.filter(
+            state=EvaluationState.DONE,
+            candidate__round__campaign__platform=campaign.platform,
+            candidate__round__campaign__backend=campaign.backend,
+        )
+        .exclude(outcome="")
+        .exclude(kind__in=TORCH)
+    )
     last = done.select_related("candidate__round").order_by("-pk").first()
     report = report_of(last) if last else None
     if last is None or report is None:

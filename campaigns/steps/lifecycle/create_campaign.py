@@ -17,6 +17,7 @@ from campaigns.evaluator import contract
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
+from campaigns.records.baselines import WANTED
 from campaigns.records.round.candidate_findings import stored_policy
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, read_budgets
@@ -73,6 +74,7 @@ class Wish:
     own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
     them. proposer: the name of the built-in search. proposers: who may propose, each with its most
     rounds or None. require_sanitizers: whether a gain is accepted only after a sanitizer has run.
+    baselines: whether torch is measured beside the incumbent.
     """
 
     problem: Path
@@ -84,6 +86,7 @@ class Wish:
     findings: Mapping[str, str] = field(default_factory=dict)
     own_kernels: tuple[str, ...] = ()
     require_sanitizers: bool = False
+    baselines: bool = False
     intake: Intake = field(default_factory=Intake)
     proposer: str = "search"
     proposers: Budgets = field(default_factory=lambda: USUAL)
@@ -121,7 +124,7 @@ def create_campaign(wish: Wish) -> Campaign:
             goal=goal.stored,
             findings_policy=stored_policy(findings_policy),
             own_kernels=_own_kernels(wish),
-            intake=wish.intake.stored,
+            intake=wish.intake.stored | ({WANTED: True} if wish.baselines else {}),
             seed=secrets.randbits(31) if wish.seed is None else wish.seed,
             created_by=wish.created_by,
         )

@@ -23,6 +23,7 @@ from campaigns.records.round.judged_rounds import standard_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import gain_words
+from campaigns.steps.baselines.request_baselines import request_baselines
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.workers.notify import NOTHING, Next
 
@@ -86,9 +87,10 @@ def _end(campaign: Campaign, result: dict[str, Any]) -> Next:
     commit_accepted(campaign)
     values = {"result": {"baseline": BASELINE, **result}, "finished_at": timezone.now()}
     with transaction.atomic():
-        if move(campaign, CampaignState.DONE, **values):
-            record(campaign, "finished", _closing_words(result), reason=campaign.stop_reason)
-    return NOTHING
+        if not move(campaign, CampaignState.DONE, **values):
+            return NOTHING
+        record(campaign, "finished", _closing_words(result), reason=campaign.stop_reason)
+        return Next(measure=request_baselines(campaign))
 
 
 def _closing_words(result: dict[str, Any]) -> str:

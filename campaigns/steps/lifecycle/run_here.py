@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import WORKING
+from campaigns.records.baselines import waiting_beside
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.worker_beat import worker_beat
@@ -30,13 +31,14 @@ def run_here(key: int, context: WorkerContext, tell: Callable[[str], None]) -> C
     while True:
         campaign = Campaign.objects.select_related("problem", "platform", "protocol").get(pk=key)
         following = advance(campaign)
-        measured = [evaluate(evaluation, context) for evaluation in following.measure]
+        wanted = following.measure or waiting_beside(campaign)
+        measured = [evaluate(evaluation, context) for evaluation in wanted]
         # The state is read before the events, so that the last event is never missed.
         campaign.refresh_from_db()
         for event in campaign.events.filter(pk__gt=told):
             tell(event.message)
             told = event.pk
-        if campaign.state not in WORKING:
+        if campaign.state not in WORKING and not (any(measured) and waiting_beside(campaign)):
             return campaign
         if following.again or any(measured):
             continue

@@ -35,14 +35,16 @@ from campaigns.models import (
     RoundKind,
     Worker,
 )
-from campaigns.models.evaluation import CARD, GATE
+from campaigns.models.evaluation import CARD, GATE, TORCH
 from campaigns.models.transitions import WORKING, claim, move
+from campaigns.records.baselines import may_be_measured
 from campaigns.records.device_waits import is_put_off
 from campaigns.records.round.measured_cases import cases_of, level_of
 from campaigns.records.round.reports import READ_IN
 from campaigns.records.round.reproduction import may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.steps.baselines.set_beside import set_beside
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.measuring.read_code import read_code
@@ -119,6 +121,8 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
     campaign = evaluation.campaign
     if campaign.platform_id != context.worker.platform_id:
         return None
+    if evaluation.kind in TORCH:
+        return evaluation if may_be_measured(evaluation) else None
     if evaluation.kind == EvaluationKind.REPRODUCE:
         return evaluation if may_reproduce(evaluation, card_of(context.device)) else None
     held = campaign.state not in WORKING or campaign.pause_requested
@@ -198,7 +202,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     if evaluation.kind not in LOOKED_AT or split:
         protocol = replace(protocol, looks=())
     rows = campaign.problem.cases.filter(name__in=cases_of(campaign, level_of(evaluation)))
-    return Job(
+    job = Job(
         job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
         problem=materialise(campaign.problem, folder),
         backend=campaign.backend,
@@ -212,6 +216,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         own_kernels=tuple(campaign.own_kernels or ()),
         noise_floor=campaign.noise.get("floor", LEAST_FLOOR),
     )
+    return set_beside(job, evaluation) if evaluation.kind in TORCH else job
 
 
 class _ClaimHeartbeat:

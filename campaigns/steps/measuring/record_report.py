@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
-from campaigns.models.evaluation import HELP
+from campaigns.models.evaluation import HELP, TORCH
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.round.measuring_drift import as_host_failure, drift_under, may_repeat
@@ -36,7 +37,9 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     if drifted and not may_repeat(evaluation):
         report, drifted = as_host_failure(report, drifted), ()
     facts: dict[str, Any] = json.loads(dump(report))
-    broken = report.outcome is Outcome.BROKEN_HOST
+    # What kopt has written itself does not cheat: then the host was too busy to tell.
+    failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.kind in TORCH else ()))
+    broken = report.outcome in failed
     with transaction.atomic():
         if not claim(
             mine,
@@ -52,14 +55,17 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         if drifted:
             repeat_void(evaluation, drifted)
         again = retry and evaluation.kind not in HELP
-        if broken and again and _broken_attempts(evaluation) < MOST_ATTEMPTS:
+        if broken and again and _attempts(evaluation, failed) < MOST_ATTEMPTS:
             evaluation.queue_again()
         round_ = evaluation.candidate.round
-        message = f"round {round_.number}, {evaluation.candidate.label}: {report.outcome.value}"
+        who = f"round {round_.number}, {evaluation.candidate.label}"
+        if evaluation.kind in TORCH:
+            who = f"{TORCH[evaluation.kind]} beside round {round_.number}"
+        message = f"{who}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign
 
 
-def _broken_attempts(evaluation: Evaluation) -> int:
+def _attempts(evaluation: Evaluation, outcomes: Iterable[Outcome]) -> int:
     same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
-    return same.filter(outcome=Outcome.BROKEN_HOST.value).count()
+    return same.filter(outcome__in=list(outcomes)).count()

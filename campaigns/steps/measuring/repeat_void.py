@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from campaigns.models import Evaluation, Void
+from campaigns.models.evaluation import TORCH
 from campaigns.models.event import record
 from campaigns.records.round.measuring_drift import (
     MOST_VOID_S,
@@ -20,7 +21,7 @@ from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 
 def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
     """Store why it is void and queue the next attempt; after too many, or too long, the campaign
-    waits.
+    waits; not where torch is measured beside it.
 
     Inside the caller's transaction.
     """
@@ -31,6 +32,8 @@ def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
     evaluation.queue_again()
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
+    if evaluation.kind in TORCH:
+        return
     count, spent_s = voids_of(evaluation), void_s(evaluation)
     if count % MOST_VOIDS == 0 or spent_s > MOST_VOID_S:
         many = f"{MOST_VOIDS} measurements in a row"

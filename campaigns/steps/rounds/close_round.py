@@ -22,10 +22,11 @@ from campaigns.records.stop_history import history_of
 from campaigns.reports.rounds.found import round_rows
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.steps.baselines.request_baselines import request_baselines
 from campaigns.steps.rounds.climb import Climb, climb
 from campaigns.steps.rounds.commit_accepted import commit_accepted
 from campaigns.steps.rounds.learn import try_to_learn
-from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.workers.notify import NOTHING, Next
 from knowledge.search.index import put
 
 
@@ -36,6 +37,7 @@ def close_round(round_: Round) -> Next:
     if accepted:
         campaign.incumbent = round_.chosen
     ending, climbed = _ending(campaign, round_)
+    beside: tuple[int, ...] = ()
     with transaction.atomic():
         # The campaign is claimed first: a pause that came in between leaves the round to later.
         if not move(campaign, ending.pop("state"), incumbent=campaign.incumbent, **ending):
@@ -50,12 +52,15 @@ def close_round(round_: Round) -> Next:
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
         put(round_rows(round_))
+        if round_.kind == RoundKind.BASELINE:
+            # The first alone at once: the others take longer, and a free worker finds them.
+            beside = request_baselines(campaign)[:1]
     # After a crash before this, `reconcile` learns it.
     try_to_learn(round_)
     # Only a closed round can no longer change, so that the same commit can be made again.
     if accepted:
         commit_accepted(campaign)
-    return NOTHING if campaign.is_finished else AGAIN
+    return Next(again=not campaign.is_finished, measure=beside)
 
 
 def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from campaigns.records.round.reports import machine_code_of
+from campaigns.reports.campaign.baselines import NONE as NO_TORCH
+from campaigns.reports.campaign.baselines import baseline_lines
 from campaigns.reports.campaign.sheet import BASELINE
 from campaigns.rules.verdict.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
@@ -138,8 +140,14 @@ def _benchmark(trail: ExportedCampaign) -> str:
         table(
             ("case", "v0", f"best ({best.version if best else 'none'})", "ratio of the two"), rows
         ),
-        ["PyTorch eager and torch.compile: N/A — not measured in this campaign."],
+        _baselines(trail),
     )
+
+
+def _baselines(trail: ExportedCampaign) -> list[str]:
+    """torch beside the kernel of a round: what was measured, and why the rest was not."""
+    lines = [f"- {said(line)}." for line in baseline_lines(trail.campaign)]
+    return lines or [f"PyTorch eager and torch.compile: N/A — {NO_TORCH}."]
 
 
 def _total(trail: ExportedCampaign) -> str:

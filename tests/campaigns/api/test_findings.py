@@ -51,10 +51,15 @@ def test_it_takes_that_sanitizers_are_required(engineer):
     assert answer.json()["require_sanitizers"] is True
 
 
+def test_it_takes_that_torch_is_left_out(engineer):
+    assert post(engineer, BODY | {"no_baselines": True}).json()["baselines"] == []
+    assert "baselines" not in Campaign.objects.get().intake
+
+
 def test_r1_it_takes_what_else_is_to_be_known(engineer):
     said = {"git_branch": "optimize/mine", "constraints": "no exp2"}
     told = post(engineer, BODY | said).json()["intake"]
-    assert told == Campaign.objects.get().intake
+    assert {**told, "baselines": True} == Campaign.objects.get().intake
     assert said.items() <= told.items()
     assert told["notes"] == ""
 
@@ -78,6 +83,7 @@ def test_r1_it_takes_what_else_is_to_be_known(engineer):
         ({"target": "soon"}, "target", "accepted"),
         ({"max_wall_h": "2"}, "max_wall_h", "'2'; accepted: a number of hours"),
         ({"max_device_h": -1}, "max_device_h", "accepted: hours up to 10,000"),
+        ({"no_baselines": 1}, "no_baselines", "1; accepted: true, false"),
         ({"require_sanitizers": "yes"}, "require_sanitizers", "'yes'; accepted: true, false"),
         (
             {"backend": "triton", "require_sanitizers": True},

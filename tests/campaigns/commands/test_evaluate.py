@@ -102,6 +102,22 @@ def test_it_compares_with_another_file(
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
 
 
+def test_it_compares_with_a_file_of_another_backend(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Service()
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", lambda: made)
+    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "# time 100", "old.py")
+    compared = ("evaluate", new, "--problem", problem, "--against", old)
+    assert answer(capsys, *compared, "--against-backend", "torch")["reason"] == "promoted"
+    assert (made.jobs[-1].backend, made.jobs[-1].incumbent_backend) == ("cpp", "torch")
+    with pytest.raises(CommandError, match="backend: 'jax'; accepted: cpp, cuda, torch, triton"):
+        call_command(*compared, "--against-backend", "jax")
+
+
 def test_it_accepts_nothing_below_what_reading_the_inputs_takes(
     tmp_path: Path,
     problem: str,

@@ -64,6 +64,14 @@ def test_it_takes_a_policy_and_shows_it(
     assert "findings allowed: thread" in text
 
 
+def test_torch_is_measured_beside_the_best_unless_it_is_left_out(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for options, wanted in (([], True), (["--no-baselines"], None)):
+        key = answer(capsys, "campaign", "new", *tiny, *options)["campaign"]
+        assert Campaign.objects.get(pk=key).intake.get("baselines") is wanted
+
+
 def test_it_requires_sanitizers_where_it_is_asked_to(
     tiny: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -178,6 +178,7 @@ def test_r45_it_adds_nothing_to_a_closed_round(
         way(copied(decided, kind="remeasure", attempt=9, state="queued"))
     way(copied(decided, kind="report", attempt=9, state="queued"))
     way(copied(decided, kind="reproduce", attempt=9, state="queued"))
+    way(copied(decided, kind="compile-max-autotune", attempt=1, state="queued"))
 
 
 @pytest.mark.parametrize(("way", "refused"), REFUSED_BY.items())

@@ -14,7 +14,8 @@ import os
 import sys
 from pathlib import Path
 
-from campaigns.evaluator.backends.triton import compile_for, load_candidate
+from campaigns.evaluator.backends.triton import compile_for
+from campaigns.evaluator.builds.python_calls import load_candidate
 from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.processes import describe_status, fork

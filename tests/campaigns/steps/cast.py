@@ -148,6 +148,7 @@ def make_campaign(
     goal: str = "",
     by: object = None,
     proposers: str = "search,person",
+    baselines: bool = False,
     **policy: object,
 ) -> Campaign:
     """A confirmed campaign on the tiny problem, started by this user or by a command."""
@@ -161,6 +162,7 @@ def make_campaign(
         seed=7,
         created_by=by,
         proposers=parse_budgets(proposers),
+        baselines=baselines,
     )
     campaign = create_campaign(wish)
     confirm(campaign)

@@ -56,7 +56,7 @@ def test_a_search_goes_on_when_a_helper_is_killed(
     problem = small.write_problem(tmp_path, small.TOML.replace("4096", "65536"))
     (problem / "v0.cpp").write_text(KERNEL)
     wish = ["--problem", str(problem), "--backend", "cpp", "--rounds", "2"]
-    campaign = json.loads(installation.manage("campaign", "new", *wish, "--json"))
+    campaign = json.loads(installation.manage("campaign", "new", *wish, "--no-baselines", "--json"))
     queues = f"default,platform.{campaign['platform']}"
     workers = {f"both@{host}": installation.start_worker(queues, host) for host in HOSTS}
 

@@ -74,7 +74,9 @@ def test_it_goes_on_with_the_second_session_in_another_worker(
 ) -> None:
     installation.manage("migrate", "--verbosity", "0")
     wish = ["--problem", str(write_problem(tmp_path)), "--backend", "cpp", "--rounds", "2"]
-    campaign = json.loads(installation.manage("campaign", "new", *wish, "--draft", "--json"))
+    campaign = json.loads(
+        installation.manage("campaign", "new", *wish, "--no-baselines", "--draft", "--json")
+    )
     faster = KERNEL.replace("PASSES", "1")
     opened = [sys.executable, "-c", OPEN, faster]
     subprocess.run(opened, cwd=ROOT, env=installation.env, check=True)

@@ -33,7 +33,7 @@ def test_it_goes_on_when_its_worker_is_killed_and_started_again(
     problem = small.write_problem(tmp_path, small.TOML.replace("4096", "65536"))
     (problem / "v0.cpp").write_text(KERNEL)
     wish = ["--problem", str(problem), "--backend", "cpp", "--rounds", "2"]
-    campaign = json.loads(installation.manage("campaign", "new", *wish, "--json"))
+    campaign = json.loads(installation.manage("campaign", "new", *wish, "--no-baselines", "--json"))
     queues = f"default,platform.{campaign['platform']}"
     first = installation.start_worker(queues)
     installation.wait(lambda: installation.select(RUNNING), "a running evaluation")

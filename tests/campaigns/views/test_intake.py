@@ -52,7 +52,7 @@ def test_a_draft_of_the_page_has_what_was_said(page, sample):
     answer, made = draft_of(page)
     assert answer.headers["Location"] == reverse("campaign", args=[made.pk])
     assert made.state == CampaignState.DRAFT
-    assert made.intake == SAID
+    assert made.intake == SAID | {"baselines": True}
     assert branch_of(made) == "optimize/mine"
     body = page.get(answer.headers["Location"]).content.decode()
     assert "&lt;b&gt;no&lt;/b&gt; tensor cores" in body

@@ -127,6 +127,18 @@ def test_it_takes_kernels_that_count_as_own_and_shows_them_with_the_campaign(pag
     assert "although its source does not show it" in body
 
 
+def test_torch_is_measured_beside_it_unless_it_is_left_out(page, rung):
+    assert "--no-baselines" not in page.get("/c/new", CHOICE).context["command"]
+    page.post("/c/new", CHOICE)
+    assert Campaign.objects.get().intake["baselines"] is True
+    chosen = {**CHOICE, "no_baselines": "1"}
+    shown = page.get("/c/new", chosen)
+    assert shown.context["command"].endswith("--no-baselines")
+    assert 'id="new-no_baselines" value="1" checked' in shown.content.decode()
+    page.post("/c/new", chosen)
+    assert "baselines" not in Campaign.objects.latest("pk").intake
+
+
 def test_it_requires_sanitizers_where_they_can_run(page, rung):
     chosen = {**CHOICE, "require_sanitizers": "1"}
     shown = page.get("/c/new", chosen)

@@ -65,6 +65,9 @@ def test_a_triton_kernel_without_a_gpu_is_tried_on_cases_for_the_interpreter(tmp
         ("[files]", '[flags]\ncpp = "-O3"\n[files]', r"\[flags\] cpp: a list such as"),
         ("[files]", '[flags]\ncpp = ["-o/x"]\n[files]', r"\[flags\] cpp: '-o/x'; accepted: -O…"),
         ("schema = 1", "schema = 1\nweights = [1]", "weights: a list of names"),
+        ("schema = 1", "schema = 1\nlibrary = 1", "library: 1; accepted: a call such as"),
+        ("schema = 1", 'schema = 1\nlibrary = "x + y"', r"library: 'x \+ y'; accepted"),
+        ("schema = 1", 'schema = 1\nlibrary = "f(x); g(y)"', "accepted: a call such as"),
     ],
 )
 def test_it_names_what_is_wrong(tmp_path, old, new, words):
@@ -78,6 +81,12 @@ def test_it_names_what_is_wrong(tmp_path, old, new, words):
 def test_r4_a_problem_allows_tf32_by_its_declared_precision(tmp_path):
     toml = small.TOML.replace('dtype = "float32"', 'dtype = "tfloat32"')
     assert load_problem(small.write_problem(tmp_path, toml=toml)).dtype == "tfloat32"
+
+
+def test_a_problem_names_the_librarys_kernel(tmp_path):
+    toml = small.TOML.replace("schema = 1", 'schema = 1\nlibrary = "torch.mul(x, 2, out=y)"')
+    problem = load_problem(small.write_problem(tmp_path, toml=toml))
+    assert problem.library == "torch.mul(x, 2, out=y)"
 
 
 def test_r20_a_problem_names_the_inputs_that_act_as_weights(tmp_path):

@@ -280,8 +280,8 @@ class ArmTimer:
     def _traced(self) -> Traced | None:
         """Which kernels the last profile of this arm saw, by names in its source and in the job."""
         job, channel = self._arm.job, self._arm.channel
-        source = job.incumbent if channel.name == "incumbent" else job.candidate
-        found = base.get(job.backend).kernels(source.text if source else "")
+        backend, source = job.arms[channel.name]
+        found = base.get(backend).kernels(source.text)
         names = asked_names(found, job.own_kernels)
         limit_s = job.protocol.limits.prepare_s
         told = [channel.ask(Ask.KERNEL, name, limit_s) for name in ("", *names)]

@@ -1,0 +1,108 @@
+"""PyTorch as it is, on a CPU or a GPU: eager operations, or what torch.compile makes of them.
+
+The candidate is Python that calls torch, and runs for real, so its times mean something on both.
+torch.compile builds when a function is first called with new shapes: what it needs for that is
+imported before the lock closes, and its cache lies in the runner's own folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from importlib import metadata
+
+from campaigns.evaluator.backends.base import Backend, CallPlan, register
+from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.python_calls import blank_call, bound_calls, load_candidate
+from campaigns.evaluator.builds.python_entry import entry_of
+from campaigns.evaluator.builds.python_error import FILE
+from campaigns.evaluator.builds.shared_object import write_source
+from campaigns.evaluator.contract import BuildFacts, Job, Source
+from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.runner.device_plan import DevicePlan
+from campaigns.evaluator.runner.host_plan import HostPlan
+from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.sandbox.workplace import Workplace
+
+COMPILES = "torch.compile"
+# What a first compilation imports: seconds, which are none of a call's.
+MOST_SHAPES = 256
+IMPORTED = ("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.codecache")
+
+
+class TorchKernel:
+    def __init__(self, job: Job, source: Source, place: Workplace) -> None:
+        self._device = job.device
+        self._source = source
+        self._place = place
+        self._path = place.folder / FILE
+        self._example: Layout | None = None
+        self._run: Callable[..., None] | None = None
+        # Inductor runs a C++ compiler, and on a GPU Triton's, when a function is first called.
+        self.starts_programs = COMPILES in source.text
+
+    def build(self, example: Layout) -> None:
+        """Parse, and import the compiler that the source asks for."""
+        self._example = example
+        write_source(self._source, self._place.folder, ".py")
+        try:
+            compile(self._source.text, self._source.name, "exec")
+        except SyntaxError as error:
+            raise BuildFailed(f"{self._source.name}:{error.lineno}: {error.msg}") from None
+        if self.starts_programs:
+            self._import_compiler()
+
+    def _import_compiler(self) -> None:
+        cache = self._place.folder / "inductor-cache"
+        # In this process alone: a pool of compilers would be more processes for others to wait for.
+        os.environ.update(TORCHINDUCTOR_CACHE_DIR=f"{cache}", TORCHINDUCTOR_COMPILE_THREADS="1")
+        for name in IMPORTED:
+            importlib.import_module(name)
+        from torch._dynamo import config
+
+        # Beyond the limit it would go on eagerly without a word; hidden sizes are shapes as well.
+        config.recompile_limit = config.accumulated_recompile_limit = MOST_SHAPES
+        config.fail_on_recompile_limit_hit = True
+
+    def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
+        """There is nothing to hand over: what torch compiles, it compiles when it is called."""
+        self.build(examples[0])
+        return BuildFacts()
+
+    def take(self, example: Layout, files: Sequence[int]) -> None:
+        self.build(example)
+
+    def load(self) -> None:
+        """Load with as many threads as OpenMP would take, so that a kernel in C++ has no more."""
+        import torch
+
+        if self._example is None:
+            raise RuntimeError("load before build")
+        if self._device == "cpu":
+            torch.set_num_threads(len(os.sched_getaffinity(0)))
+        torch.set_grad_enabled(False)
+        self._run = entry_of(load_candidate(self._path), self._example, self._source.name)
+        if self.starts_programs:
+            blank_call(self._run, self._example, self._device)
+
+    def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
+        if self._run is None:
+            raise RuntimeError("plan before load")
+        calls = bound_calls(self._run, layout, memory, slots)
+        if self._device == "cpu":
+            return HostPlan(calls)
+        import torch
+
+        return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
+
+
+def compiler_version() -> str:
+    """The installed torch; "" without it."""
+    try:
+        return f"torch {metadata.version('torch')}"
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+register(Backend("torch", ".py", ("cpu", "gpu"), TorchKernel, compiler=compiler_version))

@@ -1,0 +1,68 @@
+"""The reference implementations in torch of a campaign: what is wanted, its source, its rows."""
+
+from __future__ import annotations
+
+from campaigns.evaluator.contract import Source
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
+from campaigns.models.evaluation import TORCH
+from campaigns.problems.torch_source import compiled_source, eager_source, library_source
+from campaigns.records.round.reproduction import REPRODUCED_IN
+
+# The key in Campaign.intake; rows from before it have none, and want none.
+WANTED = "baselines"
+
+
+def wants_baselines(campaign: Campaign) -> bool:
+    """Whether torch is measured beside its incumbent."""
+    return bool((campaign.intake or {}).get(WANTED))
+
+
+def may_be_measured(evaluation: Evaluation) -> bool:
+    """Whether a worker may take it now: it goes on when the campaign is done, not while paused."""
+    campaign = evaluation.campaign
+    return campaign.state in REPRODUCED_IN and not campaign.pause_requested
+
+
+def is_over(campaign: Campaign) -> bool:
+    """Whether nothing about it changes by itself any more: finished, and torch measured."""
+    if not (campaign.is_finished and wants_baselines(campaign)):
+        return campaign.is_finished
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+    return not rows.exclude(state=EvaluationState.DONE).exists()
+
+
+def waiting_beside(campaign: Campaign) -> tuple[int, ...]:
+    """The keys of what a finished campaign has yet to be compared with."""
+    if not campaign.is_finished:
+        return ()
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+    return tuple(rows.filter(state=EvaluationState.QUEUED).values_list("pk", flat=True))
+
+
+def source_of(evaluation: Evaluation) -> Source:
+    """What is measured beside the evaluation's candidate. Raises NoSource."""
+    problem = evaluation.campaign.problem
+    ref = problem.files.get("ref.py", "")
+    if evaluation.kind == EvaluationKind.LIBRARY:
+        return library_source(ref, problem.library)
+    if evaluation.kind == EvaluationKind.EAGER:
+        return eager_source(ref)
+    mode = "max-autotune" if evaluation.kind == EvaluationKind.COMPILE_MAX else ""
+    return compiled_source(ref, mode)
+
+
+def evaluations_of(campaign: Campaign) -> dict[str, Evaluation]:
+    """By kind the newest beside the incumbent, else the newest beside an earlier one. One query."""
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+    found: dict[str, Evaluation] = {}
+    for one in rows.select_related("candidate__round", "void").order_by("pk"):
+        before = found.get(one.kind)
+        if before is None or not _is_better(before, one, campaign):
+            found[one.kind] = one
+    return {kind: found[kind] for kind in TORCH if kind in found}
+
+
+def _is_better(before: Evaluation, one: Evaluation, campaign: Campaign) -> bool:
+    """Whether the earlier row tells more: of a candidate that is still the incumbent."""
+    best = campaign.incumbent_id
+    return before.candidate_id == best and one.candidate_id != best

@@ -1,0 +1,188 @@
+"""How the best stands beside torch: eager, compiled, and the library's own kernel."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, replace
+from typing import Any
+
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
+from campaigns.models import Campaign, Evaluation, EvaluationState
+from campaigns.models.evaluation import TORCH
+from campaigns.records.baselines import evaluations_of, wants_baselines
+from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.round.reports import report_of
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.gates import decisive_samples
+from campaigns.rules.verdict.one_session import compare
+from campaigns.rules.wording import duration
+
+# Said where nothing of torch was measured, as in campaigns from before it was.
+NONE = "not measured in this campaign"
+WHY = {
+    Outcome.BROKEN_HOST: "the host failed",
+    Outcome.CHEATED: "its times are not to be believed",
+    Outcome.NOT_JUDGED: "not judged here",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineCase:
+    """One case of both arms, medians in µs. gain: of kopt's kernel over torch."""
+
+    case: str
+    time_us: float
+    kernel_us: float
+    gain: Gain
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """One reference implementation, measured side by side with the kernel of round `beside`.
+
+    outcome: "" until it is measured, and where it was not tried. why: why there is no time, without
+    a full stop; "" where there is one. is_best: whether that kernel is still the incumbent.
+    timer: how both arms were timed. gain: of the kernel over torch, over all cases.
+    """
+
+    kind: str
+    evaluation: int
+    beside: int
+    is_best: bool
+    outcome: str
+    why: str
+    timer: str = ""
+    gain: Gain | None = None
+    cases: tuple[BaselineCase, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return TORCH[self.kind]
+
+    @property
+    def time_us(self) -> float | None:
+        """torch's time, the geometric mean over the cases."""
+        return geomean(case.time_us for case in self.cases) if self.cases else None
+
+    @property
+    def kernel_us(self) -> float | None:
+        """The kernel's time beside it, the same mean."""
+        return geomean(case.kernel_us for case in self.cases) if self.cases else None
+
+    @property
+    def words(self) -> str:
+        """One line without a full stop (law 9)."""
+        if self.gain is None or self.time_us is None:
+            return f"{self.name}: {self.why}"
+        told = f"round {self.beside} is {self.gain.against(self.name)}"
+        return f"{self.name}: {duration(self.time_us)}; {told}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As data; gains are fractions, of the kernel over torch."""
+        return {
+            "baseline": self.kind,
+            "name": self.name,
+            "evaluation": self.evaluation,
+            "beside_round": self.beside,
+            "beside_best": self.is_best,
+            "outcome": self.outcome,
+            "why": self.why,
+            "timer": self.timer,
+            "time_us": self.time_us,
+            "kernel_us": self.kernel_us,
+            **_gain_facts(self.gain),
+            "cases": [
+                {
+                    "case": case.case,
+                    "time_us": case.time_us,
+                    "kernel_us": case.kernel_us,
+                    **_gain_facts(case.gain),
+                }
+                for case in self.cases
+            ],
+        }
+
+
+def baseline_rows(campaign: Campaign) -> tuple[BaselineRow, ...]:
+    """A row for each that was asked for, whatever came of it; none where nobody asked."""
+    if not wants_baselines(campaign):
+        return ()
+    return tuple(_row(campaign, one) for one in evaluations_of(campaign).values())
+
+
+def baseline_lines(campaign: Campaign) -> list[str]:
+    """The same for a terminal."""
+    return [row.words for row in baseline_rows(campaign)]
+
+
+def _row(campaign: Campaign, evaluation: Evaluation) -> BaselineRow:
+    row = BaselineRow(
+        kind=evaluation.kind,
+        evaluation=evaluation.pk,
+        beside=evaluation.candidate.round.number,
+        is_best=evaluation.candidate_id == campaign.incumbent_id,
+        outcome=evaluation.outcome,
+        why=_why(evaluation),
+    )
+    report = report_of(evaluation)
+    if row.why or report is None:
+        return row
+    timed = [(case, case.candidate, case.incumbent) for case in report.cases]
+    if not timed or any(torch is None or kernel is None for _, torch, kernel in timed):
+        return replace(row, why="correct, but its times mean nothing on this device")
+    return _compared(campaign, row, report)
+
+
+def _why(evaluation: Evaluation) -> str:
+    """Why there are no times, in one line; "" where it has passed."""
+    if evaluation.state != EvaluationState.DONE:
+        return evaluation.doing
+    if evaluation.outcome == Outcome.PASSED:
+        return ""
+    reason = " ".join(evaluation.reason.split()).rstrip(".")
+    if not evaluation.outcome:
+        return f"not measured: {reason}"
+    outcome = Outcome(evaluation.outcome)
+    return f"not measured: {WHY.get(outcome, outcome.words)}: {reason}"
+
+
+def _compared(campaign: Campaign, row: BaselineRow, report: Report) -> BaselineRow:
+    """The gains of the kernel over torch, so that its arm stands where a candidate's does.
+
+    Of two clocks the one that shows the lesser gain counts, as in a verdict.
+    """
+    turned = tuple(
+        replace(case, candidate=case.incumbent, incumbent=case.candidate) for case in report.cases
+    )
+    standard = standard_of(campaign, has_incumbent=True)
+    found = compare(replace(report, cases=turned), standard).credited
+    cases = tuple(
+        BaselineCase(
+            case=case.case,
+            time_us=_median(case, case.incumbent),
+            kernel_us=_median(case, case.candidate),
+            gain=found.cases[case.case],
+        )
+        for case in turned
+    )
+    timers = {case.candidate.timer.value for case in turned if case.candidate}
+    return replace(row, gain=found.gain, cases=cases, timer=", ".join(sorted(timers)))
+
+
+def _median(case: CaseReport, timing: Timing | None) -> float:
+    if timing is None:
+        raise ValueError(f"{case.case}: accepted: cases with both arms timed")
+    return statistics.median(decisive_samples(case, timing))
+
+
+def _gain_facts(gain: Gain | None) -> dict[str, Any]:
+    return {
+        "gain": gain.gain if gain else None,
+        "gain_low": gain.low if gain else None,
+        "gain_high": gain.high if gain else None,
+        "pairs": gain.pairs if gain else 0,
+        "interval": gain.kind if gain else "",
+    }

@@ -1,0 +1,153 @@
+"""torch is measured beside the best, and no campaign waits for it or fails by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.evaluator.contract import Job, Outcome, Report
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind, EvaluationState
+from campaigns.models.evaluation import TORCH
+from campaigns.records.device_waits import awaited_by
+from campaigns.reports.campaign.baselines import baseline_rows
+from campaigns.steps.baselines.remind_of_baselines import remind_of_baselines
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
+from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.workers.context import WorkerContext
+from tests.campaigns.steps import cast
+
+pytestmark = pytest.mark.storage
+
+Put = Callable[..., cast.Script]
+
+
+@dataclass
+class Torchy(cast.Judge):
+    """Finds this of torch, at each of its tries."""
+
+    of_torch: Outcome = Outcome.PASSED
+
+    def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
+        report = super().evaluate(job, beat)
+        if job.backend != "torch" or self.of_torch is Outcome.PASSED:
+            return report
+        return replace(report, outcome=self.of_torch, reason="no room", cases=())
+
+
+@pytest.fixture
+def judge() -> Torchy:
+    return Torchy()
+
+
+@pytest.fixture
+def go(bench: WorkerContext, tmp_path: Path, script: Put) -> Callable[[], Campaign]:
+    """Run a campaign with one accepted round and with baselines, in this process."""
+
+    def run() -> Campaign:
+        script(["time 50"])
+        campaign = cast.make_campaign(tmp_path, baselines=True)
+        return run_here(campaign.pk, bench, lambda message: None)
+
+    return run
+
+
+def measure_v0(campaign: Campaign, bench: WorkerContext) -> None:
+    """Take it through its first round, and leave torch to the workers."""
+    cast.step_until(campaign, CampaignState.BASELINE)
+    evaluate(Evaluation.objects.get(kind=EvaluationKind.BASELINE).pk, bench)
+    cast.step_until(campaign, CampaignState.ANALYZE)
+
+
+def rows_of(campaign: Campaign, number: int) -> dict[str, Evaluation]:
+    """By kind, those beside the kernel of this round."""
+    rows = Evaluation.objects.filter(kind__in=TORCH, candidate__round__campaign=campaign)
+    return {row.kind: row for row in rows.filter(candidate__round__number=number)}
+
+
+def test_it_measures_torch_beside_v0_and_beside_the_best(go, judge):
+    campaign = go()
+    assert campaign.state == CampaignState.DONE
+    assert rows_of(campaign, 1)["eager"].outcome == Outcome.PASSED
+    found = {row.kind: row for row in baseline_rows(campaign)}
+    assert list(found) == list(TORCH)
+    for kind in ("eager", "compile", "compile-max-autotune"):
+        row = found[kind]
+        assert (row.beside, row.is_best, row.timer) == (2, True, "calls")
+        # The fake judge reads 100 µs of torch and 50 µs of the kernel.
+        assert row.gain.gain == pytest.approx(1.0, rel=0.01)
+        assert row.gain.pairs == 10
+        assert row.time_us == pytest.approx(2 * row.kernel_us, rel=0.01)
+        assert f"against {row.name}" in row.words
+
+
+def test_it_hands_over_the_reference_and_never_the_inputs(go, judge):
+    go()
+    jobs = [job for job in judge.jobs if job.backend == "torch"]
+    assert jobs
+    for job in jobs:
+        assert "def reference" in job.candidate.text
+        assert "def setup" not in job.candidate.text
+        assert job.incumbent_backend == "cpp"
+        assert "time" in job.incumbent.text
+    assert sum("torch.compile(reference" in job.candidate.text for job in jobs) == 2
+
+
+def test_it_keeps_what_a_problem_cannot_have(go):
+    library = next(row for row in baseline_rows(go()) if row.kind == EvaluationKind.LIBRARY)
+    assert library.words == "the library's kernel: not measured: problem.toml names no `library`"
+    assert library.facts["gain"] is None
+
+
+@pytest.mark.parametrize(
+    ("said", "tries", "words"),
+    [
+        (Outcome.BUILD_FAILED, 1, "not measured: build failed: no room"),
+        (Outcome.TIMED_OUT, 1, "not measured: timed out: no room"),
+        (Outcome.BROKEN_HOST, 3, "not measured: the host failed: no room"),
+        (Outcome.CHEATED, 3, "not measured: its times are not to be believed: no room"),
+    ],
+)
+def test_it_keeps_a_failure_which_is_not_the_campaigns(go, judge, said, tries, words):
+    judge.of_torch = said
+    campaign = go()
+    assert campaign.state == CampaignState.DONE
+    assert campaign.result["gain"] == pytest.approx(1.0, rel=0.01)
+    assert not campaign.events.filter(kind="pause_requested").exists()
+    eager = next(row for row in baseline_rows(campaign) if row.kind == "eager")
+    assert (eager.why, eager.outcome) == (words, said)
+    mine = Evaluation.objects.filter(kind="eager", candidate=campaign.incumbent)
+    assert mine.count() == tries
+
+
+def test_it_is_off_where_nobody_asked_for_it(run, script, judge):
+    script(["time 50"])
+    campaign = run()
+    assert baseline_rows(campaign) == ()
+    assert all(job.backend == "cpp" for job in judge.jobs)
+
+
+def test_no_campaign_waits_for_it(bench, tmp_path, script):
+    script(["time 50"])
+    campaign = cast.make_campaign(tmp_path, baselines=True)
+    measure_v0(campaign, bench)
+    campaign = cast.fresh(campaign)
+    waiting = Evaluation.objects.filter(kind__in=TORCH, state=EvaluationState.QUEUED)
+    assert waiting.exists()
+    assert not awaited_by(campaign).filter(kind__in=TORCH).exists()
+    (asked, following), *others = remind_of_baselines()
+    assert (asked, others) == (campaign, [])
+    assert following.measure == (waiting.first().pk,)
+
+
+def test_a_paused_campaign_has_its_device_free(bench, tmp_path, script):
+    script(["time 50"])
+    campaign = cast.make_campaign(tmp_path, baselines=True)
+    measure_v0(campaign, bench)
+    (_, following), *_ = remind_of_baselines()
+    ask_to_pause(cast.fresh(campaign), "a person asks")
+    assert evaluate(following.measure[0], bench) is None
+    assert remind_of_baselines() == []

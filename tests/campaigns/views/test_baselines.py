@@ -1,0 +1,118 @@
+"""Page, report, API, command and trail say how the best stands beside torch."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from campaigns.evaluator.contract import Outcome
+from campaigns.models import Campaign, Evaluation, EvaluationKind
+from campaigns.steps.lifecycle.run_here import run_here
+from tests.campaigns.sample import HOSTILE
+from tests.campaigns.steps import cast
+
+
+class NoCompiler(cast.Judge):
+    """torch runs eagerly, and compiles nothing."""
+
+    def evaluate(self, job, beat=None):
+        report = super().evaluate(job, beat)
+        if "torch.compile" not in job.candidate.text:
+            return report
+        why = f"No working C++ compiler found {HOSTILE}"
+        return replace(report, outcome=Outcome.BUILD_FAILED, reason=why, cases=())
+
+
+@pytest.fixture
+def beside(db, tmp_path, monkeypatch):
+    """A finished campaign: v0 at 100 µs, torch at 100 µs, the best at 50 µs."""
+    cast.set_the_scene(monkeypatch)
+    monkeypatch.setattr(
+        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
+    )
+    campaign = cast.make_campaign(tmp_path, baselines=True)
+    run_here(campaign.pk, cast.make_bench(NoCompiler()), lambda message: None)
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+@pytest.mark.parametrize("name", ["campaign", "report", "report_file"])
+def test_a_page_has_a_row_for_each(page, beside, name):
+    body = page.get(reverse(name, args=[beside.pk])).content.decode()
+    rows = dict(re.findall(r'<tr data-torch="([\w-]+)">(.*?)</tr>', body, re.DOTALL))
+    assert list(rows) == ["eager", "compile", "compile-max-autotune", "library"]
+    assert 'data-baseline="torch eager"' in rows["eager"]
+    assert 'data-n="10"' in rows["eager"]
+    assert "round 2, the best" in rows["eager"]
+    assert "not measured: build failed: No working C++ compiler found" in rows["compile"]
+    assert "problem.toml names no `library`" in rows["library"]
+    assert HOSTILE not in body
+
+
+def test_the_page_says_what_was_asked_for(page, beside):
+    body = page.get(reverse("campaign", args=[beside.pk])).content.decode()
+    assert "<dd>torch eager, torch.compile, torch.compile, max-autotune" in body
+
+
+def test_the_page_of_a_campaign_without_says_nothing_of_them(page, sample):
+    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    assert 'id="baselines"' not in body
+    assert "<dt>Beside the best</dt><dd>nothing</dd>" in body
+
+
+def test_a_round_shows_the_measurements_of_its_own_kernel_alone(page, beside):
+    body = page.get(reverse("round", args=[beside.pk, 2])).content.decode()
+    assert "No working C++ compiler" not in body
+
+
+def test_the_api_has_gains_and_reasons(page, beside):
+    found = page.get(f"/api/v1/campaigns/{beside.pk}/").json()["baselines"]
+    eager, compiled = found[0], found[1]
+    assert (eager["baseline"], eager["beside_round"], eager["beside_best"]) == ("eager", 2, True)
+    assert eager["gain"]["pairs"] == 10
+    assert eager["gain"]["low"] <= eager["gain"]["gain"] == pytest.approx(1.0, rel=0.01)
+    assert [case["case"] for case in eager["cases"]] == ["one", "two"]
+    assert (compiled["outcome"], compiled["gain"]) == ("build_failed", None)
+    assert compiled["why"].startswith("not measured: build failed")
+
+
+def test_the_command_tells_the_same(capsys, beside):
+    call_command("campaign", "show", str(beside.pk))
+    text = capsys.readouterr().out
+    assert "torch eager: 100 µs; round 2 is 2.00× faster" in text
+    assert "against torch eager (95% bootstrap of the geometric-mean ratio, n=10 pairs)" in text
+    call_command("campaign", "show", str(beside.pk), "--json")
+    found = json.loads(capsys.readouterr().out)["baselines"]
+    assert [row["baseline"] for row in found][:2] == ["eager", "compile"]
+
+
+def test_the_trail_tells_the_same(page, beside):
+    answer = page.get(reverse("trail", args=[beside.pk]))
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
+        name = next(name for name in packed.namelist() if name.endswith("benchmark.md"))
+        text = packed.read(name).decode()
+    assert "- torch eager: 100 µs; round 2 is 2.00× faster" in text
+    assert "- torch.compile: not measured: build failed: No working C++ compiler" in text
+    assert "N/A — not measured in this campaign" not in text
+    assert HOSTILE not in text
+
+
+def test_a_finished_page_goes_on_until_torch_is_measured(page, beside):
+    address, headers = reverse("campaign", args=[beside.pk]), {"HX-Request": "true"}
+    assert page.get(address, headers=headers).status_code == 286
+    assert "hx-get" not in poll_of(page.get(address).content.decode())
+    Evaluation.objects.create(
+        candidate=beside.incumbent, kind=EvaluationKind.EAGER, attempt=2, state="queued"
+    )
+    assert page.get(address, headers=headers).status_code == 200
+    assert "hx-get" in poll_of(page.get(address).content.decode())
+
+
+def poll_of(body: str) -> str:
+    return re.search(r'<div id="poll".*?</div>', body, re.DOTALL).group()
